@@ -1,0 +1,26 @@
+import fs from 'node:fs';
+import { type Kernel, loadKernel } from './kernel.ts';
+
+/** From the strongest to the weakest. The first two hold against any race; `portable` is best effort. */
+export const BACKEND_NAMES = ['openat2', 'procfd', 'portable'] as const;
+export type BackendName = (typeof BACKEND_NAMES)[number];
+
+export interface Backend {
+  readonly name: BackendName;
+  /** Present only with `openat2`. */
+  readonly kernel: Kernel | undefined;
+}
+
+/** Picks the strongest backend that works here, or the one asked for. Throws if that one does not work here. */
+export function chooseBackend(forced?: BackendName): Backend {
+  if (forced === 'portable') return { name: 'portable', kernel: undefined };
+  if (process.platform !== 'linux' || !fs.existsSync('/proc/self/fd')) {
+    if (forced !== undefined) throw new Error(`the ${forced} fence needs Linux with /proc`);
+    return { name: 'portable', kernel: undefined };
+  }
+  if (forced === 'procfd') return { name: 'procfd', kernel: undefined };
+  const kernel = loadKernel();
+  if (kernel !== undefined) return { name: 'openat2', kernel };
+  if (forced === 'openat2') throw new Error('the openat2 fence needs Linux 5.6 or newer and the koffi package');
+  return { name: 'procfd', kernel: undefined };
+}

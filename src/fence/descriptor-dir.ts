@@ -1,0 +1,77 @@
+import fs from 'node:fs';
+import type { HostPath } from './caller-path.ts';
+import { assertSingleName, Dir, type Name } from './dir.ts';
+import { errnoOf, fromSystem } from './errno.ts';
+import type { Kernel } from './kernel.ts';
+
+const { O_DIRECTORY, O_NOFOLLOW } = fs.constants;
+
+/** Not among Node's constants. Such a descriptor is a starting point only and needs no read permission. */
+export const O_PATH = 0o10000000;
+
+interface Options {
+  /** Where present, does what plain Node cannot do in one step. */
+  readonly kernel: Kernel | undefined;
+  /** False for a root's own descriptor, which outlives every Dir made of it. */
+  readonly owned?: boolean;
+}
+
+/**
+ * A directory held by its descriptor (Linux). `/proc/self/fd/N/name` is looked up from the very directory that was
+ * opened, wherever it has been moved since, so there is no path left that anyone could swap.
+ */
+export class DescriptorDir extends Dir {
+  readonly fd: number;
+  readonly #base: string;
+  readonly #kernel: Kernel | undefined;
+  readonly #owned: boolean;
+
+  constructor(fd: number, { kernel, owned = true }: Options) {
+    super();
+    this.fd = fd;
+    this.#base = `/proc/self/fd/${fd}/`;
+    this.#kernel = kernel;
+    this.#owned = owned;
+  }
+
+  protected at(name: Name): HostPath | Buffer {
+    assertSingleName(name);
+    if (typeof name === 'string') return (this.#base + name) as HostPath;
+    return Buffer.concat([Buffer.from(this.#base), name]);
+  }
+
+  openDir(name: Name): DescriptorDir {
+    try {
+      const fd = fs.openSync(this.at(name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+      return new DescriptorDir(fd, { kernel: this.#kernel });
+    } catch (error) {
+      throw fromSystem(error);
+    }
+  }
+
+  override renameNew(name: Name, to: Dir, toName: Name): void {
+    if (!(to instanceof DescriptorDir && this.#renameByKernel(name, to, toName))) super.renameNew(name, to, toName);
+  }
+
+  /** False where there is no kernel call for it, or the filesystem does not know RENAME_NOREPLACE (EINVAL). */
+  #renameByKernel(name: Name, to: DescriptorDir, toName: Name): boolean {
+    if (this.#kernel === undefined) return false;
+    assertSingleName(name);
+    assertSingleName(toName);
+    try {
+      this.#kernel.renameNoReplace(this.fd, name, to.fd, toName);
+      return true;
+    } catch (error) {
+      if (errnoOf(error) === 'EINVAL') return false;
+      throw fromSystem(error);
+    }
+  }
+
+  whereabouts(): HostPath {
+    return fs.readlinkSync(`/proc/self/fd/${this.fd}`) as HostPath;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#owned) fs.closeSync(this.fd);
+  }
+}

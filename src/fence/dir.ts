@@ -1,0 +1,202 @@
+import fs from 'node:fs';
+import { promisify } from 'node:util';
+import { RingfenceError } from '../errors.ts';
+import { type HostPath, isReserved } from './caller-path.ts';
+import { errnoOf, fromSystem } from './errno.ts';
+import { OpenFile } from './open-file.ts';
+
+const { constants } = fs;
+const openAsync = promisify(fs.open);
+const fsyncAsync = promisify(fs.fsync);
+const closeAsync = promisify(fs.close);
+
+/** A FIFO must not make the open wait, a terminal must not become ours, and a link must not be followed. */
+const ALWAYS = constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
+
+/** A file name: a string, or its bytes where they are not UTF-8. */
+export type Name = string | Buffer;
+
+export type EntryType = 'file' | 'directory' | 'symlink' | 'other';
+
+export interface Entry {
+  /** For people and JSON; a name that is not UTF-8 shows U+FFFD here. */
+  readonly name: string;
+  /** For system calls. */
+  readonly raw: Name;
+  readonly type: EntryType;
+}
+
+/**
+ * An open directory inside a root. Every method acts on entries of this very directory by a single name and never
+ * follows a link in it, so a Dir that lies inside the root can only lead to what lies inside the root.
+ * Raises the codes of `errno.ts`.
+ */
+export abstract class Dir implements Disposable {
+  /** The host path of an entry, or of the directory itself for `.`. */
+  protected abstract at(name: Name): HostPath | Buffer;
+
+  /** Opens a sub-directory; a link in its place is `not_directory`. */
+  abstract openDir(name: Name): Dir;
+
+  /** Where this directory is right now on the host. For comparing two of them only: by then it may have moved. */
+  abstract whereabouts(): HostPath;
+
+  abstract [Symbol.dispose](): void;
+
+  /** Called before anything is changed or opened here; the portable backend looks again whether it is still inside. */
+  protected check(): void {}
+
+  /** Called with each opened file; the portable backend compares it with what the path now leads to. */
+  protected verify(_fd: number, _name: Name): void {}
+
+  /** The entries in the order the system gives them. Leftover temporary files show only with `all`. */
+  list(all = false): Entry[] {
+    return this.#do(() => {
+      const dirents = fs.readdirSync(this.at('.'), { withFileTypes: true });
+      if (dirents.some((dirent) => dirent.name.includes('\ufffd'))) return this.#listBytes(all);
+      const entries: Entry[] = [];
+      for (const dirent of dirents) {
+        if (all || !isReserved(dirent.name))
+          entries.push({ name: dirent.name, raw: dirent.name, type: typeOf(dirent) });
+      }
+      return entries;
+    });
+  }
+
+  #listBytes(all: boolean): Entry[] {
+    return fs
+      .readdirSync(this.at('.'), { withFileTypes: true, encoding: 'buffer' })
+      .map((dirent) => ({ name: dirent.name.toString(), raw: exactName(dirent.name), type: typeOf(dirent) }))
+      .filter((entry) => all || !isReserved(entry.name));
+  }
+
+  /** What an entry is, the link itself for a link; undefined if there is none. */
+  lstat(name: Name): fs.Stats | undefined {
+    return this.#do(() => {
+      try {
+        return fs.lstatSync(this.at(name));
+      } catch (error) {
+        if (errnoOf(error) === 'ENOENT') return undefined;
+        throw error;
+      }
+    });
+  }
+
+  readlink(name: Name): string {
+    return this.#do(() => fs.readlinkSync(this.at(name)));
+  }
+
+  /** Opens a regular file. `flags` are added to those that keep the open safe. Anything else is refused. */
+  openFile(name: Name, flags: number = constants.O_RDONLY, mode = 0o644): OpenFile {
+    return this.#do(() => {
+      const fd = fs.openSync(this.at(name), flags | ALWAYS, mode);
+      try {
+        this.verify(fd, name);
+        return regularFile(fd);
+      } catch (error) {
+        fs.closeSync(fd);
+        throw error;
+      }
+    });
+  }
+
+  /** Makes a file that must not exist yet. */
+  createFile(name: Name, mode = 0o644): OpenFile {
+    return this.openFile(name, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, mode);
+  }
+
+  mkdir(name: Name, mode = 0o755): void {
+    this.#do(() => fs.mkdirSync(this.at(name), { mode }));
+  }
+
+  unlink(name: Name): void {
+    this.#do(() => fs.unlinkSync(this.at(name)));
+  }
+
+  rmdir(name: Name): void {
+    this.#do(() => fs.rmdirSync(this.at(name)));
+  }
+
+  symlink(target: string, name: Name): void {
+    this.#do(() => fs.symlinkSync(target, this.at(name)));
+  }
+
+  chmod(name: Name, mode: number): void {
+    // chmod follows links, so it goes through an open directory or file, never through a name.
+    using dir = this.openDir(name);
+    dir.#do(() => fs.chmodSync(dir.at('.'), mode));
+  }
+
+  /** Moves an entry, replacing a file (or an empty folder by a folder) that is in the way, in one step. */
+  rename(name: Name, to: Dir, toName: Name): void {
+    to.check();
+    this.#do(() => fs.renameSync(this.at(name), to.at(toName)));
+  }
+
+  /** Moves an entry only if nothing is in the way; else `already_exists`. Never check-then-act. */
+  renameNew(name: Name, to: Dir, toName: Name): void {
+    to.check();
+    this.#do(() => {
+      if (fs.lstatSync(this.at(name)).isDirectory()) {
+        // Our own empty folder holds the place, and a rename may replace exactly that.
+        fs.mkdirSync(to.at(toName), { mode: 0o700 });
+        try {
+          fs.renameSync(this.at(name), to.at(toName));
+        } catch (error) {
+          fs.rmdirSync(to.at(toName));
+          throw error;
+        }
+        return;
+      }
+      fs.linkSync(this.at(name), to.at(toName));
+      fs.unlinkSync(this.at(name));
+    });
+  }
+
+  /** Asks the disk to keep the names in this directory. A filesystem that cannot is not an error. */
+  async sync(): Promise<void> {
+    try {
+      const fd = await openAsync(this.at('.'), constants.O_RDONLY | constants.O_DIRECTORY);
+      try {
+        await fsyncAsync(fd);
+      } finally {
+        await closeAsync(fd);
+      }
+    } catch (error) {
+      if (!['EINVAL', 'EISDIR', 'EPERM', 'EACCES', 'ENOTSUP'].includes(errnoOf(error) ?? '')) throw fromSystem(error);
+    }
+  }
+
+  #do<T>(call: () => T): T {
+    try {
+      this.check();
+      return call();
+    } catch (error) {
+      throw fromSystem(error);
+    }
+  }
+}
+
+/** Wraps a descriptor that must be a regular file. Does not close it on failure. */
+export function regularFile(fd: number): OpenFile {
+  const stats = fs.fstatSync(fd);
+  if (stats.isFile()) return new OpenFile(fd, stats);
+  throw new RingfenceError(stats.isDirectory() ? 'is_directory' : 'special_file', {});
+}
+
+/** Refuses anything but one plain name (or `.`), whatever the caller thought it was. */
+export function assertSingleName(name: Name): void {
+  const bad = typeof name === 'string' ? name.includes('/') : name.includes(0x2f);
+  if (bad || name.length === 0 || name.toString() === '..') throw new Error('not a single file name');
+}
+
+export function typeOf(item: fs.Stats | fs.Dirent | fs.Dirent<Buffer>): EntryType {
+  if (item.isFile()) return 'file';
+  if (item.isDirectory()) return 'directory';
+  return item.isSymbolicLink() ? 'symlink' : 'other';
+}
+
+function exactName(bytes: Buffer): Name {
+  const text = bytes.toString();
+  return Buffer.from(text).equals(bytes) ? text : bytes;
+}

@@ -1,0 +1,51 @@
+import { type ErrorCode, RingfenceError } from '../errors.ts';
+
+type PlainCode =
+  | 'not_found'
+  | 'already_exists'
+  | 'is_directory'
+  | 'not_directory'
+  | 'permission_denied'
+  | 'disk_full'
+  | 'read_only'
+  | 'not_empty'
+  | 'link_loop'
+  | 'name_too_long'
+  | 'exhausted'
+  | 'special_file';
+
+const CODES: Readonly<Record<string, PlainCode>> = {
+  ENOENT: 'not_found',
+  EEXIST: 'already_exists',
+  EISDIR: 'is_directory',
+  ENOTDIR: 'not_directory',
+  EACCES: 'permission_denied',
+  EPERM: 'permission_denied',
+  ENOSPC: 'disk_full',
+  EDQUOT: 'disk_full',
+  EFBIG: 'disk_full',
+  EROFS: 'read_only',
+  ENOTEMPTY: 'not_empty',
+  ELOOP: 'link_loop',
+  ENAMETOOLONG: 'name_too_long',
+  EMFILE: 'exhausted',
+  ENFILE: 'exhausted',
+  ENOMEM: 'exhausted',
+  ENXIO: 'special_file',
+};
+
+/** The symbolic name of a system error (`ENOENT`), or undefined for anything else. */
+export function errnoOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' && /^E[A-Z0-9]+$/.test(error.code) ? error.code : undefined;
+}
+
+/** Turns a system error into ours; anything that is not one passes through unchanged. */
+export function fromSystem(error: unknown, path?: string, root?: string): unknown {
+  if (error instanceof RingfenceError) return error.locate(path, root);
+  const errno = errnoOf(error);
+  if (errno === undefined) return error;
+  const code: ErrorCode | undefined = CODES[errno];
+  if (code !== undefined) return new RingfenceError(code, {}, { path, root, cause: error });
+  return new RingfenceError('io_error', { errno }, { path, root, cause: error });
+}

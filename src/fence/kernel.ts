@@ -1,0 +1,72 @@
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+
+/** The system calls that Node does not offer, through koffi. */
+export interface Kernel {
+  /** Opens beneath a directory descriptor; the kernel refuses whatever would leave it. Throws a system error. */
+  openat2(dirFd: number, path: string, flags: number): number;
+  /** `renameat2(RENAME_NOREPLACE)`. Throws a system error, `EEXIST` if something is in the way. */
+  renameNoReplace(fromFd: number, from: string | Buffer, toFd: number, to: string | Buffer): void;
+}
+
+const OPENAT2 = 437;
+const RENAMEAT2: Readonly<Record<string, number>> = { x64: 316, arm64: 276 };
+const RENAME_NOREPLACE = 1;
+const RESOLVE_NO_MAGICLINKS = 0x02n;
+const RESOLVE_BENEATH = 0x08n;
+const O_CLOEXEC = 0o2000000;
+
+const ERRNO_NAMES = new Map(Object.entries(os.constants.errno).map(([name, number]) => [number, name]));
+
+/** Loads koffi and tries the calls once. Undefined where any of that is missing, also in a sandbox that forbids them. */
+export function loadKernel(): Kernel | undefined {
+  const renameat2 = RENAMEAT2[process.arch];
+  if (process.platform !== 'linux' || renameat2 === undefined) return undefined;
+  try {
+    const kernel = bind(renameat2);
+    const proc = fs.openSync('/proc/self', fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
+    try {
+      fs.closeSync(kernel.openat2(proc, 'fd', fs.constants.O_RDONLY));
+    } finally {
+      fs.closeSync(proc);
+    }
+    return kernel;
+  } catch {
+    // No koffi for this platform, or a kernel or sandbox without openat2: the pure-Node backend takes over.
+    return undefined;
+  }
+}
+
+function bind(renameat2: number): Kernel {
+  const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
+  const libc = koffi.load(null);
+  const open = libc.func('long syscall(long number, int dirfd, const char *path, const void *how, size_t size)');
+  const rename = libc.func(
+    'long syscall(long number, int fromfd, const void *from, int tofd, const void *to, unsigned int flags)',
+  );
+  const how = Buffer.alloc(24);
+  how.writeBigUInt64LE(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS, 16);
+
+  const fail = (call: string): never => {
+    const errno = koffi.errno();
+    const code = ERRNO_NAMES.get(errno) ?? `E${errno}`;
+    throw Object.assign(new Error(`${call}: ${code}`), { code, errno: -errno, syscall: call });
+  };
+
+  return {
+    openat2(dirFd, path, flags) {
+      how.writeUInt32LE(flags | O_CLOEXEC, 0);
+      const fd = Number(open(OPENAT2, dirFd, path, how, how.length));
+      return fd >= 0 ? fd : fail('openat2');
+    },
+    renameNoReplace(fromFd, from, toFd, to) {
+      const result = rename(renameat2, fromFd, cString(from), toFd, cString(to), RENAME_NOREPLACE);
+      if (Number(result) !== 0) fail('renameat2');
+    },
+  };
+}
+
+function cString(name: string | Buffer): Buffer {
+  return Buffer.concat([typeof name === 'string' ? Buffer.from(name) : name, Buffer.alloc(1)]);
+}

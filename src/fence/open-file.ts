@@ -1,0 +1,74 @@
+import fs from 'node:fs';
+import { promisify } from 'node:util';
+import { fromSystem } from './errno.ts';
+
+const fsync = promisify(fs.fsync);
+
+/** A regular file that was opened through the fence. Holds a descriptor, so dispose of it. */
+export class OpenFile implements Disposable {
+  readonly #fd: number;
+  readonly stats: fs.Stats;
+
+  constructor(fd: number, stats: fs.Stats) {
+    this.#fd = fd;
+    this.stats = stats;
+  }
+
+  /** Reads at `position`, or on from the last read when it is null. Returns 0 at the end of the file. */
+  read(into: Uint8Array, position: number | null = null, length = into.byteLength): number {
+    return guarded(() => fs.readSync(this.#fd, into, 0, length, position));
+  }
+
+  /** Writes all of `data` at the end of what was written so far. */
+  write(data: Uint8Array): void {
+    let done = 0;
+    while (done < data.byteLength) done += this.writeSome(data.subarray(done));
+  }
+
+  /** One write call: returns how many bytes the system took. */
+  writeSome(data: Uint8Array): number {
+    return guarded(() => fs.writeSync(this.#fd, data));
+  }
+
+  /** What the file is now, as opposed to `stats`, which is what it was when opened. */
+  statNow(): fs.Stats {
+    return guarded(() => fs.fstatSync(this.#fd));
+  }
+
+  truncate(size: number): void {
+    guarded(() => fs.ftruncateSync(this.#fd, size));
+  }
+
+  chmod(mode: number): void {
+    guarded(() => fs.fchmodSync(this.#fd, mode));
+  }
+
+  chown(uid: number, gid: number): void {
+    guarded(() => fs.fchownSync(this.#fd, uid, gid));
+  }
+
+  setTimes(atime: Date, mtime: Date): void {
+    guarded(() => fs.futimesSync(this.#fd, atime, mtime));
+  }
+
+  /** Asks the disk to keep what was written. The one call here that may take long, hence the promise. */
+  async sync(): Promise<void> {
+    try {
+      await fsync(this.#fd);
+    } catch (error) {
+      throw fromSystem(error);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    fs.closeSync(this.#fd);
+  }
+}
+
+function guarded<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fromSystem(error);
+  }
+}

@@ -1,0 +1,53 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { RingfenceError } from '../errors.ts';
+import type { HostPath } from './caller-path.ts';
+import { assertSingleName, Dir, type Name } from './dir.ts';
+import { fromSystem } from './errno.ts';
+
+/**
+ * A directory known by its real path (macOS, Windows). Best effort: the path is looked at again before each step and
+ * every opened file is compared with what the path leads to, which narrows the moment for a swap but cannot close it.
+ */
+export class PathDir extends Dir {
+  readonly real: HostPath;
+
+  constructor(real: HostPath) {
+    super();
+    this.real = real;
+  }
+
+  protected at(name: Name): HostPath | Buffer {
+    assertSingleName(name);
+    if (name === '.') return this.real;
+    if (typeof name === 'string') return path.join(this.real, name) as HostPath;
+    return Buffer.concat([Buffer.from(this.real + path.sep), name]);
+  }
+
+  protected override check(): void {
+    if (fs.realpathSync.native(this.real) !== this.real) throw new RingfenceError('outside_root', {});
+  }
+
+  protected override verify(fd: number, name: Name): void {
+    const opened = fs.fstatSync(fd, { bigint: true });
+    const named = fs.lstatSync(this.at(name), { bigint: true });
+    if (opened.ino !== named.ino || opened.dev !== named.dev) throw new RingfenceError('outside_root', {});
+    this.check();
+  }
+
+  openDir(name: Name): PathDir {
+    try {
+      this.check();
+      if (!fs.lstatSync(this.at(name)).isDirectory()) throw new RingfenceError('not_directory', {});
+      return new PathDir(name === '.' ? this.real : (path.join(this.real, name.toString()) as HostPath));
+    } catch (error) {
+      throw fromSystem(error);
+    }
+  }
+
+  whereabouts(): HostPath {
+    return this.real;
+  }
+
+  [Symbol.dispose](): void {}
+}

@@ -1,0 +1,173 @@
+import type { Stats } from 'node:fs';
+import { isCode, RingfenceError } from '../errors.ts';
+import { SEPARATOR } from './caller-path.ts';
+import type { Dir } from './dir.ts';
+
+const MAX_LINKS = 40;
+/** Beyond the path's own length: what link targets may add before they count as a circle. */
+const MAX_EXTRA_STEPS = 10_000;
+
+/** Where a path ends: an open directory and one name in it. Dispose of it to close the directory. */
+export interface Location extends Disposable {
+  readonly dir: Dir;
+  /** `.` if the path is the directory itself, as the root is. */
+  readonly name: string;
+  /** Of the entry itself, not followed; undefined if nothing is there. */
+  readonly stats: Stats | undefined;
+  /** The way there from the root, with a followed last link replaced by where it leads; empty for the root. */
+  readonly path: string;
+}
+
+export interface ResolveOptions {
+  /** Follow a link in the last place. Links before it are always followed. */
+  readonly follow: boolean;
+  /** Make missing folders on the way to the last name. */
+  readonly makeParents?: boolean;
+}
+
+export interface Top {
+  /** Opens the root's directory anew. */
+  open(): Dir;
+  /** The root's real path as names from `/` down. Only ever compared with link targets. */
+  readonly real: readonly string[];
+  /** Other spellings of the same path under which links may name it. */
+  readonly aliases: readonly (readonly string[])[];
+}
+
+/**
+ * Walks a path one name at a time from the root's descriptor, reading links in our own code. Nothing outside the root
+ * is ever opened: a link that climbs above the root is only compared, name by name, with the root's own path, and is
+ * refused (`outside_root`) unless it comes back in. Raises `link_loop` past 40 links.
+ */
+export function resolve(top: Top, segments: readonly string[], options: ResolveOptions): Location {
+  const walk = new Walk(top, segments);
+  try {
+    return walk.run(options);
+  } catch (error) {
+    walk.dir[Symbol.dispose]();
+    throw error;
+  }
+}
+
+class Walk {
+  dir: Dir;
+  readonly #top: Top;
+  /** The names from the root down to `dir`, all of them directories. */
+  #names: string[] = [];
+  #pending: string[];
+  #links = 0;
+  #steps: number;
+  /** How many levels above the root a link has climbed; nothing is opened while this is not 0. */
+  #above = 0;
+
+  constructor(top: Top, segments: readonly string[]) {
+    this.#top = top;
+    this.#pending = segments.toReversed();
+    this.#steps = segments.length + MAX_EXTRA_STEPS;
+    this.dir = top.open();
+  }
+
+  run({ follow, makeParents = false }: ResolveOptions): Location {
+    for (let name = this.#pending.pop(); name !== undefined; name = this.#pending.pop()) {
+      if (this.#steps-- <= 0) throw new RingfenceError('link_loop', {});
+      if (name === '' || name === '.') continue;
+      if (name === '..') this.#up();
+      else if (this.#above > 0) this.#backDown(name);
+      else {
+        const last = this.#pending.every((rest) => rest === '' || rest === '.');
+        const found = last ? this.#last(name, follow) : this.#enter(name, makeParents);
+        if (found !== undefined) return found;
+      }
+    }
+    if (this.#above > 0) throw this.#escape();
+    return this.#location('.', this.dir.lstat('.'));
+  }
+
+  #last(name: string, follow: boolean): Location | undefined {
+    const stats = this.dir.lstat(name);
+    if (!stats?.isSymbolicLink() || !follow) return this.#location(name, stats);
+    this.#followLink(name);
+    return undefined;
+  }
+
+  #enter(name: string, makeParents: boolean): undefined {
+    let next: Dir;
+    try {
+      next = this.dir.openDir(name);
+    } catch (error) {
+      if (isCode(error, 'not_found') && makeParents) return this.#make(name);
+      // A link, a file, or something swapped in just now: look, and decide by what is there.
+      if (!isCode(error, 'not_directory', 'link_loop')) throw error;
+      if (!this.dir.lstat(name)?.isSymbolicLink()) throw error;
+      this.#followLink(name);
+      return undefined;
+    }
+    this.#moveTo(next);
+    this.#names.push(name);
+    return undefined;
+  }
+
+  #make(name: string): undefined {
+    try {
+      this.dir.mkdir(name);
+    } catch (error) {
+      if (!isCode(error, 'already_exists')) throw error;
+    }
+    this.#pending.push(name);
+    return undefined;
+  }
+
+  #followLink(name: string): void {
+    if (++this.#links > MAX_LINKS) throw new RingfenceError('link_loop', {});
+    const target = this.dir.readlink(name);
+    const names = target.split(SEPARATOR);
+    if (target.startsWith('/')) {
+      this.#restart();
+      const known = this.#top.aliases.find((alias) => alias.every((part, i) => part === names[i + 1]));
+      if (known !== undefined) names.splice(0, known.length + 1);
+      else this.#above = this.#top.real.length;
+    }
+    this.#pending.push(...names.reverse());
+  }
+
+  #up(): void {
+    if (this.#above > 0) {
+      this.#above = Math.min(this.#above + 1, this.#top.real.length);
+    } else if (this.#names.length === 0) {
+      this.#above = 1;
+    } else {
+      // Only the current directory is held, so its parent is reached by walking again.
+      this.#pending.push(...this.#names.slice(0, -1).reverse());
+      this.#restart();
+    }
+  }
+
+  #backDown(name: string): void {
+    if (name !== this.#top.real[this.#top.real.length - this.#above]) throw this.#escape(name);
+    this.#above -= 1;
+  }
+
+  #restart(): void {
+    this.#moveTo(this.#top.open());
+    this.#names = [];
+  }
+
+  #moveTo(next: Dir): void {
+    this.dir[Symbol.dispose]();
+    this.dir = next;
+  }
+
+  #escape(name = ''): RingfenceError {
+    const climbed = this.#top.real.slice(0, this.#top.real.length - this.#above);
+    const rest = this.#pending.toReversed().filter((part) => part !== '' && part !== '.');
+    return new RingfenceError('outside_root', {
+      resolved: `/${[...climbed, name, ...rest].filter(Boolean).join('/')}`,
+    });
+  }
+
+  #location(name: string, stats: Stats | undefined): Location {
+    const { dir } = this;
+    const path = (name === '.' ? this.#names : [...this.#names, name]).join('/');
+    return { dir, name, stats, path, [Symbol.dispose]: () => dir[Symbol.dispose]() };
+  }
+}

@@ -1,0 +1,192 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { isCode, RingfenceError } from '../errors.ts';
+import { type Backend, type BackendName, chooseBackend } from './backend.ts';
+import type { CallerPath, HostPath } from './caller-path.ts';
+import { DescriptorDir, O_PATH } from './descriptor-dir.ts';
+import { type Dir, regularFile } from './dir.ts';
+import { errnoOf, fromSystem } from './errno.ts';
+import type { OpenFile } from './open-file.ts';
+import { PathDir } from './path-dir.ts';
+import { type Location, type ResolveOptions, resolve, type Top } from './resolve.ts';
+
+const { O_RDONLY, O_DIRECTORY, O_NONBLOCK, O_NOCTTY } = fs.constants;
+
+/** Answers of openat2 that need our own resolver: absolute links, over-long paths, circles, a rename under way. */
+const NEEDS_WALK = new Set(['EXDEV', 'ELOOP', 'ENAMETOOLONG', 'EAGAIN']);
+const SWAP_RETRIES = 3;
+
+/** What a worker thread needs to use the same root: descriptors are shared by all threads of a process. */
+export interface SharedRoot {
+  readonly name: string;
+  readonly fd: number | undefined;
+  readonly real: HostPath;
+  readonly given: HostPath;
+  readonly backend: BackendName;
+}
+
+/**
+ * The only door to the files under one folder. A root is an open descriptor, not a string: whatever a path says,
+ * whichever links it crosses, and whoever renames things meanwhile, what comes back lies inside.
+ *
+ * Not covered: hard links and bind mounts that the host put inside the folder lead where they lead, and on macOS and
+ * Windows (backend `portable`) a swap at the right moment can still win.
+ */
+export class Root implements Disposable {
+  readonly name: string;
+  readonly #backend: Backend;
+  readonly #fd: number | undefined;
+  readonly #top: Top;
+  readonly #shared: SharedRoot;
+
+  private constructor(shared: SharedRoot, backend: Backend) {
+    this.name = shared.name;
+    this.#shared = shared;
+    this.#backend = backend;
+    this.#fd = shared.fd;
+    const { kernel } = backend;
+    const { fd, real, given } = shared;
+    this.#top = {
+      open: () => (fd === undefined ? new PathDir(real) : new DescriptorDir(fd, { kernel, owned: false })),
+      real: split(real),
+      aliases: real === given ? [] : [split(given)],
+    };
+  }
+
+  /** Opens a folder of this machine as a root. Throws a system error if it is not a readable folder. */
+  static open(name: string, hostPath: string, backend: Backend = chooseBackend()): Root {
+    const given = path.resolve(hostPath) as HostPath;
+    const real = fs.realpathSync.native(given) as HostPath;
+    fs.readdirSync(real);
+    const fd = backend.name === 'portable' ? undefined : fs.openSync(real, O_PATH | O_DIRECTORY);
+    return new Root({ name, fd, real, given, backend: backend.name }, backend);
+  }
+
+  /** The same root in another thread. It borrows the descriptor, so only the original is to be disposed of. */
+  static fromShared(shared: SharedRoot): Root {
+    return new Root(shared, chooseBackend(shared.backend));
+  }
+
+  share(): SharedRoot {
+    return this.#shared;
+  }
+
+  /** Opens a regular file for reading, following links that stay inside. */
+  openFile(path: CallerPath): OpenFile {
+    return this.#located(path, () => {
+      const fd = this.#openBeneath(path.segments, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+      if (fd !== undefined) {
+        try {
+          return regularFile(fd);
+        } catch (error) {
+          fs.closeSync(fd);
+          throw error;
+        }
+      }
+      return this.#retrying(() => {
+        using found = resolve(this.#top, path.segments, { follow: true });
+        if (found.stats === undefined) throw new RingfenceError('not_found', {});
+        return found.dir.openFile(found.name);
+      });
+    });
+  }
+
+  /** Opens a folder, following links that stay inside. */
+  openDir(path: CallerPath): Dir {
+    return this.#located(path, () => this.#openDir(path.segments));
+  }
+
+  /**
+   * Finds where a path ends, without opening the entry itself. With `follow`, the entry is never a link that was
+   * there when looked at; acting on it through `dir` is safe either way, since a Dir follows no links.
+   */
+  locate(path: CallerPath, options: ResolveOptions): Location {
+    return this.#located(path, () => this.#fastLocate(path, options) ?? resolve(this.#top, path.segments, options));
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#fd !== undefined) fs.closeSync(this.#fd);
+  }
+
+  #openDir(segments: readonly string[]): Dir {
+    const fd = this.#openBeneath(segments, O_PATH | O_DIRECTORY);
+    if (fd !== undefined) return this.#dir(fd);
+    return this.#retrying(() => {
+      const found = resolve(this.#top, segments, { follow: true });
+      if (found.name === '.') return found.dir;
+      using _parent = found;
+      if (found.stats === undefined) throw new RingfenceError('not_found', {});
+      return found.dir.openDir(found.name);
+    });
+  }
+
+  #fastLocate(path: CallerPath, { follow }: ResolveOptions): Location | undefined {
+    const name = path.segments.at(-1);
+    if (name === undefined || this.#backend.kernel === undefined) return undefined;
+    let dir: Dir | undefined;
+    try {
+      const fd = this.#openBeneath(path.segments.slice(0, -1), O_PATH | O_DIRECTORY);
+      if (fd === undefined) return undefined;
+      dir = this.#dir(fd);
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+    try {
+      const stats = dir.lstat(name);
+      // The resolver also has to say where a link really leads, so it starts over for one.
+      if (!(follow && stats?.isSymbolicLink())) {
+        const opened = dir;
+        dir = undefined;
+        return {
+          dir: opened,
+          name,
+          stats,
+          path: path.segments.join('/'),
+          [Symbol.dispose]: () => opened[Symbol.dispose](),
+        };
+      }
+      return undefined;
+    } finally {
+      dir?.[Symbol.dispose]();
+    }
+  }
+
+  #dir(fd: number): Dir {
+    return new DescriptorDir(fd, { kernel: this.#backend.kernel });
+  }
+
+  /** One confined open by the kernel, or undefined where our own resolver has to do it. */
+  #openBeneath(segments: readonly string[], flags: number): number | undefined {
+    if (this.#backend.kernel === undefined || this.#fd === undefined) return undefined;
+    try {
+      return this.#backend.kernel.openat2(this.#fd, segments.join('/') || '.', flags);
+    } catch (error) {
+      if (NEEDS_WALK.has(errnoOf(error) ?? '')) return undefined;
+      throw error;
+    }
+  }
+
+  /** A link swapped in between looking and opening is refused by the open; look again a few times, then give up. */
+  #retrying<T>(attempt: () => T): T {
+    for (let left = SWAP_RETRIES; ; left -= 1) {
+      try {
+        return attempt();
+      } catch (error) {
+        if (left === 0 || !isCode(error, 'link_loop')) throw error;
+      }
+    }
+  }
+
+  #located<T>(path: CallerPath, call: () => T): T {
+    try {
+      return call();
+    } catch (error) {
+      throw fromSystem(error, path.raw, this.name);
+    }
+  }
+}
+
+function split(hostPath: HostPath): string[] {
+  return hostPath.split(path.sep).filter((part) => part !== '');
+}

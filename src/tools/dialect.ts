@@ -1,0 +1,27 @@
+import type { RingfenceError } from '../errors.ts';
+import type { Tool } from './tool.ts';
+
+/** One argument that does not fit a tool's input schema. */
+export interface ArgumentProblem {
+  /** `path`, or `files.0.path` for a nested one; empty if the arguments as a whole are wrong. */
+  readonly argument: string;
+  readonly kind: 'missing' | 'unknown' | 'invalid';
+  /** One sentence saying what is wrong and what would be right. */
+  readonly message: string;
+}
+
+/** A set of tools under one contract: their names, their wording, their error form. Never an operation of its own. */
+export interface Dialect {
+  readonly name: string;
+  /** How the server introduces itself to clients. */
+  readonly serverName: string;
+  readonly serverVersion: string;
+  /** What a model should know before its first call. */
+  readonly instructions: string;
+  readonly tools: readonly Tool[];
+  /** MCP's destructiveHint by effect; some contracts fix it. */
+  destructive(tool: Tool): boolean;
+  /** The error text a client sees. Never shows a host path. */
+  wordError(error: RingfenceError, call: { tool: Tool; args: Readonly<Record<string, unknown>> }): string;
+  wordProblems(problems: readonly ArgumentProblem[], tool: Tool): string;
+}

@@ -1,0 +1,31 @@
+import { RingfenceError } from '../errors.ts';
+import type { Root } from '../fence/index.ts';
+import type { Capability } from './capabilities.ts';
+
+export interface NamedRoot {
+  readonly root: Root;
+  readonly allowed: ReadonlySet<Capability>;
+}
+
+/** The operator's roots by name, in the order of the config, each with what may be done in it. */
+export class Roots {
+  readonly #byName: ReadonlyMap<string, NamedRoot>;
+
+  constructor(roots: readonly NamedRoot[]) {
+    this.#byName = new Map(roots.map((entry) => [entry.root.name, entry]));
+  }
+
+  all(): NamedRoot[] {
+    return [...this.#byName.values()];
+  }
+
+  /** The root of that name, if it allows all that is needed. Raises `unknown_root`, then `tool_not_allowed`. */
+  use(name: string, needs: readonly Capability[]): Root {
+    const entry = this.#byName.get(name);
+    if (entry === undefined)
+      throw new RingfenceError('unknown_root', { known: [...this.#byName.keys()] }, { root: name });
+    const missing = needs.find((need) => !entry.allowed.has(need));
+    if (missing !== undefined) throw new RingfenceError('tool_not_allowed', { tool: missing }, { root: name });
+    return entry.root;
+  }
+}

@@ -1,0 +1,49 @@
+import type * as z from 'zod';
+import type { Root } from '../fence/index.ts';
+import type { Control } from '../ops/control.ts';
+import type { SearchPool } from '../ops/search/pool.ts';
+import type { Capability } from './capabilities.ts';
+import type { NamedRoot } from './roots.ts';
+
+/** What a tool does to files, from which its annotations derive. */
+export type Effect = 'read' | 'create' | 'change' | 'destroy';
+
+export interface Limits {
+  /** The largest file that is returned whole, and the most that a partial read returns, in bytes. */
+  readonly maxFullReadSize: number;
+}
+
+/** What the server hands to a running tool. */
+export interface CallContext extends Control {
+  readonly limits: Limits;
+  readonly search: SearchPool;
+  /** False where the operator turned off waiting for the disk (`durable_writes: false`). */
+  readonly durable: boolean;
+  /** The root of that name, checked to allow what the tool `needs`. The only way for a tool to get a root. */
+  root(name: string): Root;
+  /** Asks for one capability more, where a tool learns only while running that it needs it. */
+  require(root: Root, capability: Capability): void;
+  /** All roots, to be named, not used. */
+  allRoots(): NamedRoot[];
+}
+
+export interface Tool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject = z.ZodObject> {
+  readonly name: string;
+  /** Enough for a model to use it without other documentation. */
+  readonly description: string;
+  /** What a root must allow for this tool to touch it. */
+  readonly needs: readonly Capability[];
+  readonly effect: Effect;
+  readonly input: I;
+  readonly output: O;
+  /** The arguments that say what a call was about, for the log. */
+  readonly subject: readonly (keyof z.output<I> & string)[];
+  run(args: z.output<I>, context: CallContext): Promise<z.output<O>>;
+  /** What a person would read; the result as JSON if absent. */
+  text?(result: z.output<O>, args: z.output<I>): string;
+}
+
+/** Keeps the types of one tool's arguments and result, then forgets them so that tools can stand in one list. */
+export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(tool: Tool<I, O>): Tool {
+  return tool as unknown as Tool;
+}
