@@ -1,1 +1,4 @@
-export {};
+#!/usr/bin/env node
+import { main } from './cli/main.ts';
+
+process.exit(await main(process.argv.slice(2)));

@@ -24,6 +24,10 @@ export interface ErrorDetails {
   same_file: object;
   into_itself: object;
   not_text: object;
+  invalid_encoding: { argument: string };
+  text_not_found: object;
+  text_not_unique: { count: number; lines: readonly number[] };
+  line_out_of_range: { line: number; max: number };
   patch_failed: { problem: string; hunk?: number; line?: number };
   invalid_pattern: { problem: string };
   changed_meanwhile: object;

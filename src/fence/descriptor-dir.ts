@@ -25,6 +25,7 @@ export class DescriptorDir extends Dir {
   readonly #base: string;
   readonly #kernel: Kernel | undefined;
   readonly #owned: boolean;
+  #closed = false;
 
   constructor(fd: number, { kernel, owned = true }: Options) {
     super();
@@ -35,6 +36,7 @@ export class DescriptorDir extends Dir {
   }
 
   protected at(name: Name): HostPath | Buffer {
+    this.#assertOpen();
     assertSingleName(name);
     if (typeof name === 'string') return (this.#base + name) as HostPath;
     return Buffer.concat([Buffer.from(this.#base), name]);
@@ -56,6 +58,8 @@ export class DescriptorDir extends Dir {
   /** False where there is no kernel call for it, or the filesystem does not know RENAME_NOREPLACE (EINVAL). */
   #renameByKernel(name: Name, to: DescriptorDir, toName: Name): boolean {
     if (this.#kernel === undefined) return false;
+    this.#assertOpen();
+    to.#assertOpen();
     assertSingleName(name);
     assertSingleName(toName);
     try {
@@ -68,10 +72,18 @@ export class DescriptorDir extends Dir {
   }
 
   whereabouts(): HostPath {
+    this.#assertOpen();
     return fs.readlinkSync(`/proc/self/fd/${this.fd}`) as HostPath;
   }
 
   [Symbol.dispose](): void {
-    if (this.#owned) fs.closeSync(this.fd);
+    if (!this.#owned || this.#closed) return;
+    this.#closed = true;
+    fs.closeSync(this.fd);
+  }
+
+  /** The number of a closed descriptor soon belongs to another folder, perhaps in another root. */
+  #assertOpen(): void {
+    if (this.#closed) throw new Error('the directory is closed');
   }
 }

@@ -1,6 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import fs from 'node:fs';
 import { promisify } from 'node:util';
-import { RingfenceError } from '../errors.ts';
+import { isCode, RingfenceError } from '../errors.ts';
 import { type HostPath, isReserved } from './caller-path.ts';
 import { errnoOf, fromSystem } from './errno.ts';
 import { OpenFile } from './open-file.ts';
@@ -82,8 +83,13 @@ export abstract class Dir implements Disposable {
     });
   }
 
+  /** Where a link says it leads. A target that is not UTF-8 is `invalid_path`: as a string it would name another file. */
   readlink(name: Name): string {
-    return this.#do(() => fs.readlinkSync(this.at(name)));
+    return this.#do(() => {
+      const target = fs.readlinkSync(this.at(name), 'buffer');
+      if (!isUtf8(target)) throw new RingfenceError('invalid_path', { problem: 'not_unicode' });
+      return target.toString();
+    });
   }
 
   /** Opens a regular file. `flags` are added to those that keep the open safe. Anything else is refused. */
@@ -98,6 +104,21 @@ export abstract class Dir implements Disposable {
         throw error;
       }
     });
+  }
+
+  /** Opens a file to write at its end, making it if need be. */
+  openToAppend(name: Name): OpenFile {
+    return this.openFile(name, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
+  }
+
+  /** Raises what writing to the file would raise (`permission_denied`, `read_only`, …) and writes nothing. */
+  assertWritable(name: Name): void {
+    try {
+      this.openFile(name, constants.O_WRONLY)[Symbol.dispose]();
+    } catch (error) {
+      // A running program cannot be written to, but it can be replaced.
+      if (!(isCode(error, 'io_error') && error.details.errno === 'ETXTBSY')) throw error;
+    }
   }
 
   /** Makes a file that must not exist yet. */
@@ -129,14 +150,16 @@ export abstract class Dir implements Disposable {
 
   /** Moves an entry, replacing a file (or an empty folder by a folder) that is in the way, in one step. */
   rename(name: Name, to: Dir, toName: Name): void {
-    to.check();
-    this.#do(() => fs.renameSync(this.at(name), to.at(toName)));
+    this.#do(() => {
+      to.check();
+      fs.renameSync(this.at(name), to.at(toName));
+    });
   }
 
   /** Moves an entry only if nothing is in the way; else `already_exists`. Never check-then-act. */
   renameNew(name: Name, to: Dir, toName: Name): void {
-    to.check();
     this.#do(() => {
+      to.check();
       if (fs.lstatSync(this.at(name)).isDirectory()) {
         // Our own empty folder holds the place, and a rename may replace exactly that.
         fs.mkdirSync(to.at(toName), { mode: 0o700 });
@@ -186,7 +209,8 @@ export function regularFile(fd: number): OpenFile {
 
 /** Refuses anything but one plain name (or `.`), whatever the caller thought it was. */
 export function assertSingleName(name: Name): void {
-  const bad = typeof name === 'string' ? name.includes('/') : name.includes(0x2f);
+  // A NUL would end the name early where it is handed to the kernel as a C string.
+  const bad = typeof name === 'string' ? /[/\0]/.test(name) : name.includes(0x2f) || name.includes(0);
   if (bad || name.length === 0 || name.toString() === '..') throw new Error('not a single file name');
 }
 

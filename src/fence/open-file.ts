@@ -3,10 +3,12 @@ import { promisify } from 'node:util';
 import { fromSystem } from './errno.ts';
 
 const fsync = promisify(fs.fsync);
+/** No descriptor: Node itself refuses it. */
+const CLOSED = -1;
 
 /** A regular file that was opened through the fence. Holds a descriptor, so dispose of it. */
 export class OpenFile implements Disposable {
-  readonly #fd: number;
+  #fd: number;
   readonly stats: fs.Stats;
 
   constructor(fd: number, stats: fs.Stats) {
@@ -60,8 +62,11 @@ export class OpenFile implements Disposable {
     }
   }
 
+  /** Once is enough; then every other call fails, since the number may soon be another file's. */
   [Symbol.dispose](): void {
+    if (this.#fd === CLOSED) return;
     fs.closeSync(this.#fd);
+    this.#fd = CLOSED;
   }
 }
 

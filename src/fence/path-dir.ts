@@ -39,7 +39,13 @@ export class PathDir extends Dir {
     try {
       this.check();
       if (!fs.lstatSync(this.at(name)).isDirectory()) throw new RingfenceError('not_directory', {});
-      return new PathDir(name === '.' ? this.real : (path.join(this.real, name.toString()) as HostPath));
+      if (name === '.') return new PathDir(this.real);
+      // Bytes that are not UTF-8 have no place in a path that is a string.
+      if (typeof name !== 'string') throw new RingfenceError('invalid_path', { problem: 'not_unicode' });
+      // As the disk spells it: `SRC` may well name `src`, and the path is later compared with what realpath says.
+      const real = fs.realpathSync.native(this.at(name)) as HostPath;
+      if (path.dirname(real) !== this.real) throw new RingfenceError('outside_root', {});
+      return new PathDir(real);
     } catch (error) {
       throw fromSystem(error);
     }

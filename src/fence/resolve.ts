@@ -37,7 +37,8 @@ export interface Top {
 /**
  * Walks a path one name at a time from the root's descriptor, reading links in our own code. Nothing outside the root
  * is ever opened: a link that climbs above the root is only compared, name by name, with the root's own path, and is
- * refused (`outside_root`) unless it comes back in. Raises `link_loop` past 40 links.
+ * refused (`outside_root`) unless it comes back in. Raises `link_loop` past 40 links, and `invalid_path` for a link whose
+ * target is not UTF-8.
  */
 export function resolve(top: Top, segments: readonly string[], options: ResolveOptions): Location {
   const walk = new Walk(top, segments);
@@ -85,9 +86,13 @@ class Walk {
 
   #last(name: string, follow: boolean): Location | undefined {
     const stats = this.dir.lstat(name);
-    if (!stats?.isSymbolicLink() || !follow) return this.#location(name, stats);
-    this.#followLink(name);
-    return undefined;
+    if (stats?.isSymbolicLink() && follow) {
+      this.#followLink(name);
+      return undefined;
+    }
+    // A link's target may end in a slash, and then only a folder will do.
+    if (this.#pending.length > 0 && stats?.isDirectory() === false) throw new RingfenceError('not_directory', {});
+    return this.#location(name, stats);
   }
 
   #enter(name: string, makeParents: boolean): undefined {
@@ -134,10 +139,17 @@ class Walk {
     if (this.#above > 0) {
       this.#above = Math.min(this.#above + 1, this.#top.real.length);
     } else if (this.#names.length === 0) {
-      this.#above = 1;
+      // The parent of `/` is `/`.
+      this.#above = Math.min(1, this.#top.real.length);
     } else {
-      // Only the current directory is held, so its parent is reached by walking again.
-      this.#pending.push(...this.#names.slice(0, -1).reverse());
+      // Only the current directory is held, so a parent is reached by walking again: once for a whole row of `..`,
+      // or a link up from far below would cost as many steps as the square of its depth.
+      this.#names.pop();
+      while (this.#names.length > 0 && this.#pending.at(-1) === '..') {
+        this.#names.pop();
+        this.#pending.pop();
+      }
+      this.#pending.push(...this.#names.reverse());
       this.#restart();
     }
   }

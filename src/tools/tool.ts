@@ -21,6 +21,8 @@ export interface CallContext extends Control {
   readonly durable: boolean;
   /** The root of that name, checked to allow what the tool `needs`. The only way for a tool to get a root. */
   root(name: string): Root;
+  /** The one root of a dialect that is bound to it and whose tools name none; checked in the same way. */
+  home(): Root;
   /** Asks for one capability more, where a tool learns only while running that it needs it. */
   require(root: Root, capability: Capability): void;
   /** All roots, to be named, not used. */
@@ -34,6 +36,8 @@ export interface Tool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject
   /** What a root must allow for this tool to touch it. */
   readonly needs: readonly Capability[];
   readonly effect: Effect;
+  /** Set where a call brings its own time limit, so that the server's `request_timeout` does not apply. */
+  readonly ownTimeout?: true;
   readonly input: I;
   readonly output: O;
   /** The arguments that say what a call was about, for the log. */

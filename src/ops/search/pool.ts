@@ -1,1 +1,101 @@
-export class SearchPool {}
+import { availableParallelism } from 'node:os';
+import { RingfenceError } from '../../errors.ts';
+import type { Answers, SearchSpec, Task } from './messages.ts';
+import { StopFlag } from './stop-flag.ts';
+import { WorkerThread } from './worker-thread.ts';
+
+const MOST_WORKERS = 4;
+
+/**
+ * Worker threads that search, shared by all searches. They start with the first search and stay; while idle they do
+ * not keep the process alive. A worker that crashes fails the searches it was part of and is replaced.
+ */
+export class SearchPool {
+  readonly size: number;
+  readonly #threads: WorkerThread[] = [];
+  #searches = 0;
+  #closed = false;
+
+  constructor({ size = Math.min(availableParallelism(), MOST_WORKERS) }: { size?: number } = {}) {
+    this.size = size;
+  }
+
+  /** Starts a search. Dispose of it when it is over. */
+  begin(spec: SearchSpec): Search {
+    if (this.#closed) throw new RingfenceError('cancelled', {});
+    this.#searches += 1;
+    return new Search({ number: this.#searches, spec, pick: () => this.#leastBusy() });
+  }
+
+  /** Ends all workers; searches under way are `cancelled`. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all(this.#threads.splice(0).map((thread) => thread.close()));
+  }
+
+  #leastBusy(): WorkerThread {
+    if (this.#closed) throw new RingfenceError('cancelled', {});
+    const idle = this.#threads.find((thread) => thread.load === 0);
+    if (idle !== undefined) return idle;
+    if (this.#threads.length < this.size) return this.#start();
+    return this.#threads.reduce((least, thread) => (thread.load < least.load ? thread : least));
+  }
+
+  #start(): WorkerThread {
+    const thread = new WorkerThread((ended) => {
+      const at = this.#threads.indexOf(ended);
+      if (at !== -1) this.#threads.splice(at, 1);
+    });
+    this.#threads.push(thread);
+    return thread;
+  }
+}
+
+interface SearchOptions {
+  readonly number: number;
+  readonly spec: SearchSpec;
+  pick(): WorkerThread;
+}
+
+/** One search on the pool. */
+export class Search implements Disposable {
+  readonly #options: SearchOptions;
+  readonly #stop = new StopFlag();
+  readonly #threads = new Set<WorkerThread>();
+  /** Where the listing is, and stays. */
+  #lister: WorkerThread | undefined;
+
+  constructor(options: SearchOptions) {
+    this.#options = options;
+  }
+
+  /** Runs a task: listing always on the same worker, which knows how far it has come, the rest where there is room. */
+  async run<T extends Task>(task: T): Promise<Answers[T['type']]> {
+    const thread = task.type === 'searchFiles' ? this.#options.pick() : this.#listingThread();
+    const { number, spec } = this.#options;
+    if (!this.#threads.has(thread)) {
+      this.#threads.add(thread);
+      thread.tell({ type: 'begin', search: number, spec, stop: this.#stop.shared });
+    }
+    return thread.ask(number, task);
+  }
+
+  get stopped(): boolean {
+    return this.#stop.raised;
+  }
+
+  /** Makes all its tasks answer soon, with what they have. */
+  stop(): void {
+    this.#stop.raise();
+  }
+
+  [Symbol.dispose](): void {
+    this.stop();
+    for (const thread of this.#threads) thread.tell({ type: 'end', search: this.#options.number });
+  }
+
+  #listingThread(): WorkerThread {
+    this.#lister ??= this.#options.pick();
+    return this.#lister;
+  }
+}

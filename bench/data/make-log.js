@@ -1,0 +1,27 @@
+import fs from 'node:fs';
+import { Random } from './random.js';
+import { logMessages, needleLine } from './text.js';
+
+const FLUSH_BYTES = 1_000_000;
+const LINES_PER_NEEDLE = 20_000;
+const EPOCH = Date.UTC(2026, 0, 1);
+
+/** Makes a log of about `bytes` in which every line says its own number. Returns its true size and its lines. */
+export function makeLog(file, bytes) {
+  const random = new Random(bytes);
+  const messages = logMessages(random, 5_000);
+  const output = fs.openSync(file, 'wx');
+  let lines = 0;
+  let written = 0;
+  while (written < bytes) {
+    let chunk = '';
+    while (chunk.length < FLUSH_BYTES && written + chunk.length < bytes) {
+      lines++;
+      const message = lines % LINES_PER_NEEDLE === 77 ? needleLine(random).toString() : random.pick(messages);
+      chunk += `${new Date(EPOCH + lines * 37).toISOString()} line=${lines} ${message}`;
+    }
+    written += fs.writeSync(output, chunk);
+  }
+  fs.closeSync(output);
+  return { bytes: written, lines };
+}

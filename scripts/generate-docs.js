@@ -1,0 +1,44 @@
+// Fills the tool tables of the docs from the code. With --check, only says whether they are current.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const top = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const load = (file) => import(pathToFileURL(path.join(top, 'dist', file)).href);
+const { schemaMarkdown } = await load('tools/schema-markdown.js');
+
+const MARKED = /(<!-- (tools|table):(\w+) -->\n)[^]*?(<!-- \/\2 -->)/g;
+const renderers = {
+  tools: (tools) => tools.map(schemaMarkdown).join('\n'),
+  table: (tools) =>
+    ['| tool | what it does |', '| --- | --- |', ...tools.map((t) => `| \`${t.name}\` | ${t.description} |`), ''].join(
+      '\n',
+    ),
+};
+
+const pages = [
+  'README.md',
+  'CLAUDE.md',
+  '.agent_docs/mcp-filesystem.md',
+  ...readdirSync(path.join(top, 'docs')).map((name) => `docs/${name}`),
+];
+const stale = [];
+for (const page of pages.filter((name) => name.endsWith('.md'))) {
+  const file = path.join(top, page);
+  const before = readFileSync(file, 'utf8');
+  const names = new Set([...before.matchAll(MARKED)].map((match) => match[3]));
+  const dialects = Object.fromEntries(
+    await Promise.all([...names].map(async (name) => [name, (await load(`dialects/${name}/index.js`))[name]])),
+  );
+  const after = before.replace(
+    MARKED,
+    (_, start, kind, name, end) => `${start}\n${renderers[kind](dialects[name].tools)}\n${end}`,
+  );
+  if (after === before) continue;
+  stale.push(page);
+  if (!process.argv.includes('--check')) writeFileSync(file, after);
+}
+if (process.argv.includes('--check') && stale.length > 0) {
+  process.stderr.write(`out of date, run npm run docs: ${stale.join(', ')}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,60 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { RingfenceError } from '../errors.ts';
+import { type CallEvent, type Failure, recordCall } from './call-event.ts';
+
+function record(failure?: Failure, more: Partial<CallEvent> = {}) {
+  const lines: string[] = [];
+  const logger = pino({ formatters: { level: (level) => ({ level }) } }, { write: (line: string) => void lines.push(line) });
+  recordCall(logger, {
+    tool: 'read_file',
+    dialect: 'test',
+    root: 'r',
+    path: 'a',
+    about: { root: 'r', path: 'a' },
+    durationMs: 1.23456,
+    responseBytes: 7,
+    failure,
+    ...more,
+  });
+  expect(lines).toHaveLength(1);
+  return { text: lines[0] ?? '', line: JSON.parse(lines[0] ?? '') };
+}
+
+test('NFR-017: a success names tool, root, path, outcome, duration and size', () => {
+  const { line } = record();
+  expect(line).toMatchObject({ level: 'info', tool: 'read_file', root: 'r', path: 'a', outcome: 'success' });
+  expect(line).toMatchObject({ duration_ms: 1.235, response_bytes: 7, msg: 'call' });
+});
+
+test('NFR-017: an ordinary failure carries its code', () => {
+  expect(record({ code: 'not_found' }).line).toMatchObject({ level: 'info', outcome: 'error', code: 'not_found' });
+});
+
+test('NFR-019: an escape is a warning with the attempted and the resolved path', () => {
+  const cause = new RingfenceError('outside_root', { resolved: '/etc/passwd' }, { path: 'link/passwd', root: 'r' });
+  expect(record({ code: 'outside_root', cause }).line).toMatchObject({
+    level: 'warn',
+    attempted_path: 'link/passwd',
+    resolved_path: '/etc/passwd',
+    msg: 'security violation',
+  });
+});
+
+test('NFR-019: a refused tool and a broken path are warnings', () => {
+  expect(record({ code: 'tool_not_allowed', cause: new RingfenceError('tool_not_allowed', { tool: 'x' }) }).line).toMatchObject({ level: 'warn', attempted_path: 'a' });
+  expect(record({ code: 'invalid_path' }).line.level).toBe('warn');
+});
+
+test('a bug is an error that says where, without the values it failed on', () => {
+  const cause = new SyntaxError('unexpected token in "the content of a file"', { cause: new TypeError('more content') });
+  const { line, text } = record({ code: 'internal', cause });
+  expect(line).toMatchObject({ level: 'error', error: { name: 'SyntaxError', cause: { name: 'TypeError' } } });
+  expect(line.error.stack[0]).toMatch(/^at .*call-event\.test/);
+  expect(text).not.toContain('content');
+});
+
+test('a path of a megabyte does not fill the log', () => {
+  const path = 'x'.repeat(1_000_000);
+  expect(record(undefined, { path, about: { path } }).text.length).toBeLessThan(10_000);
+});

@@ -1,0 +1,79 @@
+import type { Logger } from 'pino';
+import { type ErrorCode, isCode, RingfenceError } from '../errors.ts';
+
+/** One finished call, as it is logged. It names things; it never holds what is in files. */
+export interface CallEvent {
+  readonly tool: string;
+  readonly dialect: string;
+  readonly root: string | undefined;
+  readonly path: string | undefined;
+  /** Every argument that says what the call was about. */
+  readonly about: Readonly<Record<string, string>>;
+  readonly durationMs: number;
+  readonly responseBytes: number;
+  readonly failure: Failure | undefined;
+}
+
+/** `cause` is what was thrown, where something was. */
+export interface Failure {
+  readonly code: ErrorCode | 'unknown_tool';
+  readonly cause?: unknown;
+}
+
+const VIOLATIONS: ReadonlySet<string> = new Set<ErrorCode>(['outside_root', 'invalid_path', 'tool_not_allowed']);
+const MAX_FIELD = 4096;
+
+/** Writes one line: violations of the fence or an allowlist at WARN, bugs at ERROR, anything else at INFO. */
+export function recordCall(logger: Logger, event: CallEvent): void {
+  const { failure } = event;
+  const fields = {
+    ...mapValues(event.about, cut),
+    tool: cut(event.tool),
+    dialect: event.dialect,
+    root: cut(event.root),
+    path: cut(event.path),
+    outcome: failure === undefined ? 'success' : 'error',
+    code: failure?.code,
+    duration_ms: Math.round(event.durationMs * 1000) / 1000,
+    response_bytes: event.responseBytes,
+  };
+  if (failure === undefined) return logger.info(fields, 'call');
+  if (failure.code === 'internal') return logger.error({ ...fields, error: trace(failure.cause) }, 'internal error');
+  if (!VIOLATIONS.has(failure.code)) return logger.info({ ...fields, errno: errnoOf(failure.cause) }, 'call');
+  const violation = {
+    ...fields,
+    attempted_path: cut(failure.cause instanceof RingfenceError ? (failure.cause.path ?? event.path) : event.path),
+    resolved_path: cut(isCode(failure.cause, 'outside_root') ? failure.cause.details.resolved : undefined),
+  };
+  logger.warn(violation, 'security violation');
+}
+
+function cut(text: string | undefined): string | undefined {
+  return text !== undefined && text.length > MAX_FIELD ? `${text.slice(0, MAX_FIELD)}…` : text;
+}
+
+function mapValues(record: Readonly<Record<string, string>>, map: (value: string) => string | undefined): object {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}
+
+function errnoOf(cause: unknown): string | undefined {
+  return isCode(cause, 'io_error') ? cause.details.errno : undefined;
+}
+
+/**
+ * Where a bug happened: the error's name and stack frames, along its causes. Messages are left out unless they come from
+ * the system: those of parsers and of the language itself quote the values they failed on, which may be file content.
+ */
+export function trace(thrown: unknown, depth = 0): object {
+  if (!(thrown instanceof Error)) return { name: typeof thrown };
+  const { code, syscall } = thrown as NodeJS.ErrnoException;
+  const frames = thrown.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? [];
+  return {
+    name: thrown.name,
+    code,
+    syscall,
+    message: syscall === undefined ? undefined : thrown.message,
+    stack: frames.map((line) => line.trim()),
+    cause: thrown.cause === undefined || depth > 4 ? undefined : trace(thrown.cause, depth + 1),
+  };
+}

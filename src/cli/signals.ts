@@ -1,0 +1,13 @@
+/** Resolves at the first SIGTERM or SIGINT. A second one ends the process at once. */
+export function firstSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (asked) process.exit(1);
+      asked = true;
+      resolve(signal);
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+  });
+}

@@ -1,0 +1,54 @@
+import { type Log, openLog } from '../audit/log.ts';
+import { type Config, ConfigError, configFromDirs, fenceFromEnvironment, loadConfig, packageVersion } from '../config/index.ts';
+import { openService, type Service } from '../server/service.ts';
+import { sweepInBackground } from '../server/sweep.ts';
+import type { Dialect } from '../tools/dialect.ts';
+
+/** What `serve` and `stdio` have in common on the command line. */
+export interface Source {
+  readonly dirs: readonly string[];
+  readonly config?: string;
+}
+
+/** A service that is open, with what it takes to describe and to end it. */
+export interface Started {
+  readonly service: Service;
+  readonly log: Log;
+  /** What is logged about the start. Names roots, never their folders. */
+  readonly facts: Readonly<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+/** The config that the command line asks for. Raises `ConfigError`. */
+export function configOf({ dirs, config }: Source): Config {
+  if (config !== undefined && dirs.length > 0) {
+    throw new ConfigError('give either --config FILE or folders, not both; list the folders as roots in the config');
+  }
+  if (config !== undefined) return loadConfig(config);
+  if (dirs.length > 0) return configFromDirs(dirs);
+  throw new ConfigError('nothing to serve; give the folders to serve, or a config with --config FILE');
+}
+
+/** Opens everything but the transport. Raises `ConfigError`. */
+export function start(config: Config, dialect: Dialect): Started {
+  const backend = fenceFromEnvironment();
+  const log = openLog(config.logLevel);
+  const service = openService({ config, dialect, backend, logger: log.logger });
+  const sweep = sweepInBackground(service);
+  return {
+    service,
+    log,
+    facts: {
+      version: packageVersion(),
+      dialect: dialect.name,
+      config: config.file,
+      roots: config.roots.map(({ name }) => name),
+      fence: backend.name,
+    },
+    close: async () => {
+      sweep.stop();
+      await service.close();
+      await log.flush();
+    },
+  };
+}

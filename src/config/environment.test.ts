@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { ConfigError } from './config-error.ts';
+import { fenceFromEnvironment } from './environment.ts';
+
+test('RINGFENCE_FENCE forces a backend', () => {
+  expect(fenceFromEnvironment({ RINGFENCE_FENCE: 'portable' }).name).toBe('portable');
+});
+
+test('nothing set picks what works here', () => {
+  expect(fenceFromEnvironment({ RINGFENCE_FENCE: '' })).toEqual(fenceFromEnvironment({}));
+});
+
+test('an unknown name is refused with the nearest one', () => {
+  const attempt = (): unknown => fenceFromEnvironment({ RINGFENCE_FENCE: 'openat' });
+  expect(attempt).toThrow(ConfigError);
+  expect(attempt).toThrow(/RINGFENCE_FENCE.*did you mean openat2/);
+});

@@ -1,0 +1,23 @@
+import { type Backend, BACKEND_NAMES, type BackendName, chooseBackend } from '../fence/index.ts';
+import { nearest } from '../tools/nearest.ts';
+import { ConfigError } from './config-error.ts';
+
+/** The fence backend: the strongest that works here, or the one that `RINGFENCE_FENCE` forces. */
+export function fenceFromEnvironment(env: NodeJS.ProcessEnv = process.env): Backend {
+  const forced = env['RINGFENCE_FENCE'];
+  if (forced === undefined || forced === '') return chooseBackend();
+  if (!isBackendName(forced)) {
+    const meant = nearest(forced, BACKEND_NAMES);
+    const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+    throw new ConfigError(`RINGFENCE_FENCE: must be one of ${BACKEND_NAMES.join(', ')}, got "${forced}"${hint}`);
+  }
+  try {
+    return chooseBackend(forced);
+  } catch (error) {
+    throw new ConfigError(`RINGFENCE_FENCE: ${(error as Error).message}; unset it to use what works here`);
+  }
+}
+
+function isBackendName(name: string): name is BackendName {
+  return (BACKEND_NAMES as readonly string[]).includes(name);
+}

@@ -1,0 +1,6 @@
+export type { Config, RootConfig } from './config.ts';
+export { ConfigError } from './config-error.ts';
+export { configFromDirs } from './config-from-dirs.ts';
+export { fenceFromEnvironment } from './environment.ts';
+export { loadConfig } from './load-config.ts';
+export { packageVersion } from './version.ts';

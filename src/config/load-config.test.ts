@@ -1,0 +1,124 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { CAPABILITIES } from '../tools/capabilities.ts';
+import { ConfigError } from './config-error.ts';
+import { loadConfig } from './load-config.ts';
+
+const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'ringfence-config-'));
+afterAll(() => fs.rmSync(dir, { recursive: true }));
+fs.mkdirSync(path.join(dir, 'a'));
+fs.mkdirSync(path.join(dir, 'b'));
+fs.writeFileSync(path.join(dir, 'file.txt'), '');
+const file = path.join(dir, 'ringfence.yaml');
+
+function load(yaml: string | Uint8Array) {
+  fs.writeFileSync(file, yaml);
+  return loadConfig(file);
+}
+
+function problem(attempt: () => unknown): string {
+  try {
+    attempt();
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  throw new Error('the config was accepted');
+}
+
+const A = 'roots: [{ name: a, path: a, allowed_tools: ["*"] }]';
+
+test('FR-018: defaults, and paths relative to the file', () => {
+  expect(load(A)).toEqual({
+    file,
+    host: '0.0.0.0',
+    port: 8091,
+    maxFullReadSize: 1_048_576,
+    requestTimeout: 30,
+    logLevel: 'info',
+    durableWrites: true,
+    roots: [{ name: 'a', path: path.join(dir, 'a'), allowed: CAPABILITIES, origin: 'roots[0].path' }],
+  });
+});
+
+test('FR-018: every key is taken over', () => {
+  const config = load(`
+host: 127.0.0.1
+port: 0
+max_full_read_size: 10
+request_timeout: 0.5
+log_level: trace
+durable_writes: false
+roots:
+  - { name: a, path: ${path.join(dir, 'a')}, allowed_tools: [read_file, grep] }
+  - { name: b, path: ./b, allowed_tools: [] }
+`);
+  expect(config).toMatchObject({ host: '127.0.0.1', port: 0, maxFullReadSize: 10, requestTimeout: 0.5, logLevel: 'trace' });
+  expect(config.durableWrites).toBe(false);
+  expect(config.roots.map(({ allowed }) => allowed)).toEqual([['read_file', 'grep'], []]);
+});
+
+describe('FR-018: what is wrong is named by file, key and fix, in one line', () => {
+  test.each([
+    ['', /the config is empty/],
+    ['# nothing', /the config is empty/],
+    ['just text', /the keys must be an object, got "just text"/],
+    ['- a\n- b', /the keys must be an object, got a list/],
+    ['host: [', /not valid YAML, line 1/],
+    ['host: a\nhost: b', /not valid YAML, line 2: Map keys must be unique/],
+    [`${A}\n---\n${A}`, /not valid YAML.*multiple documents/],
+    ['a: &a [1]\nb: [*a,*a]\nc: *unknown', /not valid YAML/],
+    ['host: x', /roots is required/],
+    ['roots: []', /roots must be a non-empty list, got a list/],
+    ['roots: a', /roots must be a non-empty list, got "a"/],
+    ['roots: [a]', /roots\[0\] must be an object, got "a"/],
+    [`${A}\nprot: 1`, /unknown key: prot \(did you mean port\?\)/],
+    [`${A}\nauth: {}`, /unknown key: auth/],
+    [`${A}\nport: "80"`, /port must be an integer from 0 to 65535, got "80"/],
+    [`${A}\nport: 65536`, /port must be an integer from 0 to 65535, got 65536/],
+    [`${A}\nport: 80.5`, /port must be an integer from 0 to 65535, got 80.5/],
+    [`${A}\nhost: ""`, /host must be a non-empty string, got ""/],
+    [`${A}\nlog_level: loud`, /log_level must be one of "error", "warn", "info", "debug", "trace", got "loud"/],
+    [`${A}\nmax_full_read_size: 0`, /max_full_read_size must be an integer/],
+    [`${A}\nrequest_timeout: -1`, /request_timeout must be a number above 0/],
+    [`${A}\ndurable_writes: 1`, /durable_writes must be true or false, got 1/],
+    ['roots: [{ path: a, allowed_tools: [] }]', /roots\[0\]\.name is required/],
+    ['roots: [{ name: "", path: a, allowed_tools: [] }]', /roots\[0\]\.name must be/],
+    ['roots: [{ name: 5, path: a, allowed_tools: [] }]', /roots\[0\]\.name must be .*got 5/],
+    ['roots: [{ name: "a/b", path: a, allowed_tools: [] }]', /roots\[0\]\.name "a\/b" cannot name a root/],
+    ['roots: [{ name: "a\\nb", path: a, allowed_tools: [] }]', /roots\[0\]\.name "a\\nb" cannot name a root/],
+    ['roots: [{ name: a, allowed_tools: [] }]', /roots\[0\]\.path is required/],
+    ['roots: [{ name: a, path: "", allowed_tools: [] }]', /roots\[0\]\.path must be a non-empty string/],
+    ['roots: [{ name: a, path: a }]', /roots\[0\]\.allowed_tools is required/],
+    ['roots: [{ name: a, path: a, allowed_tools: "*" }]', /roots\[0\]\.allowed_tools must be a list, got "\*"/],
+    ['roots: [{ name: a, path: a, tools: [], allowed_tools: [] }]', /unknown key: roots\[0\]\.tools/],
+    ['roots: [{ name: a, path: a, allowed_tool: [] }]', /did you mean roots\[0\]\.allowed_tools\?/],
+    ['roots: [{ name: a, path: a, allowed_tools: [5] }]', /roots\[0\]\.allowed_tools\[0\] must be a string, got 5/],
+    ['roots: [{ name: a, path: a, allowed_tools: [read_fiel] }]', /roots\[0\]\.allowed_tools\[0\]: unknown tool "read_fiel" \(did you mean read_file\?\)/],
+    ['roots: [{ name: a, path: nope, allowed_tools: [] }]', /roots\[0\]\.path: the folder .*nope does not exist/],
+    ['roots: [{ name: a, path: file.txt, allowed_tools: [] }]', /roots\[0\]\.path: .*file\.txt is not a folder/],
+    ['roots: [{ name: a, path: file.txt/x, allowed_tools: [] }]', /roots\[0\]\.path: .* does not exist/],
+    [`roots: [{ name: a, path: a, allowed_tools: [] }, { name: a, path: b, allowed_tools: [] }]`, /roots\[1\]\.name: duplicate root name "a"/],
+  ])('%j', (yaml, expected) => {
+    const message = problem(() => load(yaml));
+    expect(message).toMatch(expected);
+    expect(message.startsWith(`${file}: `)).toBe(true);
+    expect(message).not.toContain('\n');
+  });
+
+  test('an alias bomb', () => {
+    const levels = Array.from({ length: 30 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i},`.repeat(9)}]`);
+    expect(problem(() => load(`l0: &l0 [x]\n${levels.join('\n')}`))).toMatch(/not valid YAML.*alias/);
+  });
+
+  test('a file that is not text', () => {
+    expect(problem(() => load(Uint8Array.of(0x61, 0xff, 0xfe)))).toMatch(/not UTF-8/);
+  });
+
+  test('no file, and a folder in its place', () => {
+    expect(problem(() => loadConfig(path.join(dir, 'missing.yaml')))).toMatch(/missing\.yaml: no such config file/);
+    expect(problem(() => loadConfig(dir))).toMatch(/is a folder, not a config file/);
+  });
+});

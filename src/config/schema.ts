@@ -1,0 +1,25 @@
+import * as z from 'zod';
+import { LOG_LEVELS } from '../audit/log.ts';
+
+const MAX_TIMEOUT_SECONDS = 24 * 60 * 60;
+/** A full read travels twice in one answer, as text and as structured content, and an answer is bounded. */
+const MAX_READ_SIZE = 64 * 1024 * 1024;
+
+const root = z.strictObject({
+  name: z.string().min(1).max(64),
+  path: z.string().min(1),
+  allowed_tools: z.array(z.string()),
+});
+
+/** The config file as an operator writes it. */
+export const configSchema = z.strictObject({
+  host: z.string().min(1).default('0.0.0.0'),
+  port: z.int().min(0).max(65535).default(8091),
+  max_full_read_size: z.int().min(1).max(MAX_READ_SIZE).default(1_048_576),
+  request_timeout: z.number().positive().max(MAX_TIMEOUT_SECONDS).default(30),
+  log_level: z.enum(LOG_LEVELS).default('info'),
+  durable_writes: z.boolean().default(true),
+  roots: z.array(root).min(1),
+});
+
+export type ConfigFile = z.output<typeof configSchema>;

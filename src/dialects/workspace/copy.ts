@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import { copy as copyOp } from '../../ops/copy.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { endsOf } from './ends.ts';
+import { ENDS_SUBJECT, ends } from './fields.ts';
+
+export const copy = defineTool({
+  name: 'copy',
+  description:
+    'Copy a file or a whole folder, also between roots. An existing destination file is replaced; an existing destination folder is copied into. Both roots must allow copy.',
+  needs: ['copy'],
+  effect: 'change',
+  subject: ENDS_SUBJECT,
+  input: z.strictObject(ends),
+  output: z.object({
+    source: z.string(),
+    destination: z.string(),
+    is_directory: z.boolean(),
+    size: z.int().optional().describe('Bytes, for a file'),
+    skipped: z.array(z.string()).optional().describe('Outward links and special files left out'),
+  }),
+  run: async (args, context) => {
+    const { from, to } = endsOf(args, context);
+    const { destination, isDirectory, bytes, skipped } = await copyOp(from, to, { durable: context.durable }, context);
+    return {
+      source: args.source_path,
+      destination,
+      is_directory: isDirectory,
+      ...(!isDirectory && { size: bytes }),
+      ...(skipped.length > 0 && { skipped: [...skipped] }),
+    };
+  },
+});

@@ -1,0 +1,19 @@
+import * as z from 'zod';
+import { parseCallerPath } from '../../fence/index.ts';
+import { makeFolder } from '../../ops/make-folder.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { filePath, rootName, SUBJECT } from './fields.ts';
+
+export const createFolder = defineTool({
+  name: 'create_folder',
+  description: 'Create a folder and any missing parents. An existing folder is fine.',
+  needs: ['create_folder'],
+  effect: 'create',
+  subject: SUBJECT,
+  input: z.strictObject({ root: rootName, path: filePath }),
+  output: z.object({ path: z.string(), created: z.literal(true) }),
+  run: async ({ root, path }, context) => {
+    await makeFolder(context.root(root), parseCallerPath(path));
+    return { path, created: true as const };
+  },
+});

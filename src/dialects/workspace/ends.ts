@@ -1,0 +1,17 @@
+import type * as z from 'zod';
+import { parseCallerPath } from '../../fence/index.ts';
+import type { End } from '../../ops/copy.ts';
+import type { CallContext } from '../../tools/tool.ts';
+import type { ends } from './fields.ts';
+
+type Ends = { [K in keyof typeof ends]: z.output<(typeof ends)[K]> };
+
+/** Both ends of a copy or move. Both roots are asked before either path is looked at. */
+export function endsOf(args: Ends, context: CallContext): { from: End; to: End } {
+  const from = context.root(args.source_root);
+  const to = context.root(args.dest_root);
+  return {
+    from: { root: from, path: parseCallerPath(args.source_path) },
+    to: { root: to, path: parseCallerPath(args.dest_path) },
+  };
+}

@@ -1,0 +1,97 @@
+import type { ErrorCode, RingfenceError } from '../../errors.ts';
+import { formatSize } from './format-size.ts';
+
+interface Call {
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+type Wordings = { readonly [C in ErrorCode]: (error: RingfenceError<C>, path: string, call: Call) => string };
+
+/** What happened and what to do next, for each code. `where()` adds the root. */
+const WORDINGS = {
+  invalid_argument: ({ details }) => details.problem,
+  unknown_root: ({ root, details }) => `unknown root: ${root}; available roots: ${details.known.join(', ')}`,
+  tool_not_allowed: ({ root, details }) => `tool ${details.tool} not allowed on root ${root}; list_roots shows what is`,
+  invalid_path: ({ details }, path) => `invalid path, refused for security: ${PATH_PROBLEMS[details.problem]}: ${path}`,
+  outside_root: (_, path) => `path resolves outside root boundary: ${path}`,
+  link_loop: (_, path) => `too many symbolic links, or a circle of them: ${path}`,
+  not_found: (error, path, call) => `${missing(error, call)} not found: ${path}`,
+  already_exists: (_, path, { tool }) =>
+    tool === 'create_folder'
+      ? `path exists as a file, not a directory: ${path}`
+      : `file already exists: ${path}; use overwrite mode to replace`,
+  is_directory: (_, path, { tool }) =>
+    tool === 'hash_file' ? `cannot hash a directory: ${path}` : `path is a directory: ${path}${INSTEAD[tool] ?? ''}`,
+  not_directory: (_, path, { tool }) =>
+    tool === 'remove_folder'
+      ? `path is a file, not a directory: ${path}; use remove_file instead`
+      : `path is not a directory: ${path}`,
+  special_file: (_, path) => `not a regular file: ${path}; pipes, sockets and devices are refused`,
+  name_too_long: (_, path) => `file name or path too long: ${path.slice(0, 200)}`,
+  too_large: ({ details: { size, limit } }, path, { tool }) =>
+    tool === 'read_file'
+      ? `file too large for full read (size: ${formatSize(size)}, limit: ${formatSize(limit)}); use offset/limit parameters: ${path}`
+      : `file too large (size: ${formatSize(size)}, limit: ${formatSize(limit)}): ${path}`,
+  permission_denied: (_, path) => `permission denied: ${path}`,
+  disk_full: (_, path) => `no space left on device; nothing was written: ${path}`,
+  read_only: (_, path) => `read-only file system: ${path}`,
+  not_empty: (_, path) => `directory not empty: ${path}`,
+  root_itself: ({ details }) => `cannot ${details.action} root directory`,
+  same_file: (_, path) => `source and destination are the same: ${path}`,
+  into_itself: (_, path) => `cannot put a directory into itself: ${path}`,
+  not_text: (_, path) => `file is not UTF-8 text: ${path}`,
+  invalid_encoding: ({ details }) => `${details.argument} is not valid base64`,
+  text_not_found: (_, path) => `text not found in file: ${path}`,
+  text_not_unique: ({ details }, path) => `text appears ${details.count} times, must be unique: ${path}`,
+  line_out_of_range: ({ details }, path) => `line ${details.line} out of range (0-${details.max}): ${path}`,
+  patch_failed: ({ details }, path) => `patch failed: ${details.problem}; file unchanged: ${path}`,
+  invalid_pattern: ({ details }) => `invalid pattern: ${details.problem}`,
+  changed_meanwhile: (_, path) => `file was changed by someone else meanwhile, try again: ${path}`,
+  result_too_large: ({ details: { size, limit } }) =>
+    `result too large (size: ${formatSize(size)}, limit: ${formatSize(limit)}); ask for less`,
+  timed_out: ({ details }, path) => `timed out after ${details.seconds} seconds${path && `: ${path}`}`,
+  cancelled: () => 'cancelled by the client',
+  exhausted: () => 'server is out of file descriptors or memory; try again later',
+  io_error: ({ details }, path) => `input/output error${details.errno ? ` (${details.errno})` : ''}: ${path}`,
+  internal: () => 'internal error; the server log has the details',
+} as const satisfies Wordings;
+
+const PATH_PROBLEMS = {
+  null_byte: 'contains a null byte',
+  not_unicode: 'is not valid Unicode',
+  reserved: 'this name is reserved for temporary files',
+};
+
+const INSTEAD: Readonly<Record<string, string>> = {
+  read_file: '; use list_folder instead',
+  remove_file: '; use remove_folder instead',
+};
+
+/** The one text that a client sees for an error. */
+export function wordError(error: RingfenceError, call: Call): string {
+  const word = WORDINGS[error.code] as (error: RingfenceError, path: string, call: Call) => string;
+  const message = word(error, printable(error.path ?? ''), call);
+  const root = rootOf(error, call.args);
+  const named = root === undefined || error.code === 'unknown_root' || error.code === 'tool_not_allowed';
+  return named ? message : `${message} (root: ${root})`;
+}
+
+function missing({ path }: RingfenceError, { tool, args }: Call): string {
+  if (path !== undefined && path === args['source_path']) return 'source file';
+  if (tool === 'list_folder' || tool === 'remove_folder') return 'directory';
+  return tool === 'grep' || tool === 'glob' ? 'path' : 'file';
+}
+
+function rootOf({ root, path }: RingfenceError, args: Call['args']): string | undefined {
+  if (root !== undefined) return root;
+  const name = args['root'] ?? (path === args['dest_path'] ? args['dest_root'] : args['source_root']);
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** Control characters would garble the message, so a path with any is shown quoted and escaped. */
+function printable(path: string): string {
+  return /[\u0000-\u001f\u007f]/.test(path) || !(path as string & { isWellFormed(): boolean }).isWellFormed()
+    ? JSON.stringify(path)
+    : path;
+}

@@ -1,0 +1,72 @@
+import * as z from 'zod';
+import { parseCallerPath } from '../../fence/index.ts';
+import { grep as search } from '../../ops/grep.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { maxDepth, maxResults, rootName, startFolder, timeoutSeconds } from './fields.ts';
+
+export const grep = defineTool({
+  name: 'grep',
+  description:
+    'Search file contents by regular expression (RE2/Go syntax), one match a line, in path order. Hidden files are searched, binary files are not, symlinks are not followed. File paths in results are relative to the root.',
+  needs: ['grep'],
+  effect: 'read',
+  ownTimeout: true,
+  subject: ['root', 'path'],
+  input: z.strictObject({
+    root: rootName,
+    pattern: z.string(),
+    path: startFolder,
+    glob_filter: z.string().optional().describe('Only files like *.go (any depth) or src/**/*.ts'),
+    case_insensitive: z.boolean().default(false),
+    context_lines: z.int().min(0).max(100).default(0),
+    max_results: maxResults,
+    timeout_seconds: timeoutSeconds,
+    max_depth: maxDepth,
+  }),
+  output: z.object({
+    matches: z.array(
+      z.object({
+        file: z.string(),
+        line_number: z.int(),
+        line_content: z.string(),
+        line_truncated: z.literal(true).optional(),
+        context_before: z.array(z.string()),
+        context_after: z.array(z.string()),
+      }),
+    ),
+    total_matches: z.int().describe('Returned here'),
+    truncated: z.boolean().describe('There are more'),
+    timed_out: z.boolean(),
+  }),
+  run: async (args, context) => {
+    const root = context.root(args.root);
+    const found = await search(
+      root,
+      {
+        pattern: args.pattern,
+        path: parseCallerPath(args.path),
+        globFilter: args.glob_filter,
+        caseInsensitive: args.case_insensitive,
+        contextLines: args.context_lines,
+        maxResults: args.max_results,
+        timeoutSeconds: args.timeout_seconds,
+        maxDepth: args.max_depth,
+      },
+      context.search,
+      context,
+    );
+    return {
+      matches: found.matches.map((match) => ({
+        file: match.file,
+        line_number: match.lineNumber,
+        line_content: match.lineContent,
+        ...(match.lineTruncated && { line_truncated: true as const }),
+        context_before: [...match.contextBefore],
+        context_after: [...match.contextAfter],
+      })),
+      total_matches: found.totalMatches,
+      truncated: found.truncated,
+      timed_out: found.timedOut,
+    };
+  },
+});

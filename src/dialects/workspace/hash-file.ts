@@ -1,0 +1,28 @@
+import * as z from 'zod';
+import { parseCallerPath } from '../../fence/index.ts';
+import { HASH_ALGORITHMS, hashFile as hash } from '../../ops/hash-file.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { filePath, rootName, SUBJECT } from './fields.ts';
+
+export const hashFile = defineTool({
+  name: 'hash_file',
+  description: "Hash a file's content, streamed, so size does not matter.",
+  needs: ['hash_file'],
+  effect: 'read',
+  subject: SUBJECT,
+  input: z.strictObject({
+    root: rootName,
+    path: filePath,
+    algorithm: z.enum(HASH_ALGORITHMS, {
+      error: ({ input }) =>
+        input === undefined
+          ? undefined
+          : `unsupported hash algorithm: ${input}; supported: ${HASH_ALGORITHMS.join(', ')}`,
+    }),
+  }),
+  output: z.object({ path: z.string(), algorithm: z.string(), hash: z.string().describe('Hex'), size: z.int() }),
+  run: async ({ root, path, algorithm }, context) => {
+    const result = await hash(context.root(root), parseCallerPath(path), algorithm, context);
+    return { path, algorithm, ...result };
+  },
+});

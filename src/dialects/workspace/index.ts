@@ -1,0 +1,47 @@
+import type { Dialect } from '../../tools/dialect.ts';
+import { copy } from './copy.ts';
+import { createFolder } from './create-folder.ts';
+import { wordError } from './errors.ts';
+import { glob } from './glob.ts';
+import { grep } from './grep.ts';
+import { hashFile } from './hash-file.ts';
+import { listFolder } from './list-folder.ts';
+import { listRoots } from './list-roots.ts';
+import { move } from './move.ts';
+import { patchFile } from './patch-file.ts';
+import { permissionsFile } from './permissions-file.ts';
+import { readFile } from './read-file.ts';
+import { removeFile } from './remove-file.ts';
+import { removeFolder } from './remove-folder.ts';
+import { statFile } from './stat-file.ts';
+import { writeFile } from './write-file.ts';
+
+/** Named roots, fourteen tools and `list_roots`: the contract of the mcp-filesystem server. */
+export const workspace: Dialect = {
+  name: 'workspace',
+  serverName: 'mcp-filesystem',
+  serverVersion: '1.0.0',
+  instructions:
+    'Files in named roots. Call list_roots first. Paths are relative to their root and "/" separated; a leading "/" means the top of the root. Nothing outside the roots can be reached.',
+  tools: [
+    listRoots,
+    listFolder,
+    readFile,
+    writeFile,
+    removeFile,
+    patchFile,
+    createFolder,
+    removeFolder,
+    statFile,
+    hashFile,
+    permissionsFile,
+    copy,
+    move,
+    grep,
+    glob,
+  ],
+  // The contract: agents work freely within the fence, so nothing asks for confirmation.
+  destructive: () => false,
+  wordError: (error, { tool, args }) => wordError(error, { tool: tool.name, args }),
+  wordProblems: (problems) => problems.map(({ message }) => message).join('; '),
+};

@@ -1,0 +1,43 @@
+import * as z from 'zod';
+import { parseCallerPath } from '../../fence/index.ts';
+import { listFolder as list } from '../../ops/list-folder.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { entryType, filePath, rootName, SUBJECT } from './fields.ts';
+
+/** About 4 MB of JSON, so that a result fits any transport. */
+const MAX_ENTRIES = 30_000;
+
+export const listFolder = defineTool({
+  name: 'list_folder',
+  description:
+    'List the direct children of a folder, hidden ones included, sorted by name. "" or "." is the root. For recursive listing use glob.',
+  needs: ['list_folder'],
+  effect: 'read',
+  subject: SUBJECT,
+  input: z.strictObject({ root: rootName, path: filePath }),
+  output: z.object({
+    entries: z.array(
+      z.object({
+        name: z.string(),
+        type: entryType,
+        size: z.int(),
+        modified_at: z.string(),
+        target_type: z.enum(['file', 'directory', 'other', 'external', 'missing']).optional(),
+      }),
+    ),
+    count: z.int(),
+    truncated: z.literal(true).optional().describe('Only the first entries fit; narrow with glob'),
+  }),
+  run: async (args, context) => {
+    const root = context.root(args.root);
+    const all = await list(root, parseCallerPath(args.path), context);
+    const entries = all.slice(0, MAX_ENTRIES).map(({ name, type, size, modified, targetType }) => ({
+      name,
+      type,
+      size,
+      modified_at: modified.toISOString(),
+      ...(targetType && { target_type: targetType }),
+    }));
+    return { entries, count: all.length, ...(entries.length < all.length && { truncated: true as const }) };
+  },
+});

@@ -1,0 +1,15 @@
+import * as z from 'zod';
+import { defineTool } from '../../tools/tool.ts';
+
+export const listRoots = defineTool({
+  name: 'list_roots',
+  description: 'List the roots (sandboxed folders) and the tools allowed on each. Call it first: every other tool takes a root name.',
+  needs: [],
+  effect: 'read',
+  subject: [],
+  input: z.strictObject({}),
+  output: z.object({ roots: z.array(z.object({ name: z.string(), allowed_tools: z.array(z.string()) })) }),
+  run: async (_args, { allRoots }) => ({
+    roots: allRoots().map(({ root, allowed }) => ({ name: root.name, allowed_tools: [...allowed] })),
+  }),
+});

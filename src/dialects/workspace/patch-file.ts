@@ -1,0 +1,23 @@
+import * as z from 'zod';
+import { parseCallerPath } from '../../fence/index.ts';
+import { textToBytes } from '../../ops/content.ts';
+import { patchFile as patchOp } from '../../ops/patch-file.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { filePath, rootName, SUBJECT } from './fields.ts';
+
+export const patchFile = defineTool({
+  name: 'patch_file',
+  description:
+    'Apply a unified diff to one file, all hunks or none. Each hunk starts with "@@ -line,count +line,count @@" and its lines with " ", "-" or "+". Context must match exactly, but may have moved. A missing file counts as empty, so a diff can create it.',
+  needs: ['patch_file'],
+  effect: 'change',
+  subject: SUBJECT,
+  input: z.strictObject({ root: rootName, path: filePath, patch: z.string().describe('Unified diff') }),
+  output: z.object({ path: z.string(), hunks_applied: z.int() }),
+  run: async ({ root, path, patch }, context) => {
+    const target = context.root(root);
+    textToBytes(patch, 'patch');
+    const { hunksApplied } = await patchOp(target, parseCallerPath(path), patch, { durable: context.durable });
+    return { path, hunks_applied: hunksApplied };
+  },
+});

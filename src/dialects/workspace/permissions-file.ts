@@ -1,0 +1,36 @@
+import type { Stats } from 'node:fs';
+import * as z from 'zod';
+import { OwnerNames, parseCallerPath } from '../../fence/index.ts';
+import { permissionsOf } from '../../ops/permissions.ts';
+import { statPath } from '../../ops/stat-path.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { filePath, rootName, SUBJECT } from './fields.ts';
+
+export const permissionsFile = defineTool({
+  name: 'permissions_file',
+  description: 'Owner, group and mode bits of a file, folder or symlink. For a symlink, target has those of what it points to.',
+  needs: ['permissions_file'],
+  effect: 'read',
+  subject: SUBJECT,
+  input: z.strictObject({ root: rootName, path: filePath }),
+  output: z.object({
+    path: z.string(),
+    owner: z.string(),
+    group: z.string(),
+    mode: z.string().describe('Octal: 0644'),
+    mode_string: z.string().describe('-rw-r--r--'),
+    target: z.looseObject({}).nullable().optional(),
+  }),
+  run: async ({ root, path }, context) => {
+    const { stats, target } = statPath(context.root(root), parseCallerPath(path));
+    const names = new OwnerNames();
+    const own = describe(path, stats, names);
+    if (target === undefined) return own;
+    return { ...own, target: target && describe(target.path, target.stats, names) };
+  },
+});
+
+function describe(path: string, stats: Stats, names: OwnerNames) {
+  const { modeString, ...rest } = permissionsOf(stats, names);
+  return { path, ...rest, mode_string: modeString };
+}

@@ -1,0 +1,20 @@
+import * as z from 'zod';
+import { parseCallerPath } from '../../fence/index.ts';
+import { removeFolder as remove } from '../../ops/remove-folder.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { filePath, rootName, SUBJECT } from './fields.ts';
+
+export const removeFolder = defineTool({
+  name: 'remove_folder',
+  description:
+    'Delete a folder and everything in it. Symlinks in it are deleted themselves, never followed. The root itself cannot be removed.',
+  needs: ['remove_folder'],
+  effect: 'destroy',
+  subject: SUBJECT,
+  input: z.strictObject({ root: rootName, path: filePath }),
+  output: z.object({ path: z.string(), removed: z.literal(true) }),
+  run: async ({ root, path }, context) => {
+    await remove(context.root(root), parseCallerPath(path), context);
+    return { path, removed: true as const };
+  },
+});

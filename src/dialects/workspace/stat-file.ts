@@ -1,0 +1,47 @@
+import type { Stats } from 'node:fs';
+import * as z from 'zod';
+import { parseCallerPath } from '../../fence/index.ts';
+import { statPath } from '../../ops/stat-path.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { filePath, rootName, SUBJECT } from './fields.ts';
+
+const status = {
+  name: z.string(),
+  path: z.string(),
+  size: z.int(),
+  is_directory: z.boolean(),
+  is_symlink: z.boolean(),
+  modified_at: z.string(),
+  created_at: z.string().optional(),
+};
+
+export const statFile = defineTool({
+  name: 'stat_file',
+  description:
+    'Metadata of a file, folder or symlink: size, times, kind. For a symlink, target describes what it points to (null if missing).',
+  needs: ['stat_file'],
+  effect: 'read',
+  subject: SUBJECT,
+  input: z.strictObject({ root: rootName, path: filePath }),
+  output: z.object({ ...status, target: z.looseObject({}).nullable().optional() }),
+  run: async ({ root, path }, context) => {
+    const { stats, target } = statPath(context.root(root), parseCallerPath(path));
+    const own = describe(path, stats);
+    if (target === undefined) return own;
+    return { ...own, target: target && describe(target.path, target.stats) };
+  },
+});
+
+function describe(path: string, stats: Stats) {
+  const { segments } = parseCallerPath(path);
+  return {
+    name: segments.at(-1) ?? '.',
+    path,
+    size: stats.size,
+    is_directory: stats.isDirectory(),
+    is_symlink: stats.isSymbolicLink(),
+    modified_at: stats.mtime.toISOString(),
+    // A filesystem that keeps no birth time reports the epoch.
+    ...(stats.birthtimeMs > 0 && { created_at: stats.birthtime.toISOString() }),
+  };
+}

@@ -1,0 +1,34 @@
+import * as z from 'zod';
+import { parseCallerPath } from '../../fence/index.ts';
+import { textToBytes } from '../../ops/content.ts';
+import { WRITE_MODES, writeFile as write } from '../../ops/write-file.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { filePath, rootName, SUBJECT } from './fields.ts';
+
+export const writeFile = defineTool({
+  name: 'write_file',
+  description:
+    'Write text to a file; missing parent folders are made. overwrite replaces it whole, append adds to its end, create_only fails if it exists. Never leaves a half-written file. To change part of a file use patch_file.',
+  needs: ['write_file'],
+  effect: 'change',
+  subject: SUBJECT,
+  input: z.strictObject({
+    root: rootName,
+    path: filePath,
+    content: z.string(),
+    mode: z
+      .enum(WRITE_MODES, { error: ({ input }) => `invalid mode: ${show(input)}; valid modes: ${WRITE_MODES.join(', ')}` })
+      .default('overwrite'),
+  }),
+  output: z.object({ path: z.string(), size: z.int().describe('Bytes written'), mode: z.enum(WRITE_MODES) }),
+  run: async ({ root, path, content, mode }, context) => {
+    const target = context.root(root);
+    const bytes = textToBytes(content, 'content');
+    await write(target, parseCallerPath(path), bytes, { mode, durable: context.durable });
+    return { path, size: bytes.length, mode };
+  },
+});
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,28 @@
+import { isUtf8 } from 'node:buffer';
+import { RingfenceError } from '../errors.ts';
+
+export type Encoding = 'utf-8' | 'base64';
+
+const BINARY_SNIFF_BYTES = 8192;
+
+/** Bytes as JSON can carry them: as text where they are UTF-8, else in base64. Never lossy. */
+export function encodeContent(bytes: Buffer): { content: string; encoding: Encoding } {
+  if (isUtf8(bytes)) return { content: bytes.toString('utf8'), encoding: 'utf-8' };
+  return { content: bytes.toString('base64'), encoding: 'base64' };
+}
+
+/** Text as bytes. A lone surrogate, which UTF-8 cannot hold, is `invalid_argument` rather than a silent U+FFFD. */
+export function textToBytes(text: string, argument: string): Buffer {
+  if (!(text as string & { isWellFormed(): boolean }).isWellFormed()) {
+    const problem = `${argument} holds an unpaired surrogate, which cannot be written as UTF-8`;
+    throw new RingfenceError('invalid_argument', { argument, problem });
+  }
+  return Buffer.from(text, 'utf8');
+}
+
+/** Whether a file counts as binary: a NUL in its first 8 KB. */
+export function looksBinary(head: Buffer): boolean {
+  return head.subarray(0, BINARY_SNIFF_BYTES).includes(0);
+}
+
+export { BINARY_SNIFF_BYTES };

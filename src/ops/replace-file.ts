@@ -1,0 +1,91 @@
+import type { Stats } from 'node:fs';
+import { isCode, RingfenceError } from '../errors.ts';
+import { type Dir, type Name, type OpenFile, temporaryName } from '../fence/index.ts';
+
+/** An entry of an open folder; a Location is one. */
+export interface Place {
+  readonly dir: Dir;
+  readonly name: Name;
+  /** What is there now, if anything. */
+  readonly stats: Stats | undefined;
+}
+
+export interface ReplaceOptions {
+  /** Wait until the disk has it. */
+  readonly durable: boolean;
+  /** What may be at the place: anything replaceable, nothing at all, or exactly the file that was read before. */
+  readonly over?: 'anything' | 'nothing' | Stats;
+  /** Permission bits; those of the replaced file if absent. */
+  readonly mode?: number;
+}
+
+/**
+ * Puts a file in place whole or not at all: written beside it, flushed, then renamed over it. Owner and mode of a
+ * replaced file are kept. A file that this process may not write is not replaced (`permission_denied`).
+ * Raises `already_exists` or `changed_meanwhile` as `over` demands. A failure leaves what was there and nothing else.
+ */
+export async function replaceFile(
+  place: Place,
+  fill: Uint8Array | ((file: OpenFile) => Promise<void>),
+  { durable, over = 'anything', mode }: ReplaceOptions,
+): Promise<void> {
+  const { dir, name, stats } = place;
+  if (stats !== undefined) assertReplaceable(place);
+  if (stats !== undefined && over === 'nothing') throw new RingfenceError('already_exists', {});
+  const temporary = temporaryName();
+  {
+    using file = dir.createFile(temporary);
+    try {
+      if (stats !== undefined) keepOwner(file, stats);
+      if (mode !== undefined || stats !== undefined) file.chmod(mode ?? (stats?.mode ?? 0) & 0o7777);
+      if (typeof fill === 'function') await fill(file);
+      else file.write(fill);
+      if (durable) await file.sync();
+      // From here to the rename nothing else in this process runs, so what was checked still holds.
+      if (typeof over === 'object') assertUnchanged(over, dir.lstat(name));
+      if (over === 'nothing') dir.renameNew(temporary, dir, name);
+      else dir.rename(temporary, dir, name);
+    } catch (error) {
+      removeQuietly(place, temporary);
+      throw error;
+    }
+  }
+  if (durable) await dir.sync();
+}
+
+/** Raises why the entry at a place cannot be replaced by a file: a folder, a special file, one we may not write. */
+export function assertReplaceable({ dir, name, stats }: Place): void {
+  if (stats === undefined || stats.isSymbolicLink()) return;
+  if (stats.isDirectory()) throw new RingfenceError('is_directory', {});
+  if (!stats.isFile()) throw new RingfenceError('special_file', {});
+  dir.assertWritable(name);
+}
+
+function assertUnchanged(before: Stats, now: Stats | undefined): void {
+  const same =
+    now !== undefined &&
+    now.ino === before.ino &&
+    now.dev === before.dev &&
+    now.size === before.size &&
+    now.mtimeMs === before.mtimeMs &&
+    now.ctimeMs === before.ctimeMs;
+  if (!same) throw new RingfenceError('changed_meanwhile', {});
+}
+
+function keepOwner(file: OpenFile, { uid, gid }: Stats): void {
+  if (file.stats.uid === uid && file.stats.gid === gid) return;
+  try {
+    file.chown(uid, gid);
+  } catch (error) {
+    // Only root may give files away; the content matters more than the owner.
+    if (!isCode(error, 'permission_denied')) throw error;
+  }
+}
+
+function removeQuietly({ dir }: Place, temporary: string): void {
+  try {
+    dir.unlink(temporary);
+  } catch (error) {
+    if (!isCode(error, 'not_found')) throw error;
+  }
+}

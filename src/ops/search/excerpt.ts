@@ -1,0 +1,29 @@
+/** The longest line that is shown whole, in characters (code points). */
+export const MAX_SHOWN = 2_000;
+
+/** How much of a cut line is shown before the match. */
+const LEAD = 500;
+
+export interface Excerpt {
+  readonly text: string;
+  readonly cut: boolean;
+}
+
+/** What is shown of a line: all of it, or `MAX_SHOWN` characters that begin a little before position `at`. */
+export function excerpt(line: string, at = 0): Excerpt {
+  if (line.length <= MAX_SHOWN) return { text: line, cut: false };
+  // A character is at most two units, so this part holds all that can be shown.
+  const from = wholeCharacter(line, Math.max(0, at - 2 * MAX_SHOWN));
+  const to = Math.min(line.length, at + 2 * MAX_SHOWN);
+  const characters = Array.from(line.slice(from, wholeCharacter(line, to)));
+  if (characters.length <= MAX_SHOWN && from === 0 && to === line.length) return { text: line, cut: false };
+  const before = Array.from(line.slice(from, at)).length;
+  const start = Math.max(0, Math.min(before - LEAD, characters.length - MAX_SHOWN));
+  return { text: characters.slice(start, start + MAX_SHOWN).join(''), cut: true };
+}
+
+/** The position itself, or the one before it if it would split a surrogate pair. */
+function wholeCharacter(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  return at > 0 && unit >= 0xdc00 && unit <= 0xdfff ? at - 1 : at;
+}

@@ -1,0 +1,67 @@
+import { braceExpand, Minimatch } from 'minimatch';
+import { RingfenceError } from '../../errors.ts';
+import type { EntryType } from '../../fence/index.ts';
+
+const OPTIONS = { dot: true, nonegate: true, nocomment: true } as const;
+
+// minimatch quietly matches less than was asked for past these; see `braceExpandMax` and `maxGlobstarRecursion`.
+const MAX_LENGTH = 64 * 1024;
+const MAX_ALTERNATIVES = 100_000;
+const MAX_EXPANDED_LENGTH = 2_000_000;
+const MAX_BRACES = 200;
+const MAX_GLOBSTARS = 200;
+
+/** Ranges that minimatch matches as numbers instead of expanding them. */
+const NUMERIC_RANGE = /(?<![\\$])\{-?\d+\.\.-?\d+\}/g;
+
+export interface PathPattern {
+  /** `path` is relative to where the search starts. A pattern that ends in `/` is for folders only. */
+  matches(path: string, type: EntryType): boolean;
+  /** Whether anything below this folder can match. */
+  mayMatchBelow(folder: string): boolean;
+}
+
+/** Compiles a glob in which `*` stays within a name and `**` crosses folders. Raises `invalid_pattern`. */
+export function compileGlob(glob: string): PathPattern {
+  const pattern = compile(glob.replace(/^(?:\.?\/+)+/, ''));
+  const foldersOnly = glob.endsWith('/');
+  return {
+    matches: (path, type) => {
+      if (!foldersOnly) return pattern.match(path);
+      return type === 'directory' && pattern.match(`${path}/`);
+    },
+    mayMatchBelow: (folder) => pattern.match(folder, true),
+  };
+}
+
+/** Compiles a filter on files: without a slash it looks at the name alone, with one at the path from the start. */
+export function compileGlobFilter(glob: string): (path: string) => boolean {
+  const pattern = compileGlob(glob);
+  if (glob.includes('/')) return (path) => pattern.matches(path, 'file');
+  return (path) => pattern.matches(path.slice(path.lastIndexOf('/') + 1), 'file');
+}
+
+function compile(pattern: string): Minimatch {
+  if (pattern === '') throw invalid('the glob is empty');
+  if (pattern.length > MAX_LENGTH) throw invalid(`the glob is longer than ${MAX_LENGTH} characters`);
+  if (count(pattern, '**') > MAX_GLOBSTARS) throw invalid(`the glob has more than ${MAX_GLOBSTARS} "**"`);
+  if (count(pattern, '{') > MAX_BRACES) throw invalid(`the glob has more than ${MAX_BRACES} "{"`);
+  const expanded = braceExpand(pattern.replace(NUMERIC_RANGE, '0'), { braceExpandMax: MAX_ALTERNATIVES });
+  const length = expanded.reduce((sum, alternative) => sum + alternative.length, 0);
+  if (expanded.length >= MAX_ALTERNATIVES || length > MAX_EXPANDED_LENGTH) throw tooMany();
+  const compiled = new Minimatch(pattern, { ...OPTIONS, braceExpandMax: MAX_ALTERNATIVES });
+  if (compiled.globSet.length >= MAX_ALTERNATIVES) throw tooMany();
+  return compiled;
+}
+
+function tooMany(): RingfenceError {
+  return invalid('the braces of the glob stand for too many alternatives');
+}
+
+function invalid(problem: string): RingfenceError {
+  return new RingfenceError('invalid_pattern', { problem });
+}
+
+function count(text: string, part: string): number {
+  return text.split(part).length - 1;
+}

@@ -1,0 +1,12 @@
+const INTERVAL_MS = 300;
+
+/** Passes on the latest number a few times a second at most. */
+export function throttled(report: (done: number) => void): (done: number) => void {
+  let next = performance.now() + INTERVAL_MS;
+  return (done) => {
+    const now = performance.now();
+    if (now < next) return;
+    next = now + INTERVAL_MS;
+    report(done);
+  };
+}

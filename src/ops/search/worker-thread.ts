@@ -1,0 +1,79 @@
+import { Worker } from 'node:worker_threads';
+import { RingfenceError } from '../../errors.ts';
+import { type Answers, fromFailure, type Reply, type Request, type Task } from './messages.ts';
+
+interface Waiting {
+  resolve(answer: Answers[keyof Answers]): void;
+  reject(error: RingfenceError): void;
+}
+
+/** One worker, seen from the main thread. It keeps the process alive only while it has something to do. */
+export class WorkerThread {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  #nextId = 1;
+  #ended: RingfenceError | undefined;
+
+  constructor(onEnd: (thread: WorkerThread) => void) {
+    // Descriptors opened through koffi are unknown to Node, which would warn about closing them.
+    this.#worker = new Worker(workerFile(), { trackUnmanagedFds: false, execArgv: [] });
+    this.#worker.unref();
+    this.#worker.on('message', (reply: Reply) => this.#settle(reply));
+    const ended = (cause: unknown): void => {
+      this.#end(new RingfenceError('internal', {}, { cause }));
+      onEnd(this);
+    };
+    this.#worker.on('error', ended);
+    this.#worker.on('exit', (code) => ended(new Error(`a search worker ended unexpectedly with exit code ${code}`)));
+  }
+
+  /** How many tasks it has not answered yet. */
+  get load(): number {
+    return this.#waiting.size;
+  }
+
+  /** For what has no answer. Does nothing if the worker has ended. */
+  tell(request: Request): void {
+    if (this.#ended === undefined) this.#worker.postMessage(request);
+  }
+
+  /** Raises what the task raises there, `internal` if the worker ends before it has answered. */
+  ask<T extends Task>(search: number, task: T): Promise<Answers[T['type']]> {
+    const ended = this.#ended;
+    if (ended !== undefined) return Promise.reject(ended);
+    const id = this.#nextId;
+    this.#nextId += 1;
+    const answer = new Promise<Answers[keyof Answers]>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+    });
+    this.#worker.ref();
+    this.#worker.postMessage({ type: 'task', search, id, task } satisfies Request);
+    return answer as Promise<Answers[T['type']]>;
+  }
+
+  /** Ends the thread. Tasks that wait for an answer are `cancelled`. */
+  async close(): Promise<void> {
+    this.#end(new RingfenceError('cancelled', {}));
+    await this.#worker.terminate();
+  }
+
+  #settle(reply: Reply): void {
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    if (this.#waiting.size === 0) this.#worker.unref();
+    if ('answer' in reply) waiting?.resolve(reply.answer);
+    else waiting?.reject(fromFailure(reply.failure));
+  }
+
+  #end(error: RingfenceError): void {
+    this.#ended ??= error;
+    for (const { reject } of this.#waiting.values()) reject(this.#ended);
+    this.#waiting.clear();
+  }
+}
+
+/** A worker runs what was compiled, also where this module is run from its source. */
+function workerFile(): URL {
+  const compiled = import.meta.url.endsWith('.ts') ? '../../../dist/ops/search/worker.js' : './worker.js';
+  return new URL(compiled, import.meta.url);
+}

@@ -1,0 +1,53 @@
+// The entry point of a search worker thread: see pool.ts.
+import { parentPort } from 'node:worker_threads';
+import { Root, type SharedRoot } from '../../fence/index.ts';
+import { Lanes } from './lanes.ts';
+import { type Reply, type Request, toFailure } from './messages.ts';
+import { Session } from './session.ts';
+import { StopFlag } from './stop-flag.ts';
+
+const port = parentPort;
+if (port === null) throw new Error('to be started as a worker thread');
+
+const roots = new Map<string, Root>();
+const sessions = new Map<number, Session>();
+const buffers: Buffer[] = [];
+const lanes = new Lanes();
+
+port.on('message', (request: Request) => {
+  if (request.type === 'begin') {
+    const { search, spec, stop } = request;
+    sessions.set(search, new Session({ root: rootOf(spec.root), spec, stop: new StopFlag(stop), buffers }));
+  } else if (request.type === 'end') {
+    sessions.get(request.search)?.[Symbol.dispose]();
+    sessions.delete(request.search);
+  } else {
+    run(request);
+  }
+});
+
+function run({ search, id, task }: Request & { type: 'task' }): void {
+  const session = sessions.get(search);
+  if (session === undefined) throw new Error('a task of no search');
+  // Listing has a lane of its own, so that no large file keeps the other workers waiting for more to do.
+  const lane = `${search} ${task.type === 'searchFiles' ? 'search' : 'list'}`;
+  lanes.add(lane, {
+    steps: session.run(task),
+    done: (answer) => reply({ id, answer } as Reply),
+    failed: (error) => reply({ id, failure: toFailure(error) }),
+  });
+}
+
+function reply(message: Reply): void {
+  port?.postMessage(message);
+}
+
+function rootOf(shared: SharedRoot): Root {
+  const key = JSON.stringify(shared);
+  let root = roots.get(key);
+  if (root === undefined) {
+    root = Root.fromShared(shared);
+    roots.set(key, root);
+  }
+  return root;
+}

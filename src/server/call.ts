@@ -1,0 +1,152 @@
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { type CallEvent, type Failure, recordCall } from '../audit/call-event.ts';
+import { RingfenceError } from '../errors.ts';
+import { nearest } from '../tools/nearest.ts';
+import { type Checked, checker } from '../tools/problems.ts';
+import type { CallContext, Tool } from '../tools/tool.ts';
+import type { Service } from './service.ts';
+
+/** Well below the 10 MiB at which stdio clients drop the connection. */
+const MAX_RESULT_BYTES = 8 * 1024 * 1024;
+/** The most that JSON escaping makes of one byte (`\u0000`), twice for JSON inside JSON. */
+const WORST_ESCAPING = 7;
+
+export interface CallRequest {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Aborted when the client cancels or goes away. */
+  readonly signal: AbortSignal;
+  progress(done: number, total?: number): void;
+}
+
+export type CallTool = (request: CallRequest) => Promise<CallToolResult>;
+
+type Args = Readonly<Record<string, unknown>>;
+
+/**
+ * The way of every call, whatever the transport: arguments checked, roots handed out under their allowlists, time limited,
+ * failures worded by the dialect, one line in the log. Rejects only for a tool that does not exist.
+ */
+export function toolCaller(service: Service): CallTool {
+  const { dialect, logger } = service;
+  const tools = new Map(dialect.tools.map((tool) => [tool.name, { tool, check: checker(tool.input) }]));
+
+  return async ({ name, args, signal, progress }) => {
+    const started = performance.now();
+    const found = tools.get(name);
+    const call = new Call(found?.tool.subject ?? [], args);
+    const finish = (result: Sized, failure?: Failure): CallToolResult => {
+      const durationMs = performance.now() - started;
+      recordCall(logger, { ...call.event(), tool: name, dialect: dialect.name, durationMs, responseBytes: result.bytes, failure });
+      return result.result;
+    };
+    if (found === undefined) {
+      const meant = nearest(name, tools.keys());
+      const message = `unknown tool: ${name}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
+      finish({ result: { content: [] }, bytes: message.length }, { code: 'unknown_tool' });
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+    }
+    const { tool, check } = found;
+    const checked: Checked<Args> = check(args);
+    if ('problems' in checked) {
+      return finish(failed(dialect.wordProblems(checked.problems, tool)), { code: 'invalid_argument' });
+    }
+    try {
+      const value = await run(service, tool, { args: checked.value, signal, progress, used: (root) => call.use(root) });
+      return finish(succeeded(tool, value, checked.value));
+    } catch (thrown) {
+      const error = thrown instanceof RingfenceError ? thrown : new RingfenceError('internal', {});
+      call.use(error.root);
+      const failure: Failure = { code: error.code, cause: error.code === 'internal' ? (error.cause ?? thrown) : thrown };
+      return finish(failed(dialect.wordError(error, { tool, args })), failure);
+    }
+  };
+}
+
+interface Run {
+  readonly args: Args;
+  readonly signal: AbortSignal;
+  readonly progress: CallContext['progress'];
+  used(root: string): void;
+}
+
+async function run(service: Service, tool: Tool, { args, signal, progress, used }: Run): Promise<Args> {
+  const { roots, requestTimeout } = service;
+  const call = service.running.start();
+  const cancel = (): void => call.abort(new RingfenceError('cancelled', {}));
+  const expire = (): void => call.abort(new RingfenceError('timed_out', { seconds: requestTimeout }));
+  signal.addEventListener('abort', cancel, { once: true });
+  if (signal.aborted) cancel();
+  const timer = tool.ownTimeout ? undefined : setTimeout(expire, requestTimeout * 1000);
+  try {
+    return await tool.run(args, {
+      signal: call.signal,
+      progress,
+      limits: service.limits,
+      search: service.search,
+      durable: service.durable,
+      root: (name) => {
+        used(name);
+        return roots.use(name, tool.needs);
+      },
+      home: () => {
+        throw new Error(`the ${service.dialect.name} dialect is not bound to a root`);
+      },
+      require: (root, capability) => {
+        roots.use(root.name, [capability]);
+      },
+      allRoots: () => roots.all(),
+    });
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', cancel);
+    service.running.end(call);
+  }
+}
+
+/** What is known about a call for the log. */
+class Call {
+  readonly #about: Record<string, string> = {};
+  #root: string | undefined;
+
+  constructor(subject: readonly string[], args: Args) {
+    for (const name of subject) {
+      const value = args[name];
+      if (typeof value === 'string') this.#about[name] = value;
+    }
+  }
+
+  /** The first root counts: that of a source, where a call has source and destination. */
+  use(root: string | undefined): void {
+    this.#root ??= root;
+  }
+
+  event(): Pick<CallEvent, 'about' | 'root' | 'path'> {
+    return { about: this.#about, root: this.#root ?? this.#first('root'), path: this.#first('path') };
+  }
+
+  #first(kind: string): string | undefined {
+    return Object.entries(this.#about).find(([name]) => name.endsWith(kind))?.[1];
+  }
+}
+
+interface Sized {
+  readonly result: CallToolResult;
+  readonly bytes: number;
+}
+
+function failed(text: string): Sized {
+  return { result: { isError: true, content: [{ type: 'text', text }] }, bytes: Buffer.byteLength(text) };
+}
+
+function succeeded(tool: Tool, value: Args, args: Args): Sized {
+  const json = JSON.stringify(value);
+  const text = tool.text === undefined ? json : tool.text(value, args);
+  const result: CallToolResult = { content: [{ type: 'text', text }], structuredContent: value };
+  const bytes = Buffer.byteLength(json) + (text === json ? 0 : Buffer.byteLength(text));
+  if (bytes * 2 * WORST_ESCAPING > MAX_RESULT_BYTES) {
+    const size = Buffer.byteLength(JSON.stringify(result));
+    if (size > MAX_RESULT_BYTES) throw new RingfenceError('result_too_large', { size, limit: MAX_RESULT_BYTES });
+  }
+  return { result, bytes };
+}

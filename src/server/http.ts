@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { trace } from '../audit/call-event.ts';
+import { mcpEndpoint } from './mcp-endpoint.ts';
+import { foreignCaller, isLoopbackAddress } from './origin.ts';
+import type { Service } from './service.ts';
+import { SESSION_LIMITS, type SessionLimits } from './sessions.ts';
+import { sendError } from './web.ts';
+
+/** Time for a client to send its headers, then its whole request: a slow sender holds a connection no longer. */
+const HEADERS_MS = 20_000;
+const REQUEST_MS = 60_000;
+const KEEP_ALIVE_MS = 65_000;
+/** Time to hand out the last answers after the calls themselves are over. */
+const LAST_ANSWERS_MS = 1_000;
+
+export interface HttpOptions {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly sessions?: SessionLimits;
+}
+
+export interface HttpServing {
+  readonly host: string;
+  readonly port: number;
+  /** Where a client on this machine connects. */
+  readonly url: string;
+  /** Stops accepting, lets running calls finish for so long, then cancels what is left and closes. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Serves the protocol at `/mcp` and `ok` at `/health`. Rejects with a system error if it cannot listen there. */
+export async function startHttp(service: Service, options: HttpOptions): Promise<HttpServing> {
+  const endpoint = mcpEndpoint(service, options.sessions ?? SESSION_LIMITS);
+  const loopbackOnly = isLoopbackAddress(options.host);
+  const posts = new Set<Promise<void>>();
+  let closing = false;
+
+  const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = request.url?.split('?', 1)[0];
+    if (path === '/health') return health(request, response);
+    if (path !== '/mcp') return sendError(response, { status: 404, message: 'Not found: MCP is served at /mcp' });
+    const foreign = foreignCaller(request, loopbackOnly);
+    if (foreign !== undefined) {
+      service.logger.warn({ origin: request.headers.origin, host: request.headers.host }, 'foreign request refused');
+      return sendError(response, { status: 403, message: `Forbidden: ${foreign}` });
+    }
+    if (closing) return sendError(response, { status: 503, message: 'The server is shutting down' });
+    await endpoint.handle(request, response);
+  };
+
+  const server = http.createServer(
+    { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    (request, response) => {
+      if (closing) response.setHeader('connection', 'close');
+      const handled = route(request, response).catch((error: unknown) => {
+        service.logger.error({ error: trace(error) }, 'internal error');
+        if (!response.headersSent) sendError(response, { status: 500, code: -32603, message: 'Internal error' });
+        else response.destroy();
+      });
+      if (request.method !== 'POST') return;
+      posts.add(handled);
+      void handled.then(() => posts.delete(handled));
+    },
+  );
+  // Half-sent requests and broken connections are the client's business.
+  server.on('clientError', (_error, socket) => socket.destroy());
+  server.listen(options.port, options.host.replace(/^\[(.*)\]$/, '$1'));
+  await once(server, 'listening');
+
+  const { port } = server.address() as AddressInfo;
+  return {
+    host: options.host,
+    port,
+    url: `http://${urlHost(options.host)}:${port}/mcp`,
+    close: async (graceMs) => {
+      closing = true;
+      const closed = once(server, 'close');
+      server.close();
+      server.closeIdleConnections();
+      await service.running.drain(graceMs);
+      await Promise.race([Promise.all(posts), delay(LAST_ANSWERS_MS)]);
+      await endpoint.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function health({ method }: IncomingMessage, response: ServerResponse): void {
+  if (method !== 'GET' && method !== 'HEAD') {
+    sendError(response, { status: 405, message: 'Method not allowed', headers: { allow: 'GET, HEAD' } });
+    return;
+  }
+  response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 2 }).end(method === 'HEAD' ? undefined : 'ok');
+}
+
+/** An address that stands for all of a machine's is reached by loopback from the machine itself. */
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::' || host === '[::]') return '127.0.0.1';
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+}
+
+function delay(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
+}

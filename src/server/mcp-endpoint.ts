@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createMcpHandler, isInitializeRequest, isLegacyRequest } from '@modelcontextprotocol/server';
+import { mcpServerFactory } from './mcp-server.ts';
+import type { Service } from './service.ts';
+import { Sessions, type SessionLimits } from './sessions.ts';
+import { BadBody, type HttpError, readJson, sendError, sendWebResponse, toWebRequest } from './web.ts';
+
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
+export interface McpEndpoint {
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Streamable HTTP for both eras: 2026-07-28 clients without state, older ones in sessions. */
+export function mcpEndpoint(service: Service, limits: SessionLimits): McpEndpoint {
+  const newServer = mcpServerFactory(service);
+  const sessions = new Sessions(newServer, limits);
+  const modern = createMcpHandler(newServer, {
+    legacy: 'reject',
+    onerror: (error) => service.logger.debug({ problem: error.name }, 'protocol error'),
+  });
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (request.method !== 'POST' && request.method !== 'GET' && request.method !== 'DELETE') {
+      return sendError(response, { ...METHOD_NOT_ALLOWED, headers: { allow: 'GET, POST, DELETE' } });
+    }
+    const body = await bodyOf(request, response);
+    if (body === REFUSED) return;
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const web = toWebRequest(request, gone.signal);
+    const parsed = body === undefined ? {} : { parsedBody: body };
+    if (!(await isLegacyRequest(web, body))) {
+      return sendWebResponse(response, await modern.fetch(web, parsed), gone.signal);
+    }
+    const session = await enterSession(request, body);
+    if ('status' in session) return sendError(response, session);
+    try {
+      await sendWebResponse(response, await session.transport.handleRequest(web, parsed), gone.signal);
+    } finally {
+      session.leave();
+    }
+  };
+
+  const enterSession = async (request: IncomingMessage, body: unknown) => {
+    const id = request.headers['mcp-session-id'];
+    if (typeof id === 'string') return sessions.enter(id) ?? SESSION_NOT_FOUND;
+    if (!isInitializeRequest(body)) return SESSION_REQUIRED;
+    const transport = await sessions.open();
+    // A client whose initialization failed got no id, so nothing is kept for it.
+    return transport === undefined ? TOO_MANY_SESSIONS : { transport, leave: () => {} };
+  };
+
+  return {
+    handle,
+    close: async () => {
+      await sessions.close();
+      await modern.close();
+    },
+  };
+}
+
+const METHOD_NOT_ALLOWED: HttpError = { status: 405, message: 'Method not allowed' };
+const SESSION_REQUIRED: HttpError = { status: 400, message: 'Bad Request: the Mcp-Session-Id header is required' };
+const SESSION_NOT_FOUND: HttpError = { status: 404, code: -32001, message: 'Session not found' };
+const TOO_MANY_SESSIONS: HttpError = {
+  status: 503,
+  message: 'Too many sessions in use; try again later',
+  headers: { 'retry-after': '30' },
+};
+const REFUSED = Symbol('refused');
+
+/** The parsed body of a POST; REFUSED if it was answered already because it cannot be used. */
+async function bodyOf(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
+  if (request.method !== 'POST') return undefined;
+  try {
+    return await readJson(request, MAX_BODY_BYTES);
+  } catch (error) {
+    if (!(error instanceof BadBody)) {
+      // The client broke off while sending.
+      response.destroy();
+      return REFUSED;
+    }
+    const { status, message } = error;
+    sendError(response, { status, code: status === 400 ? -32700 : -32000, message });
+    return REFUSED;
+  }
+}

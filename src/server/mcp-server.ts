@@ -1,0 +1,39 @@
+import { Server } from '@modelcontextprotocol/server';
+import { toolCaller } from './call.ts';
+import { progressOf } from './progress.ts';
+import type { Service } from './service.ts';
+import { describeTools } from './tool-list.ts';
+
+/** How long a client may keep the list of tools, which changes only with a new version of the server. */
+const LIST_TTL_MS = 300_000;
+
+/**
+ * A factory of protocol servers for one service. The SDK wants a new one for every connection or request, so all that
+ * can be shared is made here, once.
+ */
+export function mcpServerFactory(service: Service): () => Server {
+  const { dialect, logger } = service;
+  const info = { name: dialect.serverName, version: dialect.serverVersion };
+  const tools = describeTools(dialect);
+  const call = toolCaller(service);
+  const cache = { ttlMs: LIST_TTL_MS, cacheScope: 'private' as const };
+  const options = {
+    capabilities: { tools: {} },
+    instructions: dialect.instructions,
+    cacheHints: { 'tools/list': cache, 'server/discover': cache },
+  };
+  return () => {
+    const server = new Server(info, options);
+    server.onerror = (error) => logger.debug({ problem: error.name }, 'protocol error');
+    server.setRequestHandler('tools/list', () => ({ tools }));
+    server.setRequestHandler('tools/call', ({ params }, context) =>
+      call({
+        name: params.name,
+        args: params.arguments ?? {},
+        signal: context.mcpReq.signal,
+        progress: progressOf(context),
+      }),
+    );
+    return server;
+  };
+}

@@ -1,0 +1,28 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * Why a request must come from a web page that has no business here, or undefined. A browser always sends `Origin` with a
+ * POST; programs do not. A server that only this machine can reach also insists on being called by a loopback name, since a
+ * page can make its own name resolve to 127.0.0.1 (DNS rebinding).
+ */
+export function foreignCaller({ headers }: IncomingMessage, loopbackOnly: boolean): string | undefined {
+  if (headers.origin !== undefined && !isLoopbackOrigin(headers.origin)) return `origin not allowed: ${headers.origin}`;
+  if (loopbackOnly && !isLoopbackHost(headers.host ?? '')) return `host not allowed: ${headers.host ?? ''}`;
+  return undefined;
+}
+
+/** Whether an address to bind to can be reached from this machine only. */
+export function isLoopbackAddress(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+function isLoopbackOrigin(origin: string): boolean {
+  const scheme = /^https?:\/\//.exec(origin)?.[0];
+  return scheme !== undefined && isLoopbackHost(origin.slice(scheme.length));
+}
+
+function isLoopbackHost(host: string): boolean {
+  return LOOPBACK_NAMES.has(host.toLowerCase().replace(/:\d{1,5}$/, ''));
+}

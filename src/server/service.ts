@@ -1,0 +1,62 @@
+import type { Logger } from 'pino';
+import { type Config, ConfigError } from '../config/index.ts';
+import { type Backend, Root } from '../fence/index.ts';
+import { SearchPool } from '../ops/search/pool.ts';
+import type { Dialect } from '../tools/dialect.ts';
+import { type NamedRoot, Roots } from '../tools/roots.ts';
+import type { Limits } from '../tools/tool.ts';
+import { RunningCalls } from './running-calls.ts';
+
+/** Everything that the calls of one server share, whatever transport they come by. */
+export interface Service {
+  readonly dialect: Dialect;
+  readonly roots: Roots;
+  readonly search: SearchPool;
+  readonly limits: Limits;
+  readonly durable: boolean;
+  /** Seconds. */
+  readonly requestTimeout: number;
+  readonly logger: Logger;
+  readonly running: RunningCalls;
+  /** Ends worker threads and gives up the roots. Calls have to be over by then. */
+  close(): Promise<void>;
+}
+
+export interface ServiceParts {
+  readonly config: Config;
+  readonly dialect: Dialect;
+  readonly backend: Backend;
+  readonly logger: Logger;
+}
+
+/** Opens the roots of a config. Raises `ConfigError` for one that cannot be opened. */
+export function openService({ config, dialect, backend, logger }: ServiceParts): Service {
+  const roots = openRoots(config, backend);
+  const search = new SearchPool();
+  return {
+    dialect,
+    roots: new Roots(roots),
+    search,
+    limits: { maxFullReadSize: config.maxFullReadSize },
+    durable: config.durableWrites,
+    requestTimeout: config.requestTimeout,
+    logger,
+    running: new RunningCalls(),
+    close: async () => {
+      await search.close();
+      for (const { root } of roots) root[Symbol.dispose]();
+    },
+  };
+}
+
+function openRoots(config: Config, backend: Backend): NamedRoot[] {
+  return config.roots.map(({ name, path, allowed, origin }) => {
+    try {
+      return { root: Root.open(name, path, backend), allowed: new Set(allowed) };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      const where = config.file === undefined ? origin : `${config.file}: ${origin}`;
+      throw new ConfigError(`${where}: the folder ${path} cannot be opened: ${code ?? 'unknown error'}`);
+    }
+  });
+}

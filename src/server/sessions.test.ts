@@ -1,0 +1,63 @@
+import { Server } from '@modelcontextprotocol/server';
+import { expect, test, vi } from 'vitest';
+import { Sessions } from './sessions.ts';
+
+const newServer = (): Server => new Server({ name: 'test', version: '0' }, { capabilities: {} });
+
+async function initialize(sessions: Sessions): Promise<string | undefined> {
+  const transport = await sessions.open();
+  if (transport === undefined) return undefined;
+  const body = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '0' } },
+  };
+  const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+  const request = new Request('http://localhost/mcp', { method: 'POST', headers });
+  const response = await transport.handleRequest(request, { parsedBody: body });
+  await response.text();
+  return response.headers.get('mcp-session-id') ?? undefined;
+}
+
+test('a session is found by its id, and by no other', async () => {
+  const sessions = new Sessions(newServer);
+  const id = await initialize(sessions);
+  expect(sessions.enter(id ?? '')).toBeDefined();
+  expect(sessions.enter('other')).toBeUndefined();
+  await sessions.close();
+  expect(sessions.size).toBe(0);
+});
+
+test('when all are taken the longest unused makes room', async () => {
+  const sessions = new Sessions(newServer, { maxSessions: 2, idleMs: 60_000 });
+  const [first, second] = [await initialize(sessions), await initialize(sessions)];
+  sessions.enter(first ?? '')?.leave();
+  const third = await initialize(sessions);
+  expect(sessions.size).toBe(2);
+  expect(sessions.enter(second ?? '')).toBeUndefined();
+  expect(sessions.enter(first ?? '')).toBeDefined();
+  expect(sessions.enter(third ?? '')).toBeDefined();
+  await sessions.close();
+});
+
+test('sessions with a request under way are not evicted: a new client has to wait', async () => {
+  const sessions = new Sessions(newServer, { maxSessions: 1, idleMs: 60_000 });
+  const used = sessions.enter((await initialize(sessions)) ?? '');
+  expect(await sessions.open()).toBeUndefined();
+  used?.leave();
+  expect(await sessions.open()).toBeDefined();
+  await sessions.close();
+});
+
+test('a session unused for too long is forgotten, one in use is not', async () => {
+  vi.useFakeTimers();
+  const sessions = new Sessions(newServer, { maxSessions: 10, idleMs: 1_000 });
+  const [idle, busy] = [await initialize(sessions), await initialize(sessions)];
+  sessions.enter(busy ?? '');
+  vi.advanceTimersByTime(5_000);
+  vi.useRealTimers();
+  expect(sessions.enter(idle ?? '')).toBeUndefined();
+  expect(sessions.enter(busy ?? '')).toBeDefined();
+  await sessions.close();
+});

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+
+export interface SessionLimits {
+  readonly maxSessions: number;
+  /** How long a session may be unused before it is forgotten. */
+  readonly idleMs: number;
+}
+
+export const SESSION_LIMITS: SessionLimits = { maxSessions: 1_000, idleMs: 30 * 60_000 };
+
+interface Session {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** Requests being answered, open event streams included. */
+  open: number;
+  lastUsed: number;
+}
+
+/**
+ * The sessions of 2025-era clients, bounded in number and in idle time. When all are taken, the one unused for longest
+ * makes room; one with a request under way never does.
+ */
+export class Sessions {
+  /** In order of last use, the longest unused first. */
+  readonly #sessions = new Map<string, Session>();
+  readonly #newServer: () => Server;
+  readonly #limits: SessionLimits;
+  readonly #expiry: NodeJS.Timeout;
+
+  constructor(newServer: () => Server, limits: SessionLimits = SESSION_LIMITS) {
+    this.#newServer = newServer;
+    this.#limits = limits;
+    this.#expiry = setInterval(() => this.#expire(), Math.min(limits.idleMs, 60_000)).unref();
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** Opens a session for an `initialize` request; undefined if there is no room. The session is kept once the client got its id. */
+  async open(): Promise<WebStandardStreamableHTTPServerTransport | undefined> {
+    if (this.#sessions.size >= this.#limits.maxSessions && !this.#evict()) return undefined;
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (id) => {
+        this.#sessions.set(id, { transport, open: 0, lastUsed: Date.now() });
+      },
+    });
+    const server = this.#newServer();
+    server.onclose = () => this.#sessions.delete(transport.sessionId ?? '');
+    await server.connect(transport);
+    return transport;
+  }
+
+  /** Marks a session as in use until `leave` is called; undefined if there is none of that id. */
+  enter(id: string): { transport: WebStandardStreamableHTTPServerTransport; leave(): void } | undefined {
+    const session = this.#sessions.get(id);
+    if (session === undefined) return undefined;
+    this.#touch(id, session, 1);
+    return { transport: session.transport, leave: () => this.#touch(id, session, -1) };
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#expiry);
+    await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
+    this.#sessions.clear();
+  }
+
+  #touch(id: string, session: Session, change: 1 | -1): void {
+    session.open += change;
+    session.lastUsed = Date.now();
+    if (!this.#sessions.delete(id)) return;
+    this.#sessions.set(id, session);
+  }
+
+  #evict(): boolean {
+    for (const { transport, open } of this.#sessions.values()) {
+      if (open > 0) continue;
+      this.#end(transport);
+      return true;
+    }
+    return false;
+  }
+
+  #expire(): void {
+    const limit = Date.now() - this.#limits.idleMs;
+    for (const { transport, open, lastUsed } of this.#sessions.values()) {
+      if (open === 0 && lastUsed < limit) this.#end(transport);
+    }
+  }
+
+  #end(transport: WebStandardStreamableHTTPServerTransport): void {
+    this.#sessions.delete(transport.sessionId ?? '');
+    transport.close().catch(() => {});
+  }
+}

@@ -1,0 +1,43 @@
+import { PassThrough } from 'node:stream';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { mcpServerFactory } from './mcp-server.ts';
+import type { Service } from './service.ts';
+
+/** How long calls may go on after the client closed its end, so that a script's piped requests are still answered. */
+const AFTER_INPUT_MS = 1_000;
+
+export interface StdioServing {
+  /** Resolves when the client has gone: its input ended, or nobody reads our output. */
+  readonly gone: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Speaks the protocol on this process's stdin and stdout, in either era. Nothing else may write to stdout. */
+export function startStdio(service: Service): StdioServing {
+  const { stdin, stdout } = process;
+  // The SDK drops running calls as soon as its input ends; ours ends when they are done.
+  const input = new PassThrough();
+  stdin.pipe(input, { end: false });
+  const handle = serveStdio(mcpServerFactory(service), {
+    transport: new StdioServerTransport(input, stdout),
+    onerror: (error) => service.logger.debug({ problem: error.name }, 'protocol error'),
+  });
+  const gone = new Promise<void>((resolve) => {
+    const inputEnded = async (): Promise<void> => {
+      await new Promise((settled) => setImmediate(settled));
+      await service.running.drain(AFTER_INPUT_MS);
+      resolve();
+    };
+    stdin.once('end', inputEnded);
+    stdin.once('close', inputEnded);
+    stdin.once('error', () => resolve());
+    stdout.on('error', () => resolve());
+  });
+  return {
+    gone,
+    close: async () => {
+      stdin.unpipe(input);
+      await handle.close();
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { trace } from '../audit/call-event.ts';
+import { sweepLeftovers } from '../ops/sweep.ts';
+import type { Capability } from '../tools/capabilities.ts';
+import type { Service } from './service.ts';
+
+/** What can leave temporary files behind when a process is killed. */
+const WRITING: readonly Capability[] = ['write_file', 'patch_file', 'create_folder', 'copy', 'move', 'remove_folder'];
+/** The first calls of a client that started us come first. */
+const START_MS = 1_000;
+
+/** Removes what killed processes left in writable roots, after the start and beside the calls. Failing is only logged. */
+export function sweepInBackground(service: Service): { stop(): void } {
+  const { roots, logger } = service;
+  const stopping = new AbortController();
+  const control = { signal: stopping.signal, progress: () => {} };
+
+  const sweepAll = async (): Promise<void> => {
+    for (const { root, allowed } of roots.all()) {
+      if (stopping.signal.aborted) return;
+      if (!WRITING.some((capability) => allowed.has(capability))) continue;
+      try {
+        const removed = await sweepLeftovers(root, control);
+        if (removed > 0) logger.info({ root: root.name, removed }, 'leftover temporary files removed');
+      } catch (error) {
+        if (!stopping.signal.aborted) logger.warn({ root: root.name, error: trace(error) }, 'sweep failed');
+      }
+    }
+  };
+
+  const timer = setTimeout(() => void sweepAll(), START_MS).unref();
+  return {
+    stop: () => {
+      clearTimeout(timer);
+      stopping.abort();
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import * as z from 'zod';
+import type { ArgumentProblem } from './dialect.ts';
+import { nearest } from './nearest.ts';
+
+/** The part of JSON Schema that says what a value should have been. */
+interface SchemaNode {
+  type?: string;
+  enum?: unknown[];
+  const?: unknown;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  items?: SchemaNode;
+  properties?: Record<string, SchemaNode>;
+}
+
+export interface CheckStyle {
+  /** What the fields are called: a tool has parameters, a config has keys. */
+  readonly noun: 'parameter' | 'key';
+  /** How a field is named in messages. */
+  name(path: readonly PropertyKey[]): string;
+}
+
+const PARAMETERS: CheckStyle = { noun: 'parameter', name: (path) => path.map(String).join('.') };
+
+export type Checked<T> = { readonly value: T } | { readonly problems: readonly ArgumentProblem[] };
+
+/**
+ * Prepares a check of values against a schema, whose problems say what was wrong and what would be right.
+ * A message that the schema itself carries is kept as it is.
+ */
+export function checker<S extends z.ZodObject>(
+  schema: S,
+  style: CheckStyle = PARAMETERS,
+): (value: unknown) => Checked<z.output<S>> {
+  const node = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as SchemaNode;
+  const error = (issue: z.core.$ZodRawIssue): string => word(issue, node, style);
+  return (value) => {
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return { value: parsed.data };
+    // Only a failure pays for its wording.
+    const again = schema.safeParse(value, { error, reportInput: true });
+    return { problems: again.error?.issues.flatMap((issue) => toProblems(issue, node, style)) ?? [] };
+  };
+}
+
+function toProblems(issue: z.core.$ZodIssue, top: SchemaNode, style: CheckStyle): ArgumentProblem[] {
+  const argument = issue.path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys' && issue.message === word(issue, top, style)) {
+    return issue.keys.map((key) => ({
+      argument: [...issue.path.map(String), key].join('.'),
+      kind: 'unknown' as const,
+      message: unknownKey(key, issue.path, top, style),
+    }));
+  }
+  return [{ argument, kind: isMissing(issue) ? 'missing' : 'invalid', message: issue.message }];
+}
+
+function isMissing(issue: z.core.$ZodRawIssue | z.core.$ZodIssue): boolean {
+  const absent = issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.code === 'invalid_union';
+  return absent && issue.input === undefined && (issue.path?.length ?? 0) > 0;
+}
+
+function word(issue: z.core.$ZodRawIssue | z.core.$ZodIssue, top: SchemaNode, style: CheckStyle): string {
+  const path = issue.path ?? [];
+  const name = style.name(path);
+  if (issue.code === 'unrecognized_keys') return `unknown ${style.noun}s in ${name || 'the arguments'}`;
+  if (isMissing(issue)) return `${name} is required`;
+  const subject = path.length === 0 ? `the ${style.noun}s` : name;
+  return `${subject} must be ${describe(nodeAt(top, path))}, got ${show(issue.input)}`;
+}
+
+function unknownKey(key: string, path: readonly PropertyKey[], top: SchemaNode, style: CheckStyle): string {
+  const meant = nearest(key, Object.keys(nodeAt(top, path)?.properties ?? {}));
+  const hint = meant === undefined ? '' : ` (did you mean ${style.name([...path, meant])}?)`;
+  return `unknown ${style.noun}: ${cut(style.name([...path, key]))}${hint}`;
+}
+
+function nodeAt(top: SchemaNode, path: readonly PropertyKey[]): SchemaNode | undefined {
+  let node: SchemaNode | undefined = top;
+  for (const step of path) node = typeof step === 'number' ? node?.items : node?.properties?.[String(step)];
+  return node;
+}
+
+function describe(node: SchemaNode | undefined): string {
+  if (node?.const !== undefined) return show(node.const);
+  if (node?.enum !== undefined) return `one of ${node.enum.map(show).join(', ')}`;
+  switch (node?.type) {
+    case 'integer':
+      return `an integer${range(node)}`;
+    case 'number':
+      return `a number${range(node)}`;
+    case 'string':
+      if (node.maxLength !== undefined) return `a string of ${node.minLength ?? 0} to ${node.maxLength} characters`;
+      return (node.minLength ?? 0) > 0 ? 'a non-empty string' : 'a string';
+    case 'boolean':
+      return 'true or false';
+    case 'array':
+      return (node.minItems ?? 0) > 0 ? 'a non-empty list' : 'a list';
+    case 'object':
+      return 'an object';
+    default:
+      return 'a valid value';
+  }
+}
+
+function range({ minimum, maximum, exclusiveMinimum }: SchemaNode): string {
+  const low = minimum === undefined || minimum <= Number.MIN_SAFE_INTEGER ? undefined : minimum;
+  const high = maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? undefined : maximum;
+  if (exclusiveMinimum !== undefined) return ` above ${exclusiveMinimum}${high === undefined ? '' : ` and at most ${high}`}`;
+  if (low !== undefined && high !== undefined) return ` from ${low} to ${high}`;
+  if (low !== undefined) return ` of at least ${low}`;
+  return high === undefined ? '' : ` of at most ${high}`;
+}
+
+function show(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return cut(JSON.stringify(value) ?? String(value));
+}
+
+function cut(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}

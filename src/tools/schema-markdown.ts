@@ -1,0 +1,75 @@
+import * as z from 'zod';
+import type { Tool } from './tool.ts';
+
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** A tool for people: its description, its arguments and its result as Markdown tables. */
+export function schemaMarkdown(tool: Tool): string {
+  const input = z.toJSONSchema(tool.input, { io: 'input' }) as Schema;
+  const output = z.toJSONSchema(tool.output) as Schema;
+  return [
+    `### \`${tool.name}\``,
+    '',
+    tool.description,
+    '',
+    ...argumentTable(input),
+    `Returns ${resultList(output)}.`,
+    '',
+  ].join('\n');
+}
+
+function argumentTable({ properties = {}, required = [] }: Schema): string[] {
+  const names = Object.keys(properties);
+  if (names.length === 0) return ['No arguments.', ''];
+  const rows = names.map((name) => {
+    const schema = properties[name] ?? {};
+    const need = required.includes(name) ? 'required' : 'default' in schema ? code(schema.default) : 'optional';
+    return `| \`${name}\` | ${typeName(schema)} | ${need} | ${cell(schema.description ?? '')} |`;
+  });
+  return ['| argument | type | default | |', '| --- | --- | --- | --- |', ...rows, ''];
+}
+
+function resultList({ properties = {}, required = [] }: Schema): string {
+  const fields = Object.entries(properties).map(([name, schema]) => {
+    const optional = required.includes(name) ? '' : '?';
+    const note = schema.description === undefined ? '' : `: ${cell(schema.description).toLowerCase()}`;
+    return `\`${name}${optional}\` (${typeName(schema)}${note})`;
+  });
+  return fields.join(', ');
+}
+
+function typeName(schema: Schema): string {
+  if (schema.enum) return schema.enum.map(code).join(' \\| ');
+  if ('const' in schema) return code(schema.const);
+  if (schema.anyOf) return schema.anyOf.map(typeName).join(' \\| ');
+  if (schema.type === 'array') return `array of ${typeName(schema.items ?? {})}`;
+  if (schema.properties) return `object { ${Object.keys(schema.properties).join(', ')} }`;
+  return `${schema.type ?? 'any'}${bounds(schema)}`;
+}
+
+/** The bounds that somebody chose; those that only say "a safe integer" are no news. */
+function bounds({ minimum, maximum }: Schema): string {
+  const low = minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER ? `≥ ${minimum}` : '';
+  const high = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER ? `≤ ${maximum}` : '';
+  return low || high ? ` ${[low, high].filter(Boolean).join(', ')}` : '';
+}
+
+function code(value: unknown): string {
+  return `\`${typeof value === 'string' ? value || '""' : JSON.stringify(value)}\``;
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+}

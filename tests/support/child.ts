@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const DIST = new URL('../../dist/', import.meta.url);
+
+/** What a child's script can use without importing it: the operations of dist/, a root on argv[0], and `outcome`. */
+const PRELUDE = `
+const from = (file) => import(new URL(file, ${JSON.stringify(DIST.href)}).href);
+const { Root, parseCallerPath: path, chooseBackend } = await from('fence/index.js');
+const { UNCONTROLLED } = await from('ops/control.js');
+const { writeFile } = await from('ops/write-file.js');
+const { patchFile } = await from('ops/patch-file.js');
+const { removeFile } = await from('ops/remove-file.js');
+const { removeFolder } = await from('ops/remove-folder.js');
+const { copy } = await from('ops/copy.js');
+const { move } = await from('ops/move.js');
+const { listFolder } = await from('ops/list-folder.js');
+const { sweepLeftovers } = await from('ops/sweep.js');
+const [folder, ...args] = process.argv.slice(1);
+const root = Root.open('workspace', folder, chooseBackend(process.env.RINGFENCE_FENCE || undefined));
+const at = (raw) => ({ root, path: path(raw) });
+const outcome = async (work) => { try { await work; return 'ok'; } catch (e) { return e.code ?? String(e.stack); } };
+const answer = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
+`;
+
+export interface ChildOptions {
+  readonly folder: string;
+  readonly args?: readonly string[];
+  /** Run as nobody, who owns nothing and may override no permission. */
+  readonly unprivileged?: boolean;
+  readonly fence?: string;
+}
+
+/** Starts another process that runs a script (the body of a module) on what is in dist/. */
+export function startChild(script: string, { folder, args = [], unprivileged, fence = '' }: ChildOptions): ChildProcess {
+  const node = [process.execPath, '--input-type=module', '-e', PRELUDE + script, folder, ...args];
+  const drop = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+  const [command = '', ...rest] = unprivileged ? [...drop, ...node] : node;
+  return spawn(command, rest, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, RINGFENCE_FENCE: fence },
+  });
+}
+
+/** Runs a child to its end and returns what it answered. */
+export async function runChild<T>(script: string, options: ChildOptions): Promise<T> {
+  const child = startChild(script, options);
+  const chunks: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const [status] = await once(child, 'close');
+  if (status !== 0) throw new Error(`the child ended with ${status}`);
+  return JSON.parse(Buffer.concat(chunks).toString()) as T;
+}
+
+/** Why tests that drop privileges cannot run here, if they cannot. */
+export const cannotDropPrivileges: string | undefined =
+  process.platform !== 'linux' ? 'needs Linux' : process.getuid?.() !== 0 ? 'needs to start as root' : undefined;

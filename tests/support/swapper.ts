@@ -1,0 +1,35 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+export interface Swapper extends AsyncDisposable {
+  /** Waits for the end and returns how many exchanges there were. */
+  finished(): Promise<number>;
+}
+
+/** Starts another process that exchanges two names in a tight loop for so many seconds; returns once it does. */
+export async function startSwapper(first: string, second: string, seconds: number): Promise<Swapper> {
+  const script = fileURLToPath(new URL('./swapper.js', import.meta.url));
+  const child = spawn(process.execPath, [script, first, second, String(seconds)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const ended = once(child, 'close');
+  await Promise.race([once(child.stdout, 'data'), ended]);
+  if (!output.startsWith('ready')) throw new Error('the swapper did not start');
+  return {
+    async finished() {
+      await ended;
+      return Number(output.split('\n')[1]);
+    },
+    [Symbol.asyncDispose]: () => stop(child, ended),
+  };
+}
+
+async function stop(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
+  if (child.exitCode === null) child.kill('SIGKILL');
+  await ended;
+}
