@@ -6,7 +6,7 @@ const MB = 1_000_000;
  */
 export const SCALES = {
   /** For the test: everything happens, nothing takes long. */
-  tiny: { files: 150, folderEntries: 300, bigBytes: MB, logBytes: MB, rounds: 2, iterations: 0.02 },
+  tiny: { files: 150, folderEntries: 300, bigBytes: MB, logBytes: MB, rounds: 1, iterations: 0.02 },
   quick: { files: 5_000, folderEntries: 10_000, bigBytes: 50 * MB, logBytes: 150 * MB, rounds: 5, iterations: 0.5 },
   standard: { files: 20_000, folderEntries: 10_000, bigBytes: 200 * MB, logBytes: 200 * MB, rounds: 5, iterations: 1 },
   full: { files: 90_000, folderEntries: 10_000, bigBytes: 500 * MB, logBytes: 1_000 * MB, rounds: 7, iterations: 1 },

@@ -7,7 +7,7 @@ const top = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const load = (file) => import(pathToFileURL(path.join(top, 'dist', file)).href);
 const { schemaMarkdown } = await load('tools/schema-markdown.js');
 
-const MARKED = /(<!-- (tools|table):(\w+) -->\n)[^]*?(<!-- \/\2 -->)/g;
+const MARKED = /(<!-- (tools|table):(\w+) -->\n)[\s\S]*?(<!-- \/\2 -->)/g;
 const renderers = {
   tools: (tools) => tools.map(schemaMarkdown).join('\n'),
   table: (tools) =>

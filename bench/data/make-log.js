@@ -3,7 +3,7 @@ import { Random } from './random.js';
 import { logMessages, needleLine } from './text.js';
 
 const FLUSH_BYTES = 1_000_000;
-const LINES_PER_NEEDLE = 20_000;
+const LINES_PER_NEEDLE = 2_000;
 const EPOCH = Date.UTC(2026, 0, 1);
 
 /** Makes a log of about `bytes` in which every line says its own number. Returns its true size and its lines. */

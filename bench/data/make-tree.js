@@ -11,7 +11,7 @@ const MEDIAN_BYTES = 3_000;
 const SPREAD = 1.55;
 const MAX_BYTES = 4_000_000;
 const BINARY_SHARE = 0.02;
-const BYTES_PER_NEEDLE = 250_000;
+const BYTES_PER_NEEDLE = 100_000;
 
 /** Makes a tree of source-like files below `top`, which must exist. Returns how many bytes it holds. */
 export function makeTree(top, { files }) {

@@ -5,7 +5,10 @@ import { type CallEvent, type Failure, recordCall } from './call-event.ts';
 
 function record(failure?: Failure, more: Partial<CallEvent> = {}) {
   const lines: string[] = [];
-  const logger = pino({ formatters: { level: (level) => ({ level }) } }, { write: (line: string) => void lines.push(line) });
+  const logger = pino(
+    { formatters: { level: (level) => ({ level }) } },
+    { write: (line: string) => void lines.push(line) },
+  );
   recordCall(logger, {
     tool: 'read_file',
     dialect: 'test',
@@ -42,12 +45,16 @@ test('NFR-019: an escape is a warning with the attempted and the resolved path',
 });
 
 test('NFR-019: a refused tool and a broken path are warnings', () => {
-  expect(record({ code: 'tool_not_allowed', cause: new RingfenceError('tool_not_allowed', { tool: 'x' }) }).line).toMatchObject({ level: 'warn', attempted_path: 'a' });
+  expect(
+    record({ code: 'tool_not_allowed', cause: new RingfenceError('tool_not_allowed', { tool: 'x' }) }).line,
+  ).toMatchObject({ level: 'warn', attempted_path: 'a' });
   expect(record({ code: 'invalid_path' }).line.level).toBe('warn');
 });
 
 test('a bug is an error that says where, without the values it failed on', () => {
-  const cause = new SyntaxError('unexpected token in "the content of a file"', { cause: new TypeError('more content') });
+  const cause = new SyntaxError('unexpected token in "the content of a file"', {
+    cause: new TypeError('more content'),
+  });
   const { line, text } = record({ code: 'internal', cause });
   expect(line).toMatchObject({ level: 'error', error: { name: 'SyntaxError', cause: { name: 'TypeError' } } });
   expect(line.error.stack[0]).toMatch(/^at .*call-event\.test/);

@@ -37,15 +37,23 @@ export function recordCall(logger: Logger, event: CallEvent): void {
     duration_ms: Math.round(event.durationMs * 1000) / 1000,
     response_bytes: event.responseBytes,
   };
-  if (failure === undefined) return logger.info(fields, 'call');
-  if (failure.code === 'internal') return logger.error({ ...fields, error: trace(failure.cause) }, 'internal error');
-  if (!VIOLATIONS.has(failure.code)) return logger.info({ ...fields, errno: errnoOf(failure.cause) }, 'call');
-  const violation = {
-    ...fields,
-    attempted_path: cut(failure.cause instanceof RingfenceError ? (failure.cause.path ?? event.path) : event.path),
-    resolved_path: cut(isCode(failure.cause, 'outside_root') ? failure.cause.details.resolved : undefined),
+  if (failure === undefined) {
+    logger.info(fields, 'call');
+  } else if (failure.code === 'internal') {
+    logger.error({ ...fields, error: trace(failure.cause) }, 'internal error');
+  } else if (VIOLATIONS.has(failure.code)) {
+    logger.warn({ ...fields, ...attempt(failure.cause, event) }, 'security violation');
+  } else {
+    logger.info({ ...fields, errno: errnoOf(failure.cause) }, 'call');
+  }
+}
+
+/** What was tried, and where it would have led if that is known. */
+function attempt(cause: unknown, { path }: CallEvent): object {
+  return {
+    attempted_path: cut((cause instanceof RingfenceError ? cause.path : undefined) ?? path),
+    resolved_path: cut(isCode(cause, 'outside_root') ? cause.details.resolved : undefined),
   };
-  logger.warn(violation, 'security violation');
 }
 
 function cut(text: string | undefined): string | undefined {

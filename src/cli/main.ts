@@ -2,8 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { trace } from '../audit/call-event.ts';
 import { ConfigError, packageVersion } from '../config/index.ts';
 import { workspace } from '../dialects/workspace/index.ts';
-import { ListenError, serve } from './serve.ts';
-import { stdio } from './stdio.ts';
+import { ListenError } from './listen-error.ts';
 
 const USAGE_ERROR = 2;
 const FAILURE = 1;
@@ -22,6 +21,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
+/** Each command loads what it needs when it runs: a client waits for the start. */
 function commands(): Command {
   const program = new Command('ringfence')
     .description('A filesystem for AI agents, confined to the folders you name.')
@@ -36,13 +36,19 @@ function commands(): Command {
     .option('--config <file>', 'config with named roots and what may be done in each')
     .option('--port <number>', 'port to listen on, 0 for any free one (default: that of the config, or 8091)')
     .option('--host <address>', 'address to listen on (default: that of the config)')
-    .action((dirs: string[], options: object) => serve(workspace, { dirs, ...options }));
+    .action(async (dirs: string[], options: object) => {
+      const { serve } = await import('./serve.ts');
+      await serve(workspace, { dirs, ...options });
+    });
   program
     .command('stdio')
     .description('serve the client at the other end of stdin and stdout')
     .argument('[dir...]', 'folders to serve, each a root named after it, all tools')
     .option('--config <file>', 'config with named roots and what may be done in each')
-    .action((dirs: string[], options: object) => stdio(workspace, { dirs, ...options }));
+    .action(async (dirs: string[], options: object) => {
+      const { stdio } = await import('./stdio.ts');
+      await stdio(workspace, { dirs, ...options });
+    });
   return program;
 }
 

@@ -3,33 +3,31 @@ import { type HttpServing, startHttp } from '../server/http.ts';
 import { isLoopbackAddress } from '../server/origin.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';
 import type { Dialect } from '../tools/dialect.ts';
+import { ListenError } from './listen-error.ts';
 import { firstSignal } from './signals.ts';
-import { configOf, type Source, start } from './start.ts';
-
-/** How long running calls may take to finish once the server was asked to stop. */
-export const GRACE_MS = 10_000;
+import { configOf, GRACE_MS, type Source, start } from './start.ts';
 
 export interface ServeOptions extends Source {
   readonly host?: string;
   readonly port?: string;
 }
 
-/** The reason why a server cannot listen where it was told to. The message is one line. */
-export class ListenError extends Error {}
-
 /** Serves over HTTP until told to stop. Raises `ConfigError` and `ListenError`. */
 export async function serve(dialect: Dialect, options: ServeOptions): Promise<void> {
-  const config = withOverrides(configOf(options), options);
+  const config = withOverrides(await configOf(options), options);
   const stopped = firstSignal();
   const started = start(config, dialect);
   const { logger } = started.log;
   const http = await listen(() => startHttp(started.service, config), config);
   logger.info({ ...started.facts, address: `${config.host}:${http.port}`, url: http.url }, 'listening');
   if (!isLoopbackAddress(config.host)) {
-    logger.warn({ host: config.host }, 'reachable from other machines without authentication; set host: 127.0.0.1 unless that is intended');
+    logger.warn(
+      { host: config.host },
+      'reachable from other machines without authentication; set host: 127.0.0.1 unless that is intended',
+    );
   }
   process.stdout.on('error', () => {});
-  process.stdout.write(banner(config, http, String(started.facts['version'])));
+  process.stdout.write(banner(config, http, String(started.facts.version)));
   logger.info({ signal: await stopped }, 'stopping');
   await http.close(GRACE_MS);
   logger.info('stopped');
@@ -49,8 +47,12 @@ async function listen(attempt: () => Promise<HttpServing>, { host, port }: Confi
     return await attempt();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw new ListenError(`port ${port} on ${host} is already in use; stop what uses it or choose another with --port`);
-    if (code === 'EACCES') throw new ListenError(`port ${port} on ${host}: permission denied; choose a port above 1023 with --port`);
+    if (code === 'EADDRINUSE')
+      throw new ListenError(
+        `port ${port} on ${host} is already in use; stop what uses it or choose another with --port`,
+      );
+    if (code === 'EACCES')
+      throw new ListenError(`port ${port} on ${host}: permission denied; choose a port above 1023 with --port`);
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
       throw new ListenError(`${host} is not an address of this machine; correct host, or use --host 127.0.0.1`);
     }

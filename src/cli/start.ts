@@ -1,8 +1,18 @@
 import { type Log, openLog } from '../audit/log.ts';
-import { type Config, ConfigError, configFromDirs, fenceFromEnvironment, loadConfig, packageVersion } from '../config/index.ts';
+import {
+  type Config,
+  ConfigError,
+  configFromDirs,
+  fenceFromEnvironment,
+  loadConfig,
+  packageVersion,
+} from '../config/index.ts';
 import { openService, type Service } from '../server/service.ts';
 import { sweepInBackground } from '../server/sweep.ts';
 import type { Dialect } from '../tools/dialect.ts';
+
+/** How long running calls may take to finish once the server was asked to stop. */
+export const GRACE_MS = 10_000;
 
 /** What `serve` and `stdio` have in common on the command line. */
 export interface Source {
@@ -20,7 +30,7 @@ export interface Started {
 }
 
 /** The config that the command line asks for. Raises `ConfigError`. */
-export function configOf({ dirs, config }: Source): Config {
+export async function configOf({ dirs, config }: Source): Promise<Config> {
   if (config !== undefined && dirs.length > 0) {
     throw new ConfigError('give either --config FILE or folders, not both; list the folders as roots in the config');
   }

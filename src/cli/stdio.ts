@@ -1,12 +1,11 @@
 import { startStdio } from '../server/stdio.ts';
 import type { Dialect } from '../tools/dialect.ts';
-import { GRACE_MS } from './serve.ts';
 import { firstSignal } from './signals.ts';
-import { configOf, type Source, start } from './start.ts';
+import { configOf, GRACE_MS, type Source, start } from './start.ts';
 
 /** Serves the client at the other end of stdin and stdout until it goes away or we are told to stop. Raises `ConfigError`. */
 export async function stdio(dialect: Dialect, source: Source): Promise<void> {
-  const config = configOf(source);
+  const config = await configOf(source);
   const stopped = firstSignal();
   const started = start(config, dialect);
   const { logger } = started.log;

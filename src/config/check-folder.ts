@@ -10,7 +10,8 @@ export function checkFolder(folder: string): string | undefined {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return `the folder ${folder} does not exist; create it or correct the path`;
     if (code === 'ENOTDIR') return `${folder} does not exist: a part of the path is not a folder; correct the path`;
-    if (code === 'EACCES' || code === 'EPERM') return `the folder ${folder} cannot be read by this user: permission denied; change its mode or the user`;
+    if (code === 'EACCES' || code === 'EPERM')
+      return `the folder ${folder} cannot be read by this user: permission denied; change its mode or the user`;
     return `the folder ${folder} cannot be opened: ${code ?? 'unknown error'}`;
   }
 }

@@ -1,10 +1,10 @@
-import { type Backend, BACKEND_NAMES, type BackendName, chooseBackend } from '../fence/index.ts';
+import { BACKEND_NAMES, type Backend, type BackendName, chooseBackend } from '../fence/index.ts';
 import { nearest } from '../tools/nearest.ts';
 import { ConfigError } from './config-error.ts';
 
 /** The fence backend: the strongest that works here, or the one that `RINGFENCE_FENCE` forces. */
 export function fenceFromEnvironment(env: NodeJS.ProcessEnv = process.env): Backend {
-  const forced = env['RINGFENCE_FENCE'];
+  const forced = env.RINGFENCE_FENCE;
   if (forced === undefined || forced === '') return chooseBackend();
   if (!isBackendName(forced)) {
     const meant = nearest(forced, BACKEND_NAMES);

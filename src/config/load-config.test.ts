@@ -18,9 +18,9 @@ function load(yaml: string | Uint8Array) {
   return loadConfig(file);
 }
 
-function problem(attempt: () => unknown): string {
+async function problem(attempt: () => Promise<unknown>): Promise<string> {
   try {
-    attempt();
+    await attempt();
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigError);
     return (error as Error).message;
@@ -30,8 +30,8 @@ function problem(attempt: () => unknown): string {
 
 const A = 'roots: [{ name: a, path: a, allowed_tools: ["*"] }]';
 
-test('FR-018: defaults, and paths relative to the file', () => {
-  expect(load(A)).toEqual({
+test('FR-018: defaults, and paths relative to the file', async () => {
+  expect(await load(A)).toEqual({
     file,
     host: '0.0.0.0',
     port: 8091,
@@ -43,8 +43,8 @@ test('FR-018: defaults, and paths relative to the file', () => {
   });
 });
 
-test('FR-018: every key is taken over', () => {
-  const config = load(`
+test('FR-018: every key is taken over', async () => {
+  const config = await load(`
 host: 127.0.0.1
 port: 0
 max_full_read_size: 10
@@ -55,7 +55,13 @@ roots:
   - { name: a, path: ${path.join(dir, 'a')}, allowed_tools: [read_file, grep] }
   - { name: b, path: ./b, allowed_tools: [] }
 `);
-  expect(config).toMatchObject({ host: '127.0.0.1', port: 0, maxFullReadSize: 10, requestTimeout: 0.5, logLevel: 'trace' });
+  expect(config).toMatchObject({
+    host: '127.0.0.1',
+    port: 0,
+    maxFullReadSize: 10,
+    requestTimeout: 0.5,
+    logLevel: 'trace',
+  });
   expect(config.durableWrites).toBe(false);
   expect(config.roots.map(({ allowed }) => allowed)).toEqual([['read_file', 'grep'], []]);
 });
@@ -96,29 +102,37 @@ describe('FR-018: what is wrong is named by file, key and fix, in one line', () 
     ['roots: [{ name: a, path: a, tools: [], allowed_tools: [] }]', /unknown key: roots\[0\]\.tools/],
     ['roots: [{ name: a, path: a, allowed_tool: [] }]', /did you mean roots\[0\]\.allowed_tools\?/],
     ['roots: [{ name: a, path: a, allowed_tools: [5] }]', /roots\[0\]\.allowed_tools\[0\] must be a string, got 5/],
-    ['roots: [{ name: a, path: a, allowed_tools: [read_fiel] }]', /roots\[0\]\.allowed_tools\[0\]: unknown tool "read_fiel" \(did you mean read_file\?\)/],
+    [
+      'roots: [{ name: a, path: a, allowed_tools: [read_fiel] }]',
+      /roots\[0\]\.allowed_tools\[0\]: unknown tool "read_fiel" \(did you mean read_file\?\)/,
+    ],
     ['roots: [{ name: a, path: nope, allowed_tools: [] }]', /roots\[0\]\.path: the folder .*nope does not exist/],
     ['roots: [{ name: a, path: file.txt, allowed_tools: [] }]', /roots\[0\]\.path: .*file\.txt is not a folder/],
     ['roots: [{ name: a, path: file.txt/x, allowed_tools: [] }]', /roots\[0\]\.path: .* does not exist/],
-    [`roots: [{ name: a, path: a, allowed_tools: [] }, { name: a, path: b, allowed_tools: [] }]`, /roots\[1\]\.name: duplicate root name "a"/],
-  ])('%j', (yaml, expected) => {
-    const message = problem(() => load(yaml));
+    [
+      `roots: [{ name: a, path: a, allowed_tools: [] }, { name: a, path: b, allowed_tools: [] }]`,
+      /roots\[1\]\.name: duplicate root name "a"/,
+    ],
+  ])('%j', async (yaml, expected) => {
+    const message = await problem(() => load(yaml));
     expect(message).toMatch(expected);
     expect(message.startsWith(`${file}: `)).toBe(true);
     expect(message).not.toContain('\n');
   });
 
-  test('an alias bomb', () => {
+  test('an alias bomb', async () => {
     const levels = Array.from({ length: 30 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i},`.repeat(9)}]`);
-    expect(problem(() => load(`l0: &l0 [x]\n${levels.join('\n')}`))).toMatch(/not valid YAML.*alias/);
+    expect(await problem(() => load(`l0: &l0 [x]\n${levels.join('\n')}`))).toMatch(/not valid YAML.*alias/);
   });
 
-  test('a file that is not text', () => {
-    expect(problem(() => load(Uint8Array.of(0x61, 0xff, 0xfe)))).toMatch(/not UTF-8/);
+  test('a file that is not text', async () => {
+    expect(await problem(() => load(Uint8Array.of(0x61, 0xff, 0xfe)))).toMatch(/not UTF-8/);
   });
 
-  test('no file, and a folder in its place', () => {
-    expect(problem(() => loadConfig(path.join(dir, 'missing.yaml')))).toMatch(/missing\.yaml: no such config file/);
-    expect(problem(() => loadConfig(dir))).toMatch(/is a folder, not a config file/);
+  test('no file, and a folder in its place', async () => {
+    expect(await problem(() => loadConfig(path.join(dir, 'missing.yaml')))).toMatch(
+      /missing\.yaml: no such config file/,
+    );
+    expect(await problem(() => loadConfig(dir))).toMatch(/is a folder, not a config file/);
   });
 });

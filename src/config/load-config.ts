@@ -1,6 +1,5 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { parseDocument } from 'yaml';
 import { CAPABILITIES, type Capability } from '../tools/capabilities.ts';
 import { nearest } from '../tools/nearest.ts';
 import { type CheckStyle, checker } from '../tools/problems.ts';
@@ -11,15 +10,20 @@ import { type ConfigFile, configSchema } from './schema.ts';
 
 const KEYS: CheckStyle = {
   noun: 'key',
-  name: (keys) => keys.reduce<string>((name, key) => (typeof key === 'number' ? `${name}[${key}]` : name === '' ? String(key) : `${name}.${String(key)}`), ''),
+  name: (keys) =>
+    keys.reduce<string>(
+      (name, key) =>
+        typeof key === 'number' ? `${name}[${key}]` : name === '' ? String(key) : `${name}.${String(key)}`,
+      '',
+    ),
 };
 
 /** Reads and checks a config file. Everything wrong with it is a `ConfigError` that names the file, the key and the fix. */
-export function loadConfig(file: string): Config {
+export async function loadConfig(file: string): Promise<Config> {
   const fail = (problem: string): never => {
     throw new ConfigError(`${file}: ${problem}`);
   };
-  const checked = checker(configSchema, KEYS)(parseYaml(readText(file, fail), fail));
+  const checked = checker(configSchema, KEYS)(await parseYaml(readText(file, fail), fail));
   if ('problems' in checked) return fail(checked.problems.map(({ message }) => message).join('; '));
   const { value } = checked;
   return {
@@ -45,12 +49,15 @@ function readText(file: string, fail: Fail): string {
     if (code === 'ENOENT') return fail('no such config file; give the path of an existing one to --config');
     if (code === 'EISDIR') return fail('is a folder, not a config file; to serve a folder give it without --config');
     if (code === 'EACCES' || code === 'EPERM') return fail('the config file cannot be read: permission denied');
-    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return fail('the config file is not UTF-8 text; save it as UTF-8');
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+      return fail('the config file is not UTF-8 text; save it as UTF-8');
     return fail(`the config file cannot be read: ${code ?? 'unknown error'}`);
   }
 }
 
-function parseYaml(text: string, fail: Fail): unknown {
+async function parseYaml(text: string, fail: Fail): Promise<unknown> {
+  // A start on folders alone does not wait for a parser that it does not need.
+  const { parseDocument } = await import('yaml');
   const document = parseDocument(text, { prettyErrors: true });
   const [error] = document.errors;
   if (error !== undefined) {
@@ -74,9 +81,14 @@ function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootC
     const problem = nameProblem(root.name);
     if (problem !== undefined) fail(`${at}.name ${problem}`);
     const earlier = seen.get(root.name);
-    if (earlier !== undefined) fail(`${at}.name: duplicate root name "${root.name}", already used by roots[${earlier}]; give each root its own name`);
+    if (earlier !== undefined)
+      fail(
+        `${at}.name: duplicate root name "${root.name}", already used by roots[${earlier}]; give each root its own name`,
+      );
     seen.set(root.name, index);
-    const allowed = root.allowed_tools.flatMap((tool, nth) => toCapabilities(tool, (what) => fail(`${at}.allowed_tools[${nth}]: ${what}`)));
+    const allowed = root.allowed_tools.flatMap((tool, nth) =>
+      toCapabilities(tool, (what) => fail(`${at}.allowed_tools[${nth}]: ${what}`)),
+    );
     const folder = path.resolve(base, root.path);
     const origin = `${at}.path`;
     const trouble = checkFolder(folder);
@@ -87,7 +99,8 @@ function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootC
 
 /** What is wrong with a root's name, if anything. Names travel in messages and logs, so they hold nothing that could mislead there. */
 export function nameProblem(name: string): string | undefined {
-  if (/^[\p{L}\p{N}_][\p{L}\p{N}\p{M} ._@+-]*$/u.test(name) && !name.endsWith(' ') && name.length <= 64) return undefined;
+  if (/^[\p{L}\p{N}_][\p{L}\p{N}\p{M} ._@+-]*$/u.test(name) && !name.endsWith(' ') && name.length <= 64)
+    return undefined;
   return `${JSON.stringify(name)} cannot name a root; use up to 64 letters, digits, "-", "_" and "."`;
 }
 
@@ -96,5 +109,7 @@ function toCapabilities(tool: string, fail: Fail): readonly Capability[] {
   const known = CAPABILITIES.find((name) => name === tool);
   if (known !== undefined) return [known];
   const meant = nearest(tool, CAPABILITIES);
-  return fail(`unknown tool "${tool}"${meant === undefined ? '' : ` (did you mean ${meant}?)`}; known are "*", ${CAPABILITIES.join(', ')}`);
+  return fail(
+    `unknown tool "${tool}"${meant === undefined ? '' : ` (did you mean ${meant}?)`}; known are "*", ${CAPABILITIES.join(', ')}`,
+  );
 }

@@ -92,6 +92,11 @@ export abstract class Dir implements Disposable {
     });
   }
 
+  /** Where a link leads, byte for byte, to make another just like it. */
+  readlinkExactly(name: Name): Name {
+    return this.#do(() => exactName(fs.readlinkSync(this.at(name), 'buffer')));
+  }
+
   /** Opens a regular file. `flags` are added to those that keep the open safe. Anything else is refused. */
   openFile(name: Name, flags: number = constants.O_RDONLY, mode = 0o644): OpenFile {
     return this.#do(() => {
@@ -138,7 +143,7 @@ export abstract class Dir implements Disposable {
     this.#do(() => fs.rmdirSync(this.at(name)));
   }
 
-  symlink(target: string, name: Name): void {
+  symlink(target: Name, name: Name): void {
     this.#do(() => fs.symlinkSync(target, this.at(name)));
   }
 

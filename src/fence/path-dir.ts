@@ -37,12 +37,12 @@ export class PathDir extends Dir {
 
   openDir(name: Name): PathDir {
     try {
-      this.check();
       if (!fs.lstatSync(this.at(name)).isDirectory()) throw new RingfenceError('not_directory', {});
       if (name === '.') return new PathDir(this.real);
       // Bytes that are not UTF-8 have no place in a path that is a string.
       if (typeof name !== 'string') throw new RingfenceError('invalid_path', { problem: 'not_unicode' });
-      // As the disk spells it: `SRC` may well name `src`, and the path is later compared with what realpath says.
+      // As the disk spells it, since the path is later compared with what realpath says: `SRC` may well name `src`.
+      // A folder directly below this path is proof enough that the path itself leads where it did.
       const real = fs.realpathSync.native(this.at(name)) as HostPath;
       if (path.dirname(real) !== this.real) throw new RingfenceError('outside_root', {});
       return new PathDir(real);

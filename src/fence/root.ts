@@ -167,13 +167,16 @@ export class Root implements Disposable {
     }
   }
 
-  /** A link swapped in between looking and opening is refused by the open; look again a few times, then give up. */
+  /**
+   * A link swapped in between looking and opening is refused by the open; look again a few times, then give up.
+   * A circle is found by the resolver, not by the system, and stays one however often it is walked.
+   */
   #retrying<T>(attempt: () => T): T {
     for (let left = SWAP_RETRIES; ; left -= 1) {
       try {
         return attempt();
       } catch (error) {
-        if (left === 0 || !isCode(error, 'link_loop')) throw error;
+        if (left === 0 || !isCode(error, 'link_loop') || error.cause === undefined) throw error;
       }
     }
   }

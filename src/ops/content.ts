@@ -20,6 +20,14 @@ export function textToBytes(text: string, argument: string): Buffer {
   return Buffer.from(text, 'utf8');
 }
 
+/** Base64 as bytes. Anything but its one proper spelling (spaces, missing padding, `-` for `+`) is `invalid_encoding`. */
+export function base64ToBytes(text: string, argument: string): Buffer {
+  // Node's decoder skips what it does not understand; only what encodes back to the same text was all understood.
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.toString('base64') !== text) throw new RingfenceError('invalid_encoding', { argument });
+  return bytes;
+}
+
 /** Whether a file counts as binary: a NUL in its first 8 KB. */
 export function looksBinary(head: Buffer): boolean {
   return head.subarray(0, BINARY_SNIFF_BYTES).includes(0);

@@ -5,7 +5,7 @@ import { type Control, pacer } from './control.ts';
 import { copyFile } from './copy-file.ts';
 import { copyTree } from './copy-tree.ts';
 import { located } from './located.ts';
-import { removeTree } from './remove-folder.ts';
+import { discardTree } from './remove-folder.ts';
 
 /** A path in a root: one end of a copy or move. */
 export interface End {
@@ -19,6 +19,8 @@ export interface CopyOptions {
   readonly overwrite?: boolean;
   /** Copy folders at all; otherwise `is_directory`. */
   readonly recursive?: boolean;
+  /** Copy into a destination that is a folder; otherwise a folder is merged with it and a file cannot replace it. */
+  readonly intoFolders?: boolean;
 }
 
 export interface CopyResult {
@@ -39,7 +41,7 @@ export async function copy(from: End, to: End, options: CopyOptions, control: Co
   return located(from.root, from.path, async () => {
     using source = from.root.locate(from.path, { follow: true });
     if (source.stats === undefined) throw new RingfenceError('not_found', {});
-    const end = intoFolder(from.path, to);
+    const end = options.intoFolders === false ? to : intoFolder(from.path, to);
     if (!source.stats.isDirectory()) {
       const bytes = await placeFile(source, end, options, control);
       return { destination: end.path.raw, isDirectory: false, bytes, skipped: [] };
@@ -71,9 +73,9 @@ function isFolder({ root, path }: End): boolean {
 
 async function placeFile(source: Location, to: End, options: CopyOptions, control: Control): Promise<number> {
   using file = source.dir.openFile(source.name);
-  return located(to.root, to.path, async () => {
+  return await located(to.root, to.path, async () => {
     using place = to.root.locate(to.path, { follow: true, makeParents: true });
-    return copyFile(file, place, options, control);
+    return await copyFile(file, place, options, control);
   });
 }
 
@@ -84,10 +86,10 @@ async function placeFolder(from: End & { dir: Dir }, to: End, options: CopyOptio
     // Flushing every file of a tree would take minutes; whoever needs it on disk flushes once, by the folder's name.
     const job = { source: from, options: { ...options, durable: false }, control, pause: pacer(control) };
     if (place.stats !== undefined) {
-      if (!place.stats.isDirectory()) throw new RingfenceError('not_directory', {});
       if (options.overwrite === false) throw new RingfenceError('already_exists', {});
-      using existing = place.name === '.' ? place.dir : place.dir.openDir(place.name);
-      return await copyTree(job, existing);
+      if (!place.stats.isDirectory()) throw new RingfenceError('not_directory', {});
+      using existing = place.dir.openDir(place.name);
+      return await copyTree({ ...job, merge: true }, existing);
     }
     const temporary = temporaryName();
     place.dir.mkdir(temporary, 0o700);
@@ -98,7 +100,7 @@ async function placeFolder(from: End & { dir: Dir }, to: End, options: CopyOptio
       if (options.durable) await place.dir.sync();
       return copied;
     } catch (error) {
-      await removeTree(place.dir, temporary, { ...control, signal: new AbortController().signal });
+      await discardTree(place.dir, temporary);
       throw error;
     }
   });

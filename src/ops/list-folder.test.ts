@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../tests/support/child.ts';
-import { onEveryBackend, outcome, type Sandbox } from '../../tests/support/sandbox.ts';
+import { memory, onEveryBackend, outcome, Sandbox } from '../../tests/support/sandbox.ts';
 import { parseCallerPath, temporaryName } from '../fence/index.ts';
 import { UNCONTROLLED } from './control.ts';
 import { listFolder } from './list-folder.ts';
@@ -86,12 +86,6 @@ onEveryBackend((open) => {
     ]);
   });
 
-  test('a link whose own name is not UTF-8 is judged by where it leads', async () => {
-    using box = open();
-    fs.symlinkSync('/etc/passwd', Buffer.concat([Buffer.from(`${box.inside}/bad-`), Buffer.from([0xff])]));
-    expect(await list(box)).toMatchObject([{ type: 'symlink', targetType: 'external' }]);
-  });
-
   test('temporary files do not show, also beside names that are not UTF-8', async () => {
     using box = open();
     box.file(temporaryName());
@@ -111,37 +105,39 @@ onEveryBackend((open) => {
     expect(await list(box, '')).toHaveLength(2);
     expect(await list(box, '/')).toHaveLength(2);
   });
-
-  test('20,000 entries let other work run in between, and can be stopped', async () => {
-    using box = open();
-    for (let i = 0; i < 20_000; i += 1) fs.closeSync(fs.openSync(`${box.inside}/${i}`, 'w'));
-    let ticks = 0;
-    let running = true;
-    const tick = () => {
-      ticks += 1;
-      if (running) setImmediate(tick);
-    };
-    setImmediate(tick);
-    const entries = await list(box);
-    running = false;
-    expect(entries).toHaveLength(20_000);
-    expect(ticks).toBeGreaterThan(2);
-    const stop = new AbortController();
-    setImmediate(() => stop.abort());
-    expect(await outcome(list(box, '.', { signal: stop.signal, progress: () => {} }))).toBe('cancelled');
-  });
 });
 
-test.skipIf(cannotDropPrivileges)(`a folder that may not be read is named in the error (${cannotDropPrivileges ?? 'as nobody'})`, async () => {
-  const { Sandbox } = await import('../../tests/support/sandbox.ts');
-  using box = new Sandbox('openat2');
-  box.folder('closed', 0o711);
-  const script = `
+test('20,000 entries let other work run in between, and can be stopped', async () => {
+  using box = new Sandbox('openat2', memory());
+  for (let i = 0; i < 20_000; i += 1) fs.closeSync(fs.openSync(`${box.inside}/${i}`, 'w'));
+  let ticks = 0;
+  let running = true;
+  const tick = () => {
+    ticks += 1;
+    if (running) setImmediate(tick);
+  };
+  setImmediate(tick);
+  const entries = await list(box);
+  running = false;
+  expect(entries).toHaveLength(20_000);
+  expect(ticks).toBeGreaterThan(2);
+  const stop = new AbortController();
+  setImmediate(() => stop.abort());
+  expect(await outcome(list(box, '.', { signal: stop.signal, progress: () => {} }))).toBe('cancelled');
+});
+
+test.skipIf(cannotDropPrivileges)(
+  `a folder that may not be read is named in the error (${cannotDropPrivileges ?? 'as nobody'})`,
+  async () => {
+    using box = new Sandbox('openat2');
+    box.folder('closed', 0o711);
+    const script = `
     const error = await listFolder(root, path('closed'), UNCONTROLLED).catch((e) => e);
     answer({ code: error.code, path: error.path, root: error.root });`;
-  expect(await runChild(script, { folder: box.inside, unprivileged: true })).toEqual({
-    code: 'permission_denied',
-    path: 'closed',
-    root: 'workspace',
-  });
-});
+    expect(await runChild(script, { folder: box.inside, unprivileged: true })).toEqual({
+      code: 'permission_denied',
+      path: 'closed',
+      root: 'workspace',
+    });
+  },
+);

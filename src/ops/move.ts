@@ -1,11 +1,12 @@
 import { isCode, RingfenceError } from '../errors.ts';
-import { type Dir, type Location, temporaryName } from '../fence/index.ts';
-import { type Control, pacer } from './control.ts';
+import { type Location, temporaryName } from '../fence/index.ts';
+import { type Control, pacer, UNCONTROLLED } from './control.ts';
 import { assertApart, type End, intoFolder } from './copy.ts';
 import { copyFile } from './copy-file.ts';
 import { copyTree } from './copy-tree.ts';
+import { fingerprint } from './fingerprint.ts';
 import { located } from './located.ts';
-import { removeTree } from './remove-folder.ts';
+import { discardTree, removeTree } from './remove-folder.ts';
 import { assertReplaceable } from './replace-file.ts';
 
 export interface MoveOptions {
@@ -20,7 +21,12 @@ export interface MoveOptions {
  * Moves a file, a folder, or a link itself. On one filesystem this is one rename, also between roots; across
  * filesystems the copy is put in place whole, checked, and only then the source removed.
  */
-export async function move(from: End, to: End, options: MoveOptions, control: Control): Promise<{ destination: string }> {
+export async function move(
+  from: End,
+  to: End,
+  options: MoveOptions,
+  control: Control,
+): Promise<{ destination: string }> {
   return located(from.root, from.path, async () => {
     using source = from.root.locate(from.path, { follow: false });
     if (source.stats === undefined) throw new RingfenceError('not_found', {});
@@ -60,7 +66,7 @@ function refuseOutwardLink({ root, path }: End): void {
   try {
     root.locate(path, { follow: true })[Symbol.dispose]();
   } catch (error) {
-    if (!isCode(error, 'not_found', 'link_loop')) throw error;
+    if (!isCode(error, 'not_found', 'not_directory', 'link_loop')) throw error;
   }
 }
 
@@ -80,23 +86,33 @@ function isSameFile(a: Location['stats'], b: Location['stats']): boolean {
 
 /** Copies to the other filesystem, checks, then removes the source. Fails before removing anything. */
 async function moveAcross(from: End, source: Location, place: Location, options: MoveOptions, control: Control) {
-  const { overwrite = true, durable } = options;
   if (source.stats?.isFile()) {
     using file = source.dir.openFile(source.name);
-    const bytes = await copyFile(file, place, { durable, overwrite }, control);
-    const now = file.statNow();
-    if (bytes !== now.size || now.mtimeMs !== file.stats.mtimeMs) throw new RingfenceError('changed_meanwhile', {});
+    const bytes = await copyFile(file, place, { ...options, asMoved: true }, control);
+    const now = source.dir.lstat(source.name);
+    if (!isSameFile(file.stats, now) || bytes !== now?.size || now.mtimeMs !== file.stats.mtimeMs) {
+      throw new RingfenceError('changed_meanwhile', {});
+    }
     source.dir.unlink(source.name);
   } else if (source.stats?.isSymbolicLink()) {
-    const temporary = temporaryName();
-    place.dir.symlink(source.dir.readlink(source.name), temporary);
-    finish(place, temporary, overwrite);
-    source.dir.unlink(source.name);
+    moveLinkAcross(source, place, options);
   } else if (source.stats?.isDirectory()) {
     await moveFolderAcross(from, source, place, options, control);
   } else {
     throw new RingfenceError('special_file', {});
   }
+}
+
+function moveLinkAcross(source: Location, place: Location, options: MoveOptions): void {
+  const temporary = temporaryName();
+  place.dir.symlink(source.dir.readlinkExactly(source.name), temporary);
+  try {
+    finish(place, temporary, options);
+  } catch (error) {
+    place.dir.unlink(temporary);
+    throw error;
+  }
+  source.dir.unlink(source.name);
 }
 
 async function moveFolderAcross(from: End, source: Location, place: Location, options: MoveOptions, control: Control) {
@@ -105,29 +121,22 @@ async function moveFolderAcross(from: End, source: Location, place: Location, op
   try {
     using dir = source.dir.openDir(source.name);
     using fresh = place.dir.openDir(temporary);
-    const job = { source: { ...from, dir }, options, linksAsTheyAre: true, control, pause: pacer(control) };
-    const { bytes } = await copyTree(job, fresh);
-    if ((await sizeOf(fresh)) !== bytes || (await sizeOf(dir)) !== bytes) throw new RingfenceError('changed_meanwhile', {});
-    finish(place, temporary, options.overwrite ?? true);
+    const before = await fingerprint(dir, control);
+    const job = { source: { ...from, dir }, options: { ...options, asMoved: true }, linksAsTheyAre: true, control };
+    await copyTree({ ...job, pause: pacer(control) }, fresh);
+    const [copied, after] = [await fingerprint(fresh, control), await fingerprint(dir, control)];
+    if (copied.content !== before.content || after.identity !== before.identity) {
+      throw new RingfenceError('changed_meanwhile', {});
+    }
+    finish(place, temporary, options);
   } catch (error) {
-    await removeTree(place.dir, temporary, { ...control, signal: new AbortController().signal });
+    await discardTree(place.dir, temporary);
     throw error;
   }
-  await removeTree(source.dir, source.name, { ...control, signal: new AbortController().signal });
+  await removeTree(source.dir, source.name, { ...control, signal: UNCONTROLLED.signal });
 }
 
-function finish({ dir, name }: Location, temporary: string, overwrite: boolean): void {
+function finish({ dir, name }: Location, temporary: string, { overwrite = true }: MoveOptions): void {
   if (overwrite) dir.rename(temporary, dir, name);
   else dir.renameNew(temporary, dir, name);
-}
-
-async function sizeOf(dir: Dir): Promise<number> {
-  let bytes = 0;
-  for (const entry of dir.list()) {
-    if (entry.type === 'file') bytes += dir.lstat(entry.raw)?.size ?? 0;
-    if (entry.type !== 'directory') continue;
-    using child = dir.openDir(entry.raw);
-    bytes += await sizeOf(child);
-  }
-  return bytes;
 }

@@ -72,7 +72,12 @@ describe('whole files', () => {
     box.file('over', 'x'.repeat(101));
     expect((await read(box.root, 'full', WHOLE, 100)).content).toHaveLength(100);
     const error = await read(box.root, 'over', WHOLE, 100).catch((e: RingfenceError) => e);
-    expect(error).toMatchObject({ code: 'too_large', details: { size: 101, limit: 100 }, path: 'over', root: 'workspace' });
+    expect(error).toMatchObject({
+      code: 'too_large',
+      details: { size: 101, limit: 100 },
+      path: 'over',
+      root: 'workspace',
+    });
   });
 
   test('bytes that are not UTF-8 come as base64, never through a lossy decode', async () => {
@@ -106,7 +111,10 @@ describe('byte ranges', () => {
     expect(await read(box.root, 'f', bytes(7))).toMatchObject({ content: '789', truncated: false });
     expect(await read(box.root, 'f', bytes(7, 1e9))).toMatchObject({ content: '789', truncated: false });
     expect(await read(box.root, 'f', bytes(10, 5))).toMatchObject({ content: '', truncated: false });
-    expect(await read(box.root, 'f', bytes(Number.MAX_SAFE_INTEGER, 5))).toMatchObject({ content: '', truncated: false });
+    expect(await read(box.root, 'f', bytes(Number.MAX_SAFE_INTEGER, 5))).toMatchObject({
+      content: '',
+      truncated: false,
+    });
     expect(await read(box.root, 'f', bytes(0, Number.MAX_SAFE_INTEGER))).toMatchObject({ content: '0123456789' });
     expect(await read(box.root, 'f', bytes(0, 4))).not.toHaveProperty('linesTotal');
   });
@@ -151,7 +159,11 @@ describe('byte ranges', () => {
     fs.writeSync(fd, 'the end', size - 7);
     fs.closeSync(fd);
     const before = process.memoryUsage().rss;
-    expect(await read(box.root, 'big', bytes(size - 7, 100))).toMatchObject({ content: 'the end', truncated: false, size });
+    expect(await read(box.root, 'big', bytes(size - 7, 100))).toMatchObject({
+      content: 'the end',
+      truncated: false,
+      size,
+    });
     expect(await read(box.root, 'big', bytes(size - 7, 3))).toMatchObject({ content: 'the', truncated: true });
     expect(await outcome(read(box.root, 'big'))).toBe('too_large');
     expect(process.memoryUsage().rss - before).toBeLessThan(64 * MB);
@@ -187,7 +199,11 @@ describe('lines', () => {
     const chunk = 256 * 1024;
     const first = `${'x'.repeat(chunk - 1)}\n`;
     box.file('f', `${first}second\n${'y'.repeat(chunk)}\nlast`);
-    expect(await read(box.root, 'f', lines(2, 1))).toMatchObject({ content: 'second\n', linesTotal: 4, truncated: true });
+    expect(await read(box.root, 'f', lines(2, 1))).toMatchObject({
+      content: 'second\n',
+      linesTotal: 4,
+      truncated: true,
+    });
     expect(await read(box.root, 'f', lines(4, 1))).toMatchObject({ content: 'last', truncated: false });
     expect((await read(box.root, 'f', lines(1, 1))).content).toBe(first);
   });
@@ -207,7 +223,9 @@ describe('lines', () => {
   test('of a 200 MB file are found in bounded memory', async () => {
     using box = new Sandbox('openat2');
     const fd = fs.openSync(box.host('log'), 'w');
-    const block = Buffer.from(`${'a log line of about eighty characters, as most of them are, give or take'.padEnd(79)}\n`);
+    const block = Buffer.from(
+      `${'a log line of about eighty characters, as most of them are, give or take'.padEnd(79)}\n`,
+    );
     const mega = Buffer.concat(Array.from({ length: 13107 }, () => block));
     for (let i = 0; i < 200; i += 1) fs.writeSync(fd, mega);
     fs.writeSync(fd, 'the last line');

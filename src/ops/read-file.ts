@@ -1,7 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { RingfenceError } from '../errors.ts';
 import type { CallerPath, OpenFile, Root } from '../fence/index.ts';
 import { BINARY_SNIFF_BYTES, looksBinary } from './content.ts';
 import { type Control, pacer } from './control.ts';
+import { located } from './located.ts';
 
 const LF = 0x0a;
 const SCAN_BYTES = 256 * 1024;
@@ -12,12 +14,16 @@ export type Range =
   | { readonly by: 'bytes'; readonly offset: number; readonly limit?: number | undefined }
   | { readonly by: 'lines'; readonly offset: number; readonly limit?: number | undefined };
 
+type Part = Pick<Extract<Range, { by: 'bytes' }>, 'offset' | 'limit'>;
+
 export interface FilePart {
   readonly bytes: Buffer;
   /** Of the whole file. */
   readonly size: number;
   /** There is more in the file after this part. */
   readonly truncated: boolean;
+  /** The part was asked for in full, but `maxBytes` cut it. */
+  readonly capped?: true;
   readonly binary: boolean;
   readonly modified: Date;
   /** Of the whole file; only where lines were asked for. */
@@ -26,28 +32,52 @@ export interface FilePart {
 
 export interface ReadOptions {
   readonly range: Range;
-  /** The most that is returned. A whole file beyond it is `too_large`; a part is cut there, between characters. */
+  /** The most that is returned. A whole file beyond it is `too_large`; a part is cut there. */
   readonly maxBytes: number;
+  /** Where to cut: after the last whole character, if the part is text, or at the very byte. */
+  readonly cut?: 'characters' | 'bytes';
 }
 
 /** Reads a file or a part of it. What lies outside the part is scanned at most, never kept. */
-export async function readFile(root: Root, path: CallerPath, options: ReadOptions, control: Control): Promise<FilePart> {
-  using file = root.openFile(path);
-  const part = await readRange(file, options, control);
-  return { ...part, modified: file.stats.mtime };
+export async function readFile(
+  root: Root,
+  path: CallerPath,
+  options: ReadOptions,
+  control: Control,
+): Promise<FilePart> {
+  return located(root, path, async () => {
+    using file = root.openFile(path);
+    const part = await readRange(file, options, control);
+    return { ...part, modified: file.stats.mtime };
+  });
 }
 
-async function readRange(file: OpenFile, { range, maxBytes }: ReadOptions, control: Control) {
+async function readRange(file: OpenFile, options: ReadOptions, control: Control) {
+  const { range, maxBytes } = options;
   if (range.by === 'whole') return readWhole(file, maxBytes);
-  const { size } = file.stats;
-  if (range.by === 'bytes') {
-    const bytes = readAt(file, range.offset, Math.min(range.limit ?? maxBytes, maxBytes));
-    return { bytes, size, truncated: range.offset + bytes.length < size, binary: startsBinary(file) };
-  }
-  const { start, end, linesTotal } = await findLines(file, range, control);
-  let bytes = readAt(file, start, Math.min(end - start, maxBytes));
-  if (end - start > maxBytes) bytes = bytes.subarray(0, lastCharacterEnd(bytes));
-  return { bytes, size, truncated: start + bytes.length < size, binary: startsBinary(file), linesTotal };
+  if (range.by === 'bytes') return readBytes(file, range, options);
+  const { start, end, linesTotal, size } = await findLines(file, range, control);
+  const bytes = readCapped(file, start, end - start, options);
+  const capped = end - start > maxBytes && { capped: true as const };
+  return { bytes, size, truncated: start + bytes.length < size, ...capped, binary: startsBinary(file), linesTotal };
+}
+
+function readBytes(file: OpenFile, { offset, limit = Number.POSITIVE_INFINITY }: Part, options: ReadOptions) {
+  // Files that the system gives no size for (as in /proc) show only when read how much there is.
+  const known = file.stats.size;
+  const bytes = readCapped(file, offset, known > 0 ? Math.min(limit, Math.max(0, known - offset)) : limit, options);
+  const end = offset + bytes.length;
+  const size = bytes.length > 0 ? Math.max(known, end) : known;
+  const more = known > 0 || bytes.length === 0 ? end < size : readAt(file, end, 1).length > 0;
+  return { bytes, size, truncated: more, binary: startsBinary(file) };
+}
+
+/** Reads what was asked for, or as much of it as the cap has room for. */
+function readCapped(file: OpenFile, position: number, length: number, { maxBytes, cut }: ReadOptions): Buffer {
+  const bytes = readAt(file, position, Math.min(length, maxBytes));
+  if (length <= maxBytes || cut === 'bytes') return bytes;
+  const characters = bytes.subarray(0, lastCharacterEnd(bytes));
+  return isUtf8(characters) ? characters : bytes;
 }
 
 function readWhole(file: OpenFile, maxBytes: number) {
@@ -69,9 +99,7 @@ function rereadGrown(file: OpenFile, maxBytes: number) {
 
 /** Reads up to `length` bytes at `position`; fewer only at the end of the file. */
 function readAt(file: OpenFile, position: number, length: number): Buffer {
-  // The size bounds the buffer for a caller who asks for more than there is; files without a size get what they ask for.
-  const known = file.stats.size > 0 ? Math.max(0, file.stats.size - position) + 1 : length;
-  const buffer = Buffer.allocUnsafe(Math.min(length, known));
+  const buffer = Buffer.allocUnsafe(length);
   let done = 0;
   while (done < buffer.length) {
     const read = file.read(buffer.subarray(done), position + done);
@@ -82,11 +110,11 @@ function readAt(file: OpenFile, position: number, length: number): Buffer {
 }
 
 function startsBinary(file: OpenFile): boolean {
-  return looksBinary(readAt(file, 0, BINARY_SNIFF_BYTES));
+  return looksBinary(readAt(file, 0, Math.min(BINARY_SNIFF_BYTES, file.stats.size || BINARY_SNIFF_BYTES)));
 }
 
-/** The byte range of some lines, and how many lines there are in all. */
-async function findLines(file: OpenFile, range: { offset: number; limit?: number | undefined }, control: Control) {
+/** The byte range of some lines, and how many lines and bytes there are in all. */
+async function findLines(file: OpenFile, range: Part, control: Control) {
   const pause = pacer(control);
   const buffer = Buffer.allocUnsafe(SCAN_BYTES);
   const last = range.limit === undefined ? Number.POSITIVE_INFINITY : range.offset + range.limit;
@@ -109,7 +137,7 @@ async function findLines(file: OpenFile, range: { offset: number; limit?: number
   }
   const linesTotal = lineStart === position ? line - 1 : line;
   if (start === -1) start = position;
-  return { start, end: end === -1 ? position : end, linesTotal };
+  return { start, end: end === -1 ? position : end, linesTotal, size: position };
 }
 
 /** Where the last whole UTF-8 character ends, so that a cut does not turn text into base64. */
@@ -118,7 +146,8 @@ function lastCharacterEnd(bytes: Buffer): number {
     const byte = bytes[bytes.length - back] ?? 0;
     if ((byte & 0xc0) === 0x80) continue;
     const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-    return length > back ? bytes.length - back : bytes.length;
+    // A cap below one character must not end in nothing for ever.
+    return length > back && back < bytes.length ? bytes.length - back : bytes.length;
   }
   return bytes.length;
 }

@@ -1,53 +1,96 @@
 import { isCode, RingfenceError } from '../errors.ts';
 import type { CallerPath, Dir, Name, Root } from '../fence/index.ts';
-import { type Control, pacer } from './control.ts';
+import { type Control, pacer, UNCONTROLLED } from './control.ts';
 import { located } from './located.ts';
+
+export interface RemoveOptions {
+  /** Remove what is in it too; otherwise a folder that is not empty is `not_empty`. */
+  readonly recursive?: boolean;
+  /** Go on past what cannot be removed, and raise the first such failure only when all else is gone. */
+  readonly keepGoing?: boolean;
+}
 
 /**
  * Removes a folder and all in it, links themselves rather than what they lead to. A link to a folder is
  * `not_directory`, the root is `root_itself`. Stopped half-way, what is gone is gone.
  */
-export async function removeFolder(root: Root, path: CallerPath, control: Control): Promise<{ entries: number }> {
+export async function removeFolder(
+  root: Root,
+  path: CallerPath,
+  control: Control,
+  { recursive = true, keepGoing = false }: RemoveOptions = {},
+): Promise<{ entries: number }> {
   return located(root, path, async () => {
     using found = root.locate(path, { follow: false });
     if (found.name === '.') throw new RingfenceError('root_itself', { action: 'remove' });
     if (found.stats === undefined) throw new RingfenceError('not_found', {});
     if (!found.stats.isDirectory()) throw new RingfenceError('not_directory', {});
-    return { entries: await removeTree(found.dir, found.name, control) };
+    if (recursive) return { entries: await removeTree(found.dir, found.name, control, { keepGoing }) };
+    found.dir.rmdir(found.name);
+    return { entries: 1 };
   });
 }
 
+/** Removes a copy that was not finished. Its folders already have the modes of the source, which may forbid it even to us. */
+export async function discardTree(parent: Dir, name: Name): Promise<void> {
+  await removeTree(parent, name, UNCONTROLLED, { unlock: true });
+}
+
+interface TreeOptions extends Pick<RemoveOptions, 'keepGoing'> {
+  /** Make folders writable before they are emptied. */
+  readonly unlock?: boolean;
+}
+
 /** Removes a folder by its name in an open one, entering every level by descriptor. Returns how many entries went. */
-export async function removeTree(parent: Dir, name: Name, control: Control): Promise<number> {
+export async function removeTree(
+  parent: Dir,
+  name: Name,
+  control: Control,
+  { keepGoing = false, unlock = false }: TreeOptions = {},
+): Promise<number> {
   const pause = pacer(control);
   let removed = 0;
+  let failure: unknown;
 
   async function empty(dir: Dir): Promise<void> {
     for (const entry of dir.list(true)) {
       await pause();
-      if (entry.type === 'directory') await removeInner(dir, entry.raw);
-      else ignoreMissing(() => dir.unlink(entry.raw));
-      removed += 1;
+      try {
+        if (entry.type === 'directory') await removeInner(dir, entry.raw);
+        else ignoreMissing(() => dir.unlink(entry.raw));
+        removed += 1;
+      } catch (error) {
+        if (!keepGoing || isCode(error, 'cancelled', 'timed_out')) throw error;
+        failure ??= error;
+      }
       control.progress(removed);
     }
   }
 
   async function removeInner(dir: Dir, inner: Name): Promise<void> {
+    if (unlock) ignoreMissing(() => dir.chmod(inner, 0o700));
     {
-      using child = dir.openDir(inner);
-      await empty(child);
+      using child = ignoreMissing(() => dir.openDir(inner));
+      if (child !== undefined) await empty(child);
     }
     ignoreMissing(() => dir.rmdir(inner));
   }
 
-  await removeInner(parent, name);
+  try {
+    await removeInner(parent, name);
+  } catch (error) {
+    // A folder that could not be emptied is not what went wrong first.
+    throw isCode(error, 'not_empty') ? (failure ?? error) : error;
+  }
   return removed + 1;
 }
 
-function ignoreMissing(remove: () => void): void {
+/** Undefined if somebody else removed the entry meanwhile, which is as good. */
+function ignoreMissing<T>(work: () => T): T | undefined {
   try {
-    remove();
+    return work();
   } catch (error) {
     if (!isCode(error, 'not_found')) throw error;
+    return undefined;
   }
 }

@@ -23,16 +23,18 @@ export interface ReplaceOptions {
  * Puts a file in place whole or not at all: written beside it, flushed, then renamed over it. Owner and mode of a
  * replaced file are kept. A file that this process may not write is not replaced (`permission_denied`).
  * Raises `already_exists` or `changed_meanwhile` as `over` demands. A failure leaves what was there and nothing else.
+ * Returns what the new file is.
  */
 export async function replaceFile(
   place: Place,
   fill: Uint8Array | ((file: OpenFile) => Promise<void>),
   { durable, over = 'anything', mode }: ReplaceOptions,
-): Promise<void> {
+): Promise<Stats> {
   const { dir, name, stats } = place;
-  if (stats !== undefined) assertReplaceable(place);
   if (stats !== undefined && over === 'nothing') throw new RingfenceError('already_exists', {});
+  if (stats !== undefined) assertReplaceable(place);
   const temporary = temporaryName();
+  let written: Stats;
   {
     using file = dir.createFile(temporary);
     try {
@@ -40,6 +42,7 @@ export async function replaceFile(
       if (mode !== undefined || stats !== undefined) file.chmod(mode ?? (stats?.mode ?? 0) & 0o7777);
       if (typeof fill === 'function') await fill(file);
       else file.write(fill);
+      written = file.statNow();
       if (durable) await file.sync();
       // From here to the rename nothing else in this process runs, so what was checked still holds.
       if (typeof over === 'object') assertUnchanged(over, dir.lstat(name));
@@ -51,6 +54,7 @@ export async function replaceFile(
     }
   }
   if (durable) await dir.sync();
+  return written;
 }
 
 /** Raises why the entry at a place cannot be replaced by a file: a folder, a special file, one we may not write. */
@@ -72,13 +76,21 @@ function assertUnchanged(before: Stats, now: Stats | undefined): void {
   if (!same) throw new RingfenceError('changed_meanwhile', {});
 }
 
-function keepOwner(file: OpenFile, { uid, gid }: Stats): void {
-  if (file.stats.uid === uid && file.stats.gid === gid) return;
+/** Gives a file the owner and group of another, as far as this process may. */
+export function keepOwner(file: OpenFile, { uid, gid }: Stats): void {
+  const now = file.statNow();
+  if (now.uid === uid && now.gid === gid) return;
+  // Only root may give files away, but a member may keep the group; the content matters more than either.
+  if (!chownIfAllowed(file, uid, gid)) chownIfAllowed(file, now.uid, gid);
+}
+
+function chownIfAllowed(file: OpenFile, uid: number, gid: number): boolean {
   try {
     file.chown(uid, gid);
+    return true;
   } catch (error) {
-    // Only root may give files away; the content matters more than the owner.
     if (!isCode(error, 'permission_denied')) throw error;
+    return false;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { RingfenceError } from '../errors.ts';
+import { isCode, RingfenceError } from '../errors.ts';
 import type { CallerPath, Root } from '../fence/index.ts';
 
 export interface PathStatus {
@@ -14,9 +14,16 @@ export function statPath(root: Root, path: CallerPath): PathStatus {
   using found = root.locate(path, { follow: false });
   if (found.stats === undefined) throw new RingfenceError('not_found', {}, { path: path.raw, root: root.name });
   if (!found.stats.isSymbolicLink()) return { stats: found.stats };
-  using target = root.locate(path, { follow: true });
-  return {
-    stats: found.stats,
-    target: target.stats === undefined ? null : { path: target.path, stats: target.stats },
-  };
+  return { stats: found.stats, target: targetOf(root, path) };
+}
+
+function targetOf(root: Root, link: CallerPath): NonNullable<PathStatus['target']> | null {
+  try {
+    using target = root.locate(link, { follow: true });
+    return target.stats === undefined ? null : { path: target.path, stats: target.stats };
+  } catch (error) {
+    // The link is there; it is the way behind it that ends early.
+    if (isCode(error, 'not_found', 'not_directory')) return null;
+    throw error;
+  }
 }

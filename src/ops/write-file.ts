@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { RingfenceError } from '../errors.ts';
 import type { CallerPath, Location, OpenFile, Root } from '../fence/index.ts';
 import { located } from './located.ts';
@@ -17,16 +18,17 @@ export interface WriteOptions {
 /**
  * Writes a file through links that stay inside. Overwriting and creating are whole or not at all; `create_only` is
  * `already_exists` for anything in the way, a dangling link too. An append that falls short is taken back.
+ * Returns what the file is then.
  */
-export async function writeFile(root: Root, path: CallerPath, bytes: Buffer, options: WriteOptions): Promise<void> {
+export async function writeFile(root: Root, path: CallerPath, bytes: Buffer, options: WriteOptions): Promise<Stats> {
   const { mode, durable, makeParents = true } = options;
   return located(root, path, async () => {
     if (path.segments.length === 0) throw new RingfenceError('is_directory', {});
     if (mode === 'create_only') assertNoLink(root, path);
     using place = root.locate(path, { follow: mode !== 'create_only', makeParents });
     if (place.stats?.isDirectory()) throw new RingfenceError('is_directory', {});
-    if (mode === 'append') await append(place, bytes, durable);
-    else await replaceFile(place, bytes, { durable, over: mode === 'create_only' ? 'nothing' : 'anything' });
+    if (mode === 'append') return await append(place, bytes, durable);
+    return await replaceFile(place, bytes, { durable, over: mode === 'create_only' ? 'nothing' : 'anything' });
   });
 }
 
@@ -43,13 +45,16 @@ function assertNoLink(root: Root, path: CallerPath): void {
   throw new RingfenceError('already_exists', {});
 }
 
-async function append(place: Location, bytes: Buffer, durable: boolean): Promise<void> {
+async function append(place: Location, bytes: Buffer, durable: boolean): Promise<Stats> {
+  let written: Stats;
   {
     using file = place.dir.openToAppend(place.name);
     appendOnce(place, file, bytes);
+    written = file.statNow();
     if (durable) await file.sync();
   }
   if (durable && place.stats === undefined) await place.dir.sync();
+  return written;
 }
 
 function appendOnce(place: Location, file: OpenFile, bytes: Buffer): void {

@@ -34,10 +34,18 @@ export function toolCaller(service: Service): CallTool {
   return async ({ name, args, signal, progress }) => {
     const started = performance.now();
     const found = tools.get(name);
-    const call = new Call(found?.tool.subject ?? [], args);
+    const call = new Call();
+    call.describe(found?.tool.subject ?? [], args);
     const finish = (result: Sized, failure?: Failure): CallToolResult => {
       const durationMs = performance.now() - started;
-      recordCall(logger, { ...call.event(), tool: name, dialect: dialect.name, durationMs, responseBytes: result.bytes, failure });
+      recordCall(logger, {
+        ...call.event(),
+        tool: name,
+        dialect: dialect.name,
+        durationMs,
+        responseBytes: result.bytes,
+        failure,
+      });
       return result.result;
     };
     if (found === undefined) {
@@ -51,13 +59,17 @@ export function toolCaller(service: Service): CallTool {
     if ('problems' in checked) {
       return finish(failed(dialect.wordProblems(checked.problems, tool)), { code: 'invalid_argument' });
     }
+    call.describe(tool.subject, checked.value);
     try {
       const value = await run(service, tool, { args: checked.value, signal, progress, used: (root) => call.use(root) });
       return finish(succeeded(tool, value, checked.value));
     } catch (thrown) {
       const error = thrown instanceof RingfenceError ? thrown : new RingfenceError('internal', {});
       call.use(error.root);
-      const failure: Failure = { code: error.code, cause: error.code === 'internal' ? (error.cause ?? thrown) : thrown };
+      const failure: Failure = {
+        code: error.code,
+        cause: error.code === 'internal' ? (error.cause ?? thrown) : thrown,
+      };
       return finish(failed(dialect.wordError(error, { tool, args })), failure);
     }
   };
@@ -109,7 +121,8 @@ class Call {
   readonly #about: Record<string, string> = {};
   #root: string | undefined;
 
-  constructor(subject: readonly string[], args: Args) {
+  /** Notes the arguments that say what the call is about, once as given and again when defaults are filled in. */
+  describe(subject: readonly string[], args: Args): void {
     for (const name of subject) {
       const value = args[name];
       if (typeof value === 'string') this.#about[name] = value;

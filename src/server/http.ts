@@ -94,7 +94,9 @@ function health({ method }: IncomingMessage, response: ServerResponse): void {
     sendError(response, { status: 405, message: 'Method not allowed', headers: { allow: 'GET, HEAD' } });
     return;
   }
-  response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 2 }).end(method === 'HEAD' ? undefined : 'ok');
+  response
+    .writeHead(200, { 'content-type': 'text/plain', 'content-length': 2 })
+    .end(method === 'HEAD' ? undefined : 'ok');
 }
 
 /** An address that stands for all of a machine's is reached by loopback from the machine itself. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createMcpHandler, isInitializeRequest, isLegacyRequest } from '@modelcontextprotocol/server';
 import { mcpServerFactory } from './mcp-server.ts';
 import type { Service } from './service.ts';
-import { Sessions, type SessionLimits } from './sessions.ts';
+import { type SessionLimits, Sessions } from './sessions.ts';
 import { BadBody, type HttpError, readJson, sendError, sendWebResponse, toWebRequest } from './web.ts';
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;

@@ -7,9 +7,12 @@ function foreign(headers: IncomingMessage['headers'], loopbackOnly = true): bool
 }
 
 describe('Origin', () => {
-  test.each(['http://localhost', 'http://localhost:3000', 'https://127.0.0.1:8091', 'http://[::1]:5'])('%s may call', (origin) => {
-    expect(foreign({ origin, host: 'localhost' })).toBe(false);
-  });
+  test.each(['http://localhost', 'http://localhost:3000', 'https://127.0.0.1:8091', 'http://[::1]:5'])(
+    '%s may call',
+    (origin) => {
+      expect(foreign({ origin, host: 'localhost' })).toBe(false);
+    },
+  );
 
   test.each([
     'http://evil.example',
@@ -34,10 +37,13 @@ describe('Host, bound to loopback', () => {
     expect(foreign({ host })).toBe(false);
   });
 
-  test.each(['evil.example', 'localhost.evil.example:8091', '', '127.0.0.1.evil', 'localhost:80:80'])('%j may not', (host) => {
-    expect(foreign({ host })).toBe(true);
-    expect(foreign({ host }, false)).toBe(false);
-  });
+  test.each(['evil.example', 'localhost.evil.example:8091', '', '127.0.0.1.evil', 'localhost:80:80'])(
+    '%j may not',
+    (host) => {
+      expect(foreign({ host })).toBe(true);
+      expect(foreign({ host }, false)).toBe(false);
+    },
+  );
 });
 
 test.each([

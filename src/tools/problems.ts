@@ -110,7 +110,8 @@ function describe(node: SchemaNode | undefined): string {
 function range({ minimum, maximum, exclusiveMinimum }: SchemaNode): string {
   const low = minimum === undefined || minimum <= Number.MIN_SAFE_INTEGER ? undefined : minimum;
   const high = maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? undefined : maximum;
-  if (exclusiveMinimum !== undefined) return ` above ${exclusiveMinimum}${high === undefined ? '' : ` and at most ${high}`}`;
+  if (exclusiveMinimum !== undefined)
+    return ` above ${exclusiveMinimum}${high === undefined ? '' : ` and at most ${high}`}`;
   if (low !== undefined && high !== undefined) return ` from ${low} to ${high}`;
   if (low !== undefined) return ` of at least ${low}`;
   return high === undefined ? '' : ` of at most ${high}`;

@@ -25,6 +25,8 @@ export interface CallContext extends Control {
   home(): Root;
   /** Asks for one capability more, where a tool learns only while running that it needs it. */
   require(root: Root, capability: Capability): void;
+  /** Puts a warning about this call in the log. The facts name things; they never hold what is in files. */
+  warn?(message: string, facts: Readonly<Record<string, string | number>>): void;
   /** All roots, to be named, not used. */
   allRoots(): NamedRoot[];
 }

@@ -21,6 +21,7 @@ function swapLayout(): Layout & { readonly first: string; readonly second: strin
       for (const top of [path.join(root, 'dir'), outside]) {
         for (let i = 0; i < 4; i += 1)
           fs.writeFileSync(path.join(top, `victim-${i}`), top === outside ? SECRET : 'ours');
+        fs.writeFileSync(path.join(top, 'nested.txt'), top === outside ? SECRET : 'ours');
         fs.mkdirSync(path.join(top, 'empty'));
       }
     },

@@ -28,13 +28,21 @@ export interface ChildOptions {
   readonly args?: readonly string[];
   /** Run as nobody, who owns nothing and may override no permission. */
   readonly unprivileged?: boolean;
+  /** Groups that nobody is in besides its own. */
+  readonly groups?: readonly number[];
   readonly fence?: string;
 }
 
 /** Starts another process that runs a script (the body of a module) on what is in dist/. */
-export function startChild(script: string, { folder, args = [], unprivileged, fence = '' }: ChildOptions): ChildProcess {
+export function startChild(script: string, options: ChildOptions): ChildProcess {
+  const { folder, args = [], unprivileged = false, groups = [], fence = '' } = options;
   const node = [process.execPath, '--input-type=module', '-e', PRELUDE + script, folder, ...args];
-  const drop = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+  const drop = [
+    'setpriv',
+    '--reuid=65534',
+    '--regid=65534',
+    groups.length > 0 ? `--groups=${groups}` : '--clear-groups',
+  ];
   const [command = '', ...rest] = unprivileged ? [...drop, ...node] : node;
   return spawn(command, rest, {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -40,6 +40,8 @@ export interface EscapeRow {
   readonly except?: Readonly<Partial<Record<BackendName, Expectation>>>;
   /** Plain `fs` reads a path differently or not at all here, so there is nothing to compare with. */
   readonly unlikePlainFs?: boolean;
+  /** Hundreds of levels deep. */
+  readonly farBelow?: true;
   /** Holds only for a process without root's privileges. */
   readonly unprivileged?: boolean;
   /** Why this machine cannot make the layout, if it cannot. */
@@ -81,7 +83,7 @@ export function expected(row: EscapeRow, backend: BackendName): Expectation {
 }
 
 const LONGEST = 'n'.repeat(255);
-const DEEP = Array.from({ length: 320 }, (_, i) => `d${i}`);
+const DEEP = Array.from({ length: 301 }, (_, i) => `d${i}`);
 /** Longer than PATH_MAX in one piece, though every name in it is fine. */
 const FAR = Array.from({ length: 20 }, () => LONGEST);
 const OUTSIDE = { code: 'outside_root' } as const;
@@ -200,6 +202,7 @@ export const ESCAPE_ROWS: readonly EscapeRow[] = [
     },
     path: 'link',
     expect: { code: 'invalid_path' },
+    unlikePlainFs: true,
     except: { openat2: { file: Buffer.from([0x78, 0xff]) } },
     impossible: notLinux,
   },
@@ -212,6 +215,7 @@ export const ESCAPE_ROWS: readonly EscapeRow[] = [
     },
     path: 'link/f',
     expect: { code: 'invalid_path' },
+    unlikePlainFs: true,
     except: { openat2: { file: Buffer.from([0xff, 0x64, 0x2f, 0x66]) } },
     impossible: notLinux,
   },
@@ -252,27 +256,30 @@ export const ESCAPE_ROWS: readonly EscapeRow[] = [
     unlikePlainFs: true,
   },
   {
-    name: '320 levels',
+    name: '301 levels',
     build: ({ root }) => makeDeep(root, DEEP, 'end.txt'),
     path: `${DEEP.join('/')}/end.txt`,
+    farBelow: true,
     expect: { file: `${DEEP.join('/')}/end.txt` },
   },
   {
-    name: 'a link up from 320 levels to the secret',
+    name: 'a link up from 301 levels to the secret',
     build: ({ root }) => {
       makeDeep(root, DEEP, 'end.txt');
       fs.symlinkSync(`${'../'.repeat(DEEP.length + 1)}outside/secret.txt`, path.join(root, ...DEEP, 'up'));
     },
     path: `${DEEP.join('/')}/up`,
+    farBelow: true,
     expect: OUTSIDE,
   },
   {
-    name: 'a link up from 320 levels to the top',
+    name: 'a link up from 301 levels to the top',
     build: ({ root }) => {
       makeDeep(root, DEEP, 'end.txt');
       fs.symlinkSync(`${'../'.repeat(DEEP.length)}file.txt`, path.join(root, ...DEEP, 'up'));
     },
     path: `${DEEP.join('/')}/up`,
+    farBelow: true,
     expect: FILE,
   },
 

@@ -108,6 +108,11 @@ export function treeOf(host: string): string[] {
   return found.sort();
 }
 
+/** A folder in memory where there is one, for tests that make many thousand files. */
+export function memory(): string {
+  return fs.existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir();
+}
+
 /** Runs a group of tests once per backend. */
 export function onEveryBackend(tests: (open: () => Sandbox, backend: BackendName) => void): void {
   describe.each(BACKEND_NAMES)('%s', (backend) => tests(() => new Sandbox(backend), backend));

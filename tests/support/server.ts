@@ -80,7 +80,10 @@ export function writeConfig(config: unknown): string {
 
 /** Starts `ringfence` from dist/ on a config made of the options, and connects a client to it. */
 export async function startRingfence(options: RingfenceOptions): Promise<Ringfence> {
-  const roots = options.roots.map(({ allowed_tools = ['*'], ...root }) => ({ ...root, allowed_tools: [...allowed_tools] }));
+  const roots = options.roots.map(({ allowed_tools = ['*'], ...root }) => ({
+    ...root,
+    allowed_tools: [...allowed_tools],
+  }));
   const config = writeConfig({ host: '127.0.0.1', port: 0, ...options.config, roots });
   const dispose = (): void => fs.rmSync(path.dirname(config), { recursive: true, force: true });
   const env = { ...process.env, ...options.env } as Record<string, string>;
@@ -107,7 +110,7 @@ async function overHttp(client: Client, { config, env, dispose }: Parts): Promis
   const child = spawn(process.execPath, [BIN, 'serve', '--config', config], { env });
   child.stdout.resume();
   const log = collectLog(child);
-  const { url } = await log.waitFor((line) => line['msg'] === 'listening');
+  const { url } = await log.waitFor((line) => line.msg === 'listening');
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   return assemble({ client, log, child, url, dispose });
 }
@@ -213,7 +216,10 @@ export interface Ended {
 }
 
 /** Runs `ringfence` with arguments to its end, or kills it after 15 s. */
-export async function runRingfence(args: readonly string[], { env = {}, stdin = '' }: { env?: Record<string, string>; stdin?: string } = {}): Promise<Ended> {
+export async function runRingfence(
+  args: readonly string[],
+  { env = {}, stdin = '' }: { env?: Record<string, string>; stdin?: string } = {},
+): Promise<Ended> {
   const child = spawn(process.execPath, [BIN, ...args], { env: { ...process.env, ...env } });
   const timer = setTimeout(() => child.kill('SIGKILL'), 15_000);
   let stdout = '';

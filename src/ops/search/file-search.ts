@@ -87,13 +87,14 @@ export class FileSearch {
       const end = atEnd ? filled : searchedForLf + lastLineEnd(this.#buffer.subarray(searchedForLf, filled));
       if (end > searchedForLf || atEnd) {
         this.#searchLines(this.#buffer.subarray(0, end), atEnd);
+        if (atEnd) return true;
         this.#buffer.copyWithin(0, end, filled);
         filled -= end;
       } else if (filled === this.#buffer.length) {
         filled = this.#makeRoom();
       }
       searchedForLf = filled;
-      if (atEnd || stop.raised || this.#finished()) return true;
+      if (stop.raised || this.#finished()) return true;
       yield undefined;
     }
   }

@@ -11,8 +11,9 @@ const MAX_EXPANDED_LENGTH = 2_000_000;
 const MAX_BRACES = 200;
 const MAX_GLOBSTARS = 200;
 
-/** Ranges that minimatch matches as numbers instead of expanding them. */
-const NUMERIC_RANGE = /(?<![\\$])\{-?\d+\.\.-?\d+\}/g;
+const NUMERIC_RANGE = /(?<![\\$])\{(-?\d+)\.\.(-?\d+)\}/g;
+/** A range of as many values or more is matched as a number instead of being expanded. */
+const LARGE_RANGE = 100;
 
 export interface PathPattern {
   /** `path` is relative to where the search starts. A pattern that ends in `/` is for folders only. */
@@ -46,12 +47,18 @@ function compile(pattern: string): Minimatch {
   if (pattern.length > MAX_LENGTH) throw invalid(`the glob is longer than ${MAX_LENGTH} characters`);
   if (count(pattern, '**') > MAX_GLOBSTARS) throw invalid(`the glob has more than ${MAX_GLOBSTARS} "**"`);
   if (count(pattern, '{') > MAX_BRACES) throw invalid(`the glob has more than ${MAX_BRACES} "{"`);
-  const expanded = braceExpand(pattern.replace(NUMERIC_RANGE, '0'), { braceExpandMax: MAX_ALTERNATIVES });
+  const expanded = braceExpand(withoutLargeRanges(pattern), { braceExpandMax: MAX_ALTERNATIVES });
   const length = expanded.reduce((sum, alternative) => sum + alternative.length, 0);
   if (expanded.length >= MAX_ALTERNATIVES || length > MAX_EXPANDED_LENGTH) throw tooMany();
   const compiled = new Minimatch(pattern, { ...OPTIONS, braceExpandMax: MAX_ALTERNATIVES });
   if (compiled.globSet.length >= MAX_ALTERNATIVES) throw tooMany();
   return compiled;
+}
+
+function withoutLargeRanges(pattern: string): string {
+  return pattern.replace(NUMERIC_RANGE, (range, from, to) =>
+    Math.abs(Number(to) - Number(from)) + 1 >= LARGE_RANGE ? '0' : range,
+  );
 }
 
 function tooMany(): RingfenceError {

@@ -132,6 +132,9 @@ export class LineSearch {
   }
 
   #merge(result: BatchResult): void {
+    this.counts.searched += result.searched;
+    this.counts.matched += result.matched;
+    this.counts.skipped += result.skipped;
     for (const match of result.matches) {
       if (!this.#fits(match)) {
         this.#stop('full');
@@ -139,9 +142,6 @@ export class LineSearch {
       }
       this.matches.push(match);
     }
-    this.counts.searched += result.searched;
-    this.counts.matched += result.matched;
-    this.counts.skipped += result.skipped;
     if (result.complete) this.#merged += 1;
     else this.#stop('stopped');
     this.#options.progress(this.counts.searched + this.counts.skipped);

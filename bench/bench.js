@@ -1,0 +1,39 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { benchData } from './data.js';
+import { GROUPS } from './groups/index.js';
+import { writeConfig } from './peers/ringfence.js';
+
+/** Runs groups one after another on data of one scale. Leaves nothing behind but the cached data. */
+export async function bench({ scale, groups = Object.keys(GROUPS), onGroup = () => {} }) {
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'ringfence-bench-run-'));
+  const data = benchData(scale);
+  let configs = 0;
+  const context = {
+    data,
+    scratch,
+    rounds: scale.rounds,
+    /** How often to repeat, scaled, at least a few times. */
+    times: (count) => Math.max(3, Math.round(count * scale.iterations)),
+    config: (folder, settings) => writeConfig(path.join(scratch, `config-${configs++}.yaml`), folder, settings),
+  };
+  try {
+    const rows = [];
+    for (const group of groups) {
+      const added = (await GROUPS[group](context)).map((row) => judged(group, row));
+      rows.push(...added);
+      onGroup(added);
+    }
+    return { rows, data: data.facts() };
+  } finally {
+    fs.rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function judged(group, row) {
+  const { work, against, ours, theirs, unit = 'ms', target, agrees, note } = row;
+  const ratio = ours / theirs;
+  const met = target === undefined ? undefined : agrees && ratio <= target;
+  return { group, work, against, unit, ours, theirs, ratio, target, met, agrees, note };
+}

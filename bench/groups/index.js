@@ -1,0 +1,16 @@
+import { glob } from './glob.js';
+import { grep } from './grep.js';
+import { hash } from './hash.js';
+import { overHttp } from './http.js';
+import { list } from './list.js';
+import { page } from './page.js';
+import { read } from './read.js';
+import { start } from './start.js';
+import { write } from './write.js';
+
+/**
+ * The groups by the names they have on the command line. A group measures and returns rows:
+ * `{ work, against, ours, theirs, unit?, target?, agrees, note? }`. Figures are milliseconds unless `unit` says bytes;
+ * `agrees` says that both sides gave the same, right result.
+ */
+export const GROUPS = { start, read, write, list, grep, glob, hash, page, http: overHttp };

@@ -1,0 +1,48 @@
+import path from 'node:path';
+import { rgPath } from '@vscode/ripgrep';
+import { runToEnd } from '../clients/child.js';
+
+export const RIPGREP = 'ripgrep';
+/** See everything but binary files, as our tools do; no settings of the person who runs the benchmark. */
+const EVERYTHING = ['--no-config', '-uu'];
+/** Exit code 1 says that nothing was found. */
+const okCodes = [0, 1];
+
+/** Searches a file or folder: the time from spawn to end, and what it found as sorted `file:line`. */
+export async function ripgrep(pattern, place, { base }) {
+  const args = [
+    ...EVERYTHING,
+    '--line-number',
+    '--with-filename',
+    '--null',
+    '--no-heading',
+    '--color=never',
+    '-e',
+    pattern,
+    place,
+  ];
+  const { ms, output } = await runToEnd(rgPath, args, { okCodes });
+  const found = () =>
+    lines(output).map((line) => {
+      const end = line.indexOf('\0');
+      return `${path.relative(base, line.slice(0, end))}:${line.slice(end + 1, line.indexOf(':', end))}`;
+    });
+  return { ms, found: () => found().sort() };
+}
+
+/** Lists the files of a folder that fit a glob. */
+export async function ripgrepFiles(glob, folder) {
+  const { ms, output } = await runToEnd(rgPath, [...EVERYTHING, '--files', '--glob', glob, folder], { okCodes });
+  return {
+    ms,
+    found: () =>
+      lines(output)
+        .map((file) => path.relative(folder, file))
+        .sort(),
+  };
+}
+
+function lines(output) {
+  const text = output.toString();
+  return text === '' ? [] : text.trimEnd().split('\n');
+}

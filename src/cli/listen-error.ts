@@ -1,0 +1,2 @@
+/** The reason why a server cannot listen where it was told to. The message is one line. */
+export class ListenError extends Error {}

@@ -1,0 +1,41 @@
+import * as z from 'zod';
+import { copy as copyOp } from '../../ops/copy.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { ENDS_SUBJECT, ends } from './fields.ts';
+import { pathIn, shown } from './path.ts';
+
+export const copy = defineTool({
+  name: 'copy',
+  description:
+    'Copy a file or folder to an exact new path; missing parents are made. An existing destination is an error unless overwrite, which replaces a file and merges a folder into a folder. skipped lists links out of the root and special files, which are never copied.',
+  needs: ['copy'],
+  effect: 'change',
+  subject: ENDS_SUBJECT,
+  input: z.strictObject({
+    ...ends,
+    overwrite: z.boolean().default(false),
+    recursive: z.boolean().default(true).describe('Allow a folder as source'),
+  }),
+  output: z.object({
+    success: z.literal(true),
+    source: z.string(),
+    destination: z.string(),
+    bytes_copied: z.int(),
+    skipped: z.array(z.string()).optional(),
+  }),
+  run: async (args, context) => {
+    const root = context.home();
+    const from = { root, path: pathIn(root, args.source) };
+    const to = { root, path: pathIn(root, args.destination) };
+    const { overwrite, recursive } = args;
+    const options = { durable: context.durable, intoFolders: false, overwrite, recursive };
+    const { bytes, skipped } = await copyOp(from, to, options, context);
+    return {
+      success: true as const,
+      source: shown(from.path),
+      destination: shown(to.path),
+      bytes_copied: bytes,
+      ...(skipped.length > 0 && { skipped: [...skipped] }),
+    };
+  },
+});

@@ -1,0 +1,119 @@
+import type { ErrorCode, RingfenceError } from '../../errors.ts';
+import { isAbsolute } from './path.ts';
+
+/** What of a call its error tells about. */
+export interface Call {
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+interface Answer {
+  readonly code: string;
+  readonly message: string;
+  /** What the message, where the contract fixes it, leaves out. */
+  readonly reason?: string | undefined;
+}
+
+type Answers = { readonly [C in ErrorCode]: (error: RingfenceError<C>, call: Call) => Answer };
+
+const OUTSIDE = { code: 'path_validation_error', message: 'Path is outside of the allowed root directory' };
+const DENIED = { code: 'permission_denied', message: 'Permission denied to access the specified path' };
+const INTERNAL = { code: 'internal_error', message: 'Internal error; the server log has the details' };
+
+const ANSWERS = {
+  invalid_argument: ({ details }) => invalid(details.problem),
+  invalid_encoding: ({ details }) => invalid(`${details.argument} is not valid base64`),
+  invalid_pattern: ({ details }) => invalid(`pattern is not valid: ${details.problem}`),
+  root_itself: (_, { tool }) => invalid(`${tool === 'move' ? 'source' : 'path'} must not be the root directory itself`),
+  same_file: () => invalid('source and destination are the same'),
+  into_itself: () => invalid('destination must not lie inside source'),
+
+  outside_root: ({ path }) => ({ ...OUTSIDE, reason: path !== undefined && isAbsolute(path) ? ABSOLUTE : undefined }),
+  invalid_path: ({ details }) => ({ ...OUTSIDE, reason: PATH_PROBLEMS[details.problem] }),
+  link_loop: () => ({ ...OUTSIDE, reason: 'too many symbolic links, or a circle of them' }),
+  name_too_long: () => ({ ...OUTSIDE, reason: 'the path or a name in it is too long' }),
+
+  permission_denied: () => DENIED,
+  read_only: () => ({ ...DENIED, reason: 'the filesystem is read-only' }),
+  tool_not_allowed: ({ details }) => ({ ...DENIED, reason: `the server does not allow ${details.tool} here` }),
+
+  not_found: () => ({ code: 'not_found', message: 'The specified path does not exist' }),
+  already_exists: () => ({
+    code: 'already_exists',
+    message: 'The file already exists and overwrite is not enabled',
+  }),
+  is_directory: ({ path }, { tool, args }) =>
+    tool === 'copy' && path === args.source
+      ? invalid('recursive must be true to copy a directory')
+      : { code: 'is_directory', message: 'The specified path is a directory' },
+  not_directory: () => ({
+    code: 'not_a_directory',
+    message: 'The specified path, or a part of it, is not a directory',
+  }),
+  not_empty: (_, { tool }) => ({
+    code: 'directory_not_empty',
+    message: `The directory is not empty${tool === 'delete' ? '; set recursive to delete it with all in it' : ''}`,
+  }),
+  special_file: () => ({ code: 'not_a_file', message: 'Pipes, sockets and devices are not accessible' }),
+  too_large: ({ details: { size, limit } }) => ({
+    code: 'file_too_large',
+    message: `The file is too large: ${size} bytes, the limit is ${limit}`,
+  }),
+  result_too_large: ({ details: { size, limit } }) => ({
+    code: 'result_too_large',
+    message: `The result is too large: ${size} bytes, the limit is ${limit}; ask for less`,
+  }),
+  disk_full: () => ({ code: 'disk_full', message: 'No space left on the device; nothing was written' }),
+  changed_meanwhile: () => ({ code: 'conflict', message: 'The file was changed by someone else meanwhile; try again' }),
+  timed_out: ({ details }) => ({
+    code: 'timeout',
+    message: `The operation timed out after ${details.seconds} seconds`,
+  }),
+  cancelled: () => ({ code: 'cancelled', message: 'The operation was cancelled' }),
+  exhausted: () => ({
+    code: 'server_busy',
+    message: 'The server is out of file descriptors or memory; try again later',
+  }),
+  io_error: ({ details }) => ({
+    code: 'io_error',
+    message: `Input/output error${details.errno === undefined ? '' : ` (${details.errno})`}`,
+  }),
+
+  internal: () => INTERNAL,
+  // No tool of this dialect names roots, edits text or applies patches.
+  unknown_root: () => INTERNAL,
+  not_text: () => INTERNAL,
+  text_not_found: () => INTERNAL,
+  text_not_unique: () => INTERNAL,
+  line_out_of_range: () => INTERNAL,
+  patch_failed: () => INTERNAL,
+} as const satisfies Answers;
+
+const ABSOLUTE = 'absolute paths are not accepted; give the path relative to the root';
+
+const PATH_PROBLEMS = {
+  null_byte: 'the path contains a null byte',
+  not_unicode: 'the path is not valid Unicode',
+  reserved: 'the name is reserved for temporary files',
+};
+
+/** The one text that a client sees for an error. */
+export function wordError(error: RingfenceError, call: Call): string {
+  const answer = ANSWERS[error.code] as (error: RingfenceError, call: Call) => Answer;
+  return toText(answer(error, call), call, error.path);
+}
+
+/** The same for arguments that do not fit a tool's schema. */
+export function wordInvalid(message: string, call: Call): string {
+  return toText(invalid(message), call);
+}
+
+function invalid(message: string): Answer {
+  return { code: 'invalid_parameters', message };
+}
+
+function toText({ code, message, reason }: Answer, { tool, args }: Call, at?: string): string {
+  const path =
+    at ?? ['path', 'source', 'root_path'].map((name) => args[name]).find((value) => typeof value === 'string');
+  return JSON.stringify({ error: { code, message, details: { path: path ?? '', operation: tool, reason } } });
+}

@@ -1,0 +1,26 @@
+import type { Dialect } from '../../tools/dialect.ts';
+import type { Tool } from '../../tools/tool.ts';
+import { copy } from './copy.ts';
+import { deleteTool } from './delete.ts';
+import { type Call, wordError, wordInvalid } from './errors.ts';
+import { info } from './info.ts';
+import { list } from './list.ts';
+import { mkdir } from './mkdir.ts';
+import { move } from './move.ts';
+import { read } from './read.ts';
+import { search } from './search.ts';
+import { write } from './write.ts';
+
+/** One root and nine tools: the contract of the filesystem-server. */
+export const classic: Dialect = {
+  name: 'classic',
+  serverName: 'filesystem-server',
+  serverVersion: '0.1.0',
+  instructions:
+    'Files under one root directory. All paths are relative to it and "/" separated; "." is the root. Absolute paths and paths that lead outside are refused.',
+  tools: [list, read, write, mkdir, deleteTool, copy, move, info, search],
+  destructive: ({ effect }) => effect === 'change' || effect === 'destroy',
+  wordError: (error, { tool, args }) => wordError(error, { tool: tool.name, args }),
+  wordProblems: (problems, tool: Tool, args: Call['args'] = {}) =>
+    wordInvalid(problems.map(({ message }) => message).join('; '), { tool: tool.name, args }),
+};

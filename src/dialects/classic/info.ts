@@ -1,0 +1,65 @@
+import type { Stats } from 'node:fs';
+import * as z from 'zod';
+import { isCode } from '../../errors.ts';
+import { type CallerPath, type Root, typeOf } from '../../fence/index.ts';
+import { type Access, accessTo } from '../../ops/access.ts';
+import { statPath } from '../../ops/stat-path.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { entryType, filePath } from './fields.ts';
+import { isHidden, pathIn, shown } from './path.ts';
+
+const NO_ACCESS: Access = { readable: false, writable: false, executable: false };
+
+export const info = defineTool({
+  name: 'info',
+  description:
+    'Size, times, type and permissions of a file or folder, symlinks followed; a symlink that leads nowhere has type symlink. For a missing path exists is false and only name, path and is_hidden come with it.',
+  needs: ['stat_file'],
+  effect: 'read',
+  subject: ['path'],
+  input: z.strictObject({ path: filePath }),
+  output: z.object({
+    exists: z.boolean(),
+    type: entryType.optional(),
+    name: z.string(),
+    path: z.string(),
+    size: z.int().optional(),
+    created: z.string().optional().describe('Absent where the filesystem does not know'),
+    modified: z.string().optional(),
+    accessed: z.string().optional(),
+    permissions: z
+      .object({ readable: z.boolean(), writable: z.boolean(), executable: z.boolean() })
+      .optional()
+      .describe('Of the server'),
+    is_hidden: z.boolean(),
+  }),
+  run: async (args, context) => {
+    const root = context.home();
+    const path = pathIn(root, args.path);
+    const name = path.segments.at(-1) ?? '.';
+    const { exists, ...facts } = await factsAbout(root, path);
+    return { exists, name, path: shown(path), ...facts, is_hidden: isHidden(name) };
+  },
+});
+
+async function factsAbout(root: Root, path: CallerPath) {
+  try {
+    const { stats, target } = statPath(root, path);
+    const permissions = target === null ? NO_ACCESS : await accessTo(root, path);
+    return { exists: true, ...describe(target?.stats ?? stats), permissions: { ...permissions } };
+  } catch (error) {
+    if (isCode(error, 'not_found', 'not_directory')) return { exists: false };
+    throw error;
+  }
+}
+
+function describe(stats: Stats) {
+  return {
+    type: typeOf(stats),
+    size: stats.size,
+    // A filesystem that keeps no birth time reports the epoch.
+    ...(stats.birthtimeMs > 0 && { created: stats.birthtime.toISOString() }),
+    modified: stats.mtime.toISOString(),
+    accessed: stats.atime.toISOString(),
+  };
+}

@@ -1,0 +1,25 @@
+import * as z from 'zod';
+import { RingfenceError } from '../../errors.ts';
+import { makeFolder } from '../../ops/make-folder.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { filePath } from './fields.ts';
+import { pathIn, shown } from './path.ts';
+
+export const mkdir = defineTool({
+  name: 'mkdir',
+  description:
+    'Make a folder. With recursive (the default) missing parents are made too and an existing folder is fine; without it both are errors.',
+  needs: ['create_folder'],
+  effect: 'create',
+  subject: ['path'],
+  input: z.strictObject({ path: filePath, recursive: z.boolean().default(true) }),
+  output: z.object({ success: z.literal(true), path: z.string() }),
+  run: async (args, context) => {
+    const root = context.home();
+    const path = pathIn(root, args.path);
+    const { created } = await makeFolder(root, path, { makeParents: args.recursive });
+    if (!created && !args.recursive)
+      throw new RingfenceError('already_exists', {}, { path: args.path, root: root.name });
+    return { success: true as const, path: shown(path) };
+  },
+});

@@ -1,0 +1,75 @@
+import { isUtf8 } from 'node:buffer';
+import * as z from 'zod';
+import { RingfenceError } from '../../errors.ts';
+import { type FilePart, type Range, readFile } from '../../ops/read-file.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { fileMetadata, filePath, metadataOf } from './fields.ts';
+import { pathIn, shown } from './path.ts';
+import { fittingContent } from './result-size.ts';
+
+const lineNumber = z.int().min(0).optional();
+
+const input = z.strictObject({
+  path: filePath,
+  encoding: z.enum(['utf8', 'base64', 'binary']).default('utf8').describe('binary is the same as base64'),
+  start_line: lineNumber.describe('First line, from 0'),
+  end_line: lineNumber.describe('Last line, inclusive'),
+  max_size: z.int().min(1).default(1_048_576).describe('Most bytes to read'),
+});
+type Input = z.output<typeof input>;
+
+export const read = defineTool({
+  name: 'read',
+  description:
+    "Read a file or a range of its lines. Text comes as it is, line ends included; a file that is binary or not UTF-8 comes as base64, and encoding says so. truncated: true means that it was cut at max_size or at the server's limit. size and line_count are those of the whole file.",
+  needs: ['read_file'],
+  effect: 'read',
+  subject: ['path'],
+  input,
+  output: z.object({
+    content: z.string(),
+    encoding: z.enum(['utf8', 'base64']),
+    size: z.int(),
+    truncated: z.boolean(),
+    line_count: z.int(),
+    metadata: fileMetadata,
+  }),
+  run: async (args, context) => {
+    const root = context.home();
+    const path = pathIn(root, args.path);
+    const text = args.encoding === 'utf8';
+    const part = await readFile(
+      root,
+      path,
+      {
+        range: rangeOf(args),
+        maxBytes: Math.min(args.max_size, context.limits.maxFullReadSize),
+        cut: text ? 'characters' : 'bytes',
+      },
+      context,
+    );
+    const { content: whole, encoding } = encode(part, text);
+    const content = fittingContent(whole, encoding);
+    const truncated = part.capped === true || content.length < whole.length;
+    const { size } = part;
+    if (truncated) {
+      const returned = Buffer.byteLength(content, encoding);
+      context.warn?.('file truncated', { path: shown(path), size, returned, limit: context.limits.maxFullReadSize });
+    }
+    const metadata = metadataOf(path, { mtime: part.modified, size });
+    return { content, encoding, size, truncated, line_count: part.linesTotal ?? 0, metadata };
+  },
+});
+
+function rangeOf({ path, start_line: start = 0, end_line: end }: Input): Range {
+  if (end === undefined) return { by: 'lines', offset: start + 1 };
+  if (start <= end) return { by: 'lines', offset: start + 1, limit: end - start + 1 };
+  const problem = `start_line (${start}) must not be greater than end_line (${end})`;
+  throw new RingfenceError('invalid_argument', { argument: 'start_line', problem }, { path });
+}
+
+/** As text if that was asked for and it is some, else in base64, so that no byte is lost. */
+function encode({ bytes, binary }: FilePart, text: boolean): { content: string; encoding: 'utf8' | 'base64' } {
+  const encoding = text && !binary && isUtf8(bytes) ? 'utf8' : 'base64';
+  return { content: bytes.toString(encoding), encoding };
+}

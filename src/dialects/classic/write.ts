@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { base64ToBytes, textToBytes } from '../../ops/content.ts';
+import { type WriteMode, writeFile } from '../../ops/write-file.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { fileMetadata, filePath, metadataOf } from './fields.ts';
+import { pathIn, shown } from './path.ts';
+
+/** The contract has two names for the one mode that never replaces anything. */
+const MODES = {
+  create: 'create_only',
+  overwrite: 'overwrite',
+  append: 'append',
+  create_new: 'create_only',
+} as const satisfies Record<string, WriteMode>;
+
+export const write = defineTool({
+  name: 'write',
+  description:
+    'Write a file. mode overwrite replaces it whole or makes it, append adds to its end, create and create_new fail if it exists. Missing parent folders are an error unless make_dirs. Give bytes that are not text as base64. Never leaves a half-written file.',
+  needs: ['write_file'],
+  effect: 'change',
+  subject: ['path'],
+  input: z.strictObject({
+    path: filePath,
+    content: z.string(),
+    encoding: z.enum(['utf8', 'base64']).default('utf8').describe('Of content'),
+    mode: z.enum(['create', 'overwrite', 'append', 'create_new']).default('overwrite'),
+    make_dirs: z.boolean().default(false),
+  }),
+  output: z.object({
+    success: z.literal(true),
+    path: z.string(),
+    bytes_written: z.int(),
+    metadata: fileMetadata,
+  }),
+  run: async (args, context) => {
+    const root = context.home();
+    const path = pathIn(root, args.path);
+    const decode = args.encoding === 'base64' ? base64ToBytes : textToBytes;
+    const bytes = decode(args.content, 'content');
+    const options = { mode: MODES[args.mode], durable: context.durable, makeParents: args.make_dirs };
+    const stats = await writeFile(root, path, bytes, options);
+    return {
+      success: true as const,
+      path: shown(path),
+      bytes_written: bytes.length,
+      metadata: metadataOf(path, stats),
+    };
+  },
+});

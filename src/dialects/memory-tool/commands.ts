@@ -1,0 +1,19 @@
+import * as z from 'zod';
+
+const path = z.string();
+const viewRange = z.array(z.int()).length(2, 'view_range must be two line numbers, [first, last]');
+
+/** The input of a call as the API sends it, by command. Fields that a command does not know are passed over. */
+export const COMMANDS = {
+  view: z.object({ command: z.literal('view'), path, view_range: viewRange.nullish() }),
+  create: z.object({ command: z.literal('create'), path, file_text: z.string() }),
+  str_replace: z.object({ command: z.literal('str_replace'), path, old_str: z.string(), new_str: z.string() }),
+  insert: z.object({ command: z.literal('insert'), path, insert_line: z.number(), insert_text: z.string() }),
+  delete: z.object({ command: z.literal('delete'), path }),
+  rename: z.object({ command: z.literal('rename'), old_path: path, new_path: path }),
+} as const;
+
+export type CommandName = keyof typeof COMMANDS;
+
+/** The checked input of one command. */
+export type CommandInput<N extends CommandName> = z.output<(typeof COMMANDS)[N]>;

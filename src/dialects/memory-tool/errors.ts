@@ -1,0 +1,86 @@
+import type { ErrorCode, RingfenceError } from '../../errors.ts';
+import type { CommandName } from './commands.ts';
+import { formatSize } from './format-size.ts';
+import { MEMORY_ROOT, startsInRoot } from './memory-path.ts';
+
+interface Place {
+  readonly command: CommandName;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly path: string;
+}
+
+type Wordings = { readonly [C in ErrorCode]: (error: RingfenceError<C>, place: Place) => string };
+
+const PLEASE = 'Please provide a valid path.';
+
+/** The documentation words a missing path differently for each command. */
+const MISSING: Readonly<Record<CommandName, (path: string) => string>> = {
+  view: (path) => `The path ${path} does not exist. ${PLEASE}`,
+  create: (path) => `Error: The path ${path} does not exist`,
+  str_replace: (path) => `Error: The path ${path} does not exist. ${PLEASE}`,
+  insert: (path) => `Error: The path ${path} does not exist`,
+  delete: (path) => `Error: The path ${path} does not exist`,
+  rename: (path) => `Error: The path ${path} does not exist`,
+};
+
+const missing = ({ command, path }: Place): string => MISSING[command](path);
+const taken = ({ command, path }: Place): string =>
+  command === 'rename' ? `Error: The destination ${path} already exists` : `Error: File ${path} already exists`;
+const escapes = ({ path }: Place): string =>
+  startsInRoot(path)
+    ? `Error: Path ${path} would escape ${MEMORY_ROOT} directory`
+    : `Error: Path must start with ${MEMORY_ROOT}, got: ${path}`;
+
+const WORDINGS = {
+  not_found: (_, place) => missing(place),
+  // To str_replace and insert a folder is, by the documentation, a file that does not exist.
+  is_directory: (_, place) => (place.command === 'create' ? taken(place) : missing(place)),
+  not_directory: (_, place) => (isDestination(place) ? taken(place) : missing(place)),
+  already_exists: (_, place) => taken(place),
+  same_file: (_, place) => taken(place),
+  text_not_found: (_, { path, input }) =>
+    `No replacement was performed, old_str \`${input.old_str}\` did not appear verbatim in ${path}.`,
+  text_not_unique: ({ details }, { input }) =>
+    `No replacement was performed. Multiple occurrences of old_str \`${input.old_str}\` in lines: ${details.lines.join(', ')}. Please ensure it is unique`,
+  line_out_of_range: ({ details }) =>
+    `Error: Invalid \`insert_line\` parameter: ${details.line}. It should be within the range of lines of the file: [0, ${details.max}]`,
+  outside_root: (_, place) => escapes(place),
+  root_itself: ({ details }) => `Error: Cannot ${details.action} the ${MEMORY_ROOT} directory itself`,
+  link_loop: (_, { path }) => `Error: Too many symbolic links, or a circle of them: ${path}`,
+  invalid_path: (_, { path }) => `Error: Invalid path: ${JSON.stringify(path)}`,
+  into_itself: (_, { path }) => `Error: Cannot move a directory into itself: ${path}`,
+  permission_denied: (_, { path }) => `Error: Permission denied: ${path}`,
+  read_only: (_, { path }) => `Error: Permission denied: ${path}`,
+  tool_not_allowed: (_, { path }) => `Error: Permission denied: ${path}`,
+  special_file: (_, { path }) => `Error: The path ${path} is not a regular file`,
+  not_text: (_, { path }) => `Error: The file ${path} is not UTF-8 text`,
+  invalid_encoding: () => 'Error: The text holds an unpaired surrogate, which cannot be written as UTF-8',
+  name_too_long: (_, { path }) => `Error: File name or path too long: ${path.slice(0, 200)}`,
+  too_large: ({ details: { size, limit } }, { path }) =>
+    `Error: The file ${path} is too large (${formatSize(size)}, limit ${formatSize(limit)})`,
+  result_too_large: ({ details: { size, limit } }, { path }) =>
+    `Error: Too much to show at once of ${path} (${formatSize(size)}, limit ${formatSize(limit)}). Use \`view_range\``,
+  not_empty: (_, { path }) => `Error: Directory not empty: ${path}`,
+  disk_full: () => 'Error: No space left on device',
+  changed_meanwhile: (_, { path }) => `Error: The file ${path} keeps being changed by someone else, try again`,
+  exhausted: () => 'Error: Out of file descriptors or memory, try again later',
+  invalid_argument: ({ details }) => `Error: ${details.problem}`,
+  io_error: ({ details }) => `Error: Input/output error${details.errno ? ` (${details.errno})` : ''}`,
+  timed_out: ({ details }) => `Error: Timed out after ${details.seconds} seconds`,
+  cancelled: () => 'Error: Cancelled',
+  // None of the commands can raise these.
+  unknown_root: () => 'Error: Internal error',
+  patch_failed: () => 'Error: Internal error',
+  invalid_pattern: () => 'Error: Internal error',
+  internal: () => 'Error: Internal error',
+} as const satisfies Wordings;
+
+/** The documented text for a failure; in the documentation's manner where it has none. Never shows a host path. */
+export function wordError(error: RingfenceError, command: CommandName, input: Place['input']): string {
+  const word = WORDINGS[error.code] as (error: RingfenceError, place: Place) => string;
+  return word(error, { command, input, path: error.path ?? String(input.path ?? input.old_path) });
+}
+
+function isDestination({ command, input, path }: Place): boolean {
+  return command === 'create' || (command === 'rename' && path === input.new_path);
+}

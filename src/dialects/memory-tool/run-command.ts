@@ -1,0 +1,82 @@
+import { isCode, RingfenceError } from '../../errors.ts';
+import type { Root } from '../../fence/index.ts';
+import { UNCONTROLLED } from '../../ops/control.ts';
+import { decodeContent } from '../../ops/decode-content.ts';
+import { type Edited, insertText, replaceText } from '../../ops/edit-text.ts';
+import { move } from '../../ops/move.ts';
+import { refuseOutwardLink } from '../../ops/refuse-outward-link.ts';
+import { removeEntry } from '../../ops/remove-entry.ts';
+import { removeFolder } from '../../ops/remove-folder.ts';
+import { writeFile } from '../../ops/write-file.ts';
+import type { CommandInput, CommandName } from './commands.ts';
+import { parseMemoryPath } from './memory-path.ts';
+import { numberedLines } from './numbered-lines.ts';
+import { viewFile } from './view-file.ts';
+import { viewFolder } from './view-folder.ts';
+
+/** Lines shown above and below an edit. */
+const CONTEXT_LINES = 2;
+const DURABLE = { durable: true };
+
+type Runners = { readonly [N in CommandName]: (root: Root, input: CommandInput<N>) => Promise<string> };
+
+/** What each command does, and the documented text that it answers when that works. Failures are thrown. */
+export const RUN: Runners = {
+  view: async (root, { path, view_range }) => {
+    const target = parseMemoryPath(path);
+    try {
+      return await viewFile(root, target, view_range ?? undefined);
+    } catch (error) {
+      if (!isCode(error, 'is_directory')) throw error;
+      return viewFolder(root, target);
+    }
+  },
+
+  create: async (root, { path, file_text }) => {
+    const target = parseMemoryPath(path);
+    await writeFile(root, target, decodeContent(file_text, 'utf-8', 'file_text'), { mode: 'create_only', ...DURABLE });
+    return `File created successfully at: ${path}`;
+  },
+
+  str_replace: async (root, { path, old_str, new_str }) => {
+    const edited = await replaceText(root, parseMemoryPath(path), { oldText: old_str, newText: new_str }, DURABLE);
+    return `The memory file has been edited. Here is the snippet showing the change (with line numbers):\n${snippet(edited, new_str)}`;
+  },
+
+  insert: async (root, { path, insert_line, insert_text }) => {
+    const insertion = { after: insert_line, text: insert_text, as: 'lines' } as const;
+    await insertText(root, parseMemoryPath(path), insertion, DURABLE);
+    return `The file ${path} has been edited.`;
+  },
+
+  delete: async (root, { path }) => {
+    const target = parseMemoryPath(path);
+    if (target.segments.length === 0) throw new RingfenceError('root_itself', { action: 'delete' });
+    refuseOutwardLink(root, target);
+    try {
+      await removeEntry(root, target);
+    } catch (error) {
+      if (!isCode(error, 'not_empty')) throw error;
+      await removeFolder(root, target, UNCONTROLLED);
+    }
+    return `Successfully deleted ${path}`;
+  },
+
+  rename: async (root, { old_path, new_path }) => {
+    const from = { root, path: parseMemoryPath(old_path) };
+    const to = { root, path: parseMemoryPath(new_path) };
+    if (from.path.segments.length === 0) throw new RingfenceError('root_itself', { action: 'rename' });
+    if (to.path.segments.length === 0) throw new RingfenceError('already_exists', {}, { path: new_path });
+    refuseOutwardLink(root, from.path);
+    await move(from, to, { ...DURABLE, overwrite: false, intoFolders: false }, UNCONTROLLED);
+    return `Successfully renamed ${old_path} to ${new_path}`;
+  },
+};
+
+/** The new text with a few lines around it. */
+function snippet({ content, line }: Edited, newText: string): string {
+  const lines = content.toString('utf8').split('\n');
+  const first = Math.max(1, line - CONTEXT_LINES);
+  const last = line + newText.split('\n').length - 1 + CONTEXT_LINES;
+  return numberedLines(lines.slice(first - 1, last), first);
+}

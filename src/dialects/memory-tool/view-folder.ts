@@ -1,0 +1,40 @@
+import type { CallerPath, Root } from '../../fence/index.ts';
+import { UNCONTROLLED } from '../../ops/control.ts';
+import { type FolderEntry, listFolder } from '../../ops/list-folder.ts';
+import { statPath } from '../../ops/stat-path.ts';
+import { formatSize } from './format-size.ts';
+
+const LEVELS = 2;
+
+/** Two levels of a folder with sizes. A link shows as what it leads to; one that leads nowhere or outside is left out. */
+export async function viewFolder(root: Root, path: CallerPath): Promise<string> {
+  // The root may be written with a slash at its end.
+  const shown = path.raw.replace(/[\\/]+$/, '');
+  const lines = [
+    `Here're the files and directories up to ${LEVELS} levels deep in ${path.raw}, excluding hidden items and node_modules:`,
+    `${formatSize(sizeAt(root, path))}\t${path.raw}`,
+  ];
+
+  async function list(folder: CallerPath, prefix: string, level: number): Promise<void> {
+    for (const entry of await listFolder(root, folder, UNCONTROLLED)) {
+      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
+      const type = entry.targetType ?? entry.type;
+      if (type !== 'file' && type !== 'directory') continue;
+      const child = { raw: `${prefix}/${entry.name}`, segments: [...folder.segments, entry.name] };
+      lines.push(`${formatSize(sizeOf(root, child, entry))}\t${child.raw}${type === 'directory' ? '/' : ''}`);
+      if (type === 'directory' && level < LEVELS) await list(child, child.raw, level + 1);
+    }
+  }
+
+  await list(path, shown, 1);
+  return lines.join('\n');
+}
+
+function sizeOf(root: Root, path: CallerPath, { type, size }: FolderEntry): number {
+  return type === 'symlink' ? sizeAt(root, path) : size;
+}
+
+function sizeAt(root: Root, path: CallerPath): number {
+  const { stats, target } = statPath(root, path);
+  return (target ?? { stats }).stats.size;
+}

@@ -1,0 +1,25 @@
+import * as z from 'zod';
+import { refuseOutwardLink } from '../../ops/refuse-outward-link.ts';
+import { removeEntry } from '../../ops/remove-entry.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { changedPath, SUBJECT, storagePath } from './fields.ts';
+import { parseStoragePath } from './storage-path.ts';
+
+/** `delete` is a reserved word, hence the longer name. */
+export const deleteEntry = defineTool({
+  name: 'delete',
+  description: 'Delete a file or an empty folder. A folder with anything in it, even hidden files, is refused.',
+  needs: ['remove_file'],
+  effect: 'destroy',
+  subject: SUBJECT,
+  input: z.strictObject({ path: storagePath }),
+  output: changedPath,
+  run: async ({ path }, context) => {
+    const root = context.home();
+    const target = parseStoragePath(path);
+    refuseOutwardLink(root, target);
+    await removeEntry(root, target, { beforeFolder: () => context.require(root, 'remove_folder') });
+    return { path };
+  },
+  text: ({ path }) => `Deleted ${path}.`,
+});

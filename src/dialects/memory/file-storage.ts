@@ -1,0 +1,113 @@
+import { RingfenceError } from '../../errors.ts';
+import type { Root } from '../../fence/index.ts';
+import { UNCONTROLLED } from '../../ops/control.ts';
+import { type Checked, checker } from '../../tools/problems.ts';
+import type { CallContext, Tool } from '../../tools/tool.ts';
+import { toArgumentsError, toStorageError } from './errors.ts';
+import { HeldRoot } from './held-root.ts';
+import { memory } from './index.ts';
+import { StorageError } from './storage-error.ts';
+import type { FileContent } from './view.ts';
+
+/** The largest file that `view` returns: what the contract calls practical. */
+const MAX_VIEW_BYTES = 100 * 1024 * 1024;
+
+type Args = Readonly<Record<string, unknown>>;
+
+interface Checkable {
+  readonly tool: Tool;
+  check(args: unknown): Checked<Args>;
+}
+
+/**
+ * The six memory tools for a program, without MCP: the same operations, paths and errors. Every failure of a call is a
+ * `StorageError`. Holds the folder open, so close it.
+ */
+export class FileStorage implements AsyncDisposable {
+  readonly #held: HeldRoot;
+  readonly #durable: boolean;
+  readonly #tools: ReadonlyMap<string, Checkable>;
+
+  private constructor(held: HeldRoot, durable: boolean) {
+    this.#held = held;
+    this.#durable = durable;
+    this.#tools = new Map(memory.tools.map((tool) => [tool.name, { tool, check: checker(tool.input) }]));
+  }
+
+  /**
+   * Opens a base folder by its absolute path, making it if it is missing. Throws if it cannot be used. With `durable`
+   * off, calls do not wait until the disk has what they wrote.
+   */
+  static open(basePath: string, { durable = true }: { durable?: boolean } = {}): FileStorage {
+    return new FileStorage(HeldRoot.open('memory', basePath), durable);
+  }
+
+  /** The content of a file, or the names in a folder. */
+  async view(path: string): Promise<FileContent> {
+    return (await this.#call('view', { path })) as FileContent;
+  }
+
+  /** Makes a new file, and the folders above it. */
+  async create(path: string, content: string, encoding: 'utf-8' | 'base64'): Promise<void> {
+    await this.#call('create', { path, content, encoding });
+  }
+
+  /** Replaces a text that appears exactly once. */
+  async str_replace(path: string, old_str: string, new_str: string): Promise<void> {
+    await this.#call('str_replace', { path, old_str, new_str });
+  }
+
+  /** Puts text above a line, counted from 1. */
+  async insert(path: string, insert_line: number, new_str: string): Promise<void> {
+    await this.#call('insert', { path, insert_line, new_str });
+  }
+
+  /** Removes a file or an empty folder. */
+  async delete(path: string): Promise<void> {
+    await this.#call('delete', { path });
+  }
+
+  /** Moves a file or folder to a path where nothing is. */
+  async rename(old_path: string, new_path: string): Promise<void> {
+    await this.#call('rename', { old_path, new_path });
+  }
+
+  /** Gives the folder up once running calls are done. */
+  async close(): Promise<void> {
+    await this.#held.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #call(name: string, args: Args): Promise<unknown> {
+    const { tool, check } = this.#tools.get(name) as Checkable;
+    const checked = check(args);
+    if ('problems' in checked) throw toArgumentsError(checked.problems);
+    try {
+      return await this.#held.use((root) => tool.run(checked.value, contextFor(root, this.#durable)));
+    } catch (error) {
+      if (error instanceof RingfenceError) throw toStorageError(error, { tool: name, args });
+      throw new StorageError('internal_error', (error as Error).message, { cause: error });
+    }
+  }
+}
+
+/** What a server would hand to the tools, for a program that may do everything in its one folder. */
+function contextFor(root: Root, durable: boolean): CallContext {
+  return {
+    ...UNCONTROLLED,
+    durable,
+    limits: { maxFullReadSize: MAX_VIEW_BYTES },
+    home: () => root,
+    require: () => {},
+    allRoots: () => [],
+    root: () => {
+      throw new Error('memory tools name no roots');
+    },
+    get search(): never {
+      throw new Error('memory tools do not search');
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import * as z from 'zod';
+import { RingfenceError } from '../../errors.ts';
+import { move } from '../../ops/move.ts';
+import { refuseOutwardLink } from '../../ops/refuse-outward-link.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { storagePath } from './fields.ts';
+import { parseStoragePath } from './storage-path.ts';
+
+export const rename = defineTool({
+  name: 'rename',
+  description: 'Rename or move a file or folder. Nothing may exist at new_path; missing folders above it are made.',
+  needs: ['move'],
+  effect: 'change',
+  subject: ['old_path', 'new_path'],
+  input: z.strictObject({ old_path: storagePath, new_path: storagePath }),
+  output: z.object({ old_path: z.string(), new_path: z.string() }),
+  run: async ({ old_path, new_path }, context) => {
+    const root = context.home();
+    const from = { root, path: parseStoragePath(old_path) };
+    const to = { root, path: parseStoragePath(new_path) };
+    for (const { path } of [from, to]) {
+      if (path.segments.length === 0) throw new RingfenceError('root_itself', { action: 'rename' }, { path: path.raw });
+    }
+    refuseOutwardLink(root, from.path);
+    const options = { durable: context.durable, overwrite: false, intoFolders: false };
+    await move(from, to, options, context);
+    return { old_path, new_path };
+  },
+  text: ({ old_path, new_path }) => `Renamed ${old_path} to ${new_path}.`,
+});

@@ -1,0 +1,28 @@
+import * as z from 'zod';
+import { RingfenceError } from '../../errors.ts';
+import { replaceText } from '../../ops/edit-text.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { changedPath, SUBJECT, storagePath } from './fields.ts';
+import { parseStoragePath } from './storage-path.ts';
+
+export const strReplace = defineTool({
+  name: 'str_replace',
+  description:
+    'Replace a piece of text in a file. old_str has to appear exactly once, character for character; include lines around it to make it unique. new_str may be empty.',
+  needs: ['write_file'],
+  effect: 'change',
+  subject: SUBJECT,
+  input: z.strictObject({ path: storagePath, old_str: z.string(), new_str: z.string() }),
+  output: changedPath,
+  run: async ({ path, old_str, new_str }, context) => {
+    const root = context.home();
+    const target = parseStoragePath(path);
+    if (old_str === '') {
+      const problem = 'old_str must not be empty';
+      throw new RingfenceError('invalid_argument', { argument: 'old_str', problem }, { path });
+    }
+    await replaceText(root, target, { oldText: old_str, newText: new_str }, context);
+    return { path };
+  },
+  text: ({ path }) => `Edited ${path}.`,
+});

@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import { isCode } from '../../errors.ts';
+import { encodeContent } from '../../ops/content.ts';
+import { listFolder } from '../../ops/list-folder.ts';
+import { readFile } from '../../ops/read-file.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { encoding, SUBJECT, storagePath } from './fields.ts';
+import { parseStoragePath } from './storage-path.ts';
+
+const output = z.object({
+  type: z.enum(['file', 'directory']),
+  content: z.string().optional(),
+  encoding: encoding.optional(),
+  size: z.int().optional().describe('Bytes of the file'),
+  entries: z.array(z.string()).optional(),
+});
+
+/** What `view` returns: for a file content, encoding and size, for a folder entries. */
+export type FileContent = z.output<typeof output>;
+
+export const view = defineTool({
+  name: 'view',
+  description:
+    'Read a file, or list a folder. A file comes as text, or as base64 if it is not UTF-8. A folder comes as the names in it, sorted, without hidden ones. "" or "." is the base folder.',
+  needs: ['read_file'],
+  effect: 'read',
+  subject: SUBJECT,
+  input: z.strictObject({ path: storagePath }),
+  output,
+  run: async ({ path: raw }, context): Promise<FileContent> => {
+    const root = context.home();
+    const path = parseStoragePath(raw);
+    try {
+      const options = { range: { by: 'whole' }, maxBytes: context.limits.maxFullReadSize } as const;
+      const { bytes, size } = await readFile(root, path, options, context);
+      return { type: 'file', ...encodeContent(bytes), size };
+    } catch (error) {
+      if (!isCode(error, 'is_directory')) throw error;
+    }
+    context.require(root, 'list_folder');
+    const entries = await listFolder(root, path, context);
+    return { type: 'directory', entries: entries.map(({ name }) => name).filter((name) => !name.startsWith('.')) };
+  },
+});

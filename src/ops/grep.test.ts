@@ -1,0 +1,244 @@
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import { afterAll, describe, expect, test } from 'vitest';
+import { onEveryBackend, outcome, Sandbox } from '../../tests/support/sandbox.ts';
+import { chooseBackend, parseCallerPath } from '../fence/index.ts';
+import { type Control, UNCONTROLLED } from './control.ts';
+import { type GrepOptions, grep } from './grep.ts';
+import { SearchPool } from './search/pool.ts';
+
+const pool = new SearchPool();
+afterAll(() => pool.close());
+
+type Options = Partial<Omit<GrepOptions, 'path'>> & { path?: string };
+
+function search(
+  box: Sandbox,
+  pattern: string,
+  { path = '.', ...options }: Options = {},
+  control: Control = UNCONTROLLED,
+) {
+  return grep(
+    box.root,
+    {
+      ...{ pattern, path: parseCallerPath(path), caseInsensitive: false, contextLines: 0 },
+      ...{ maxResults: 1_000, timeoutSeconds: 60, ...options },
+    },
+    pool,
+    control,
+  );
+}
+
+async function filesWith(box: Sandbox, pattern: string, options?: Options): Promise<string[]> {
+  return (await search(box, pattern, options)).matches.map((match) => match.file);
+}
+
+/** Files that take seconds to search and match in their first line: one file under many names. */
+function muchToSearch(box: Sandbox): string[] {
+  const first = box.file('f1000', `match\n${'some text without it\n'.repeat(50_000)}`);
+  const names = Array.from({ length: 1_000 }, (_, i) => `f${1_000 + i}`);
+  for (const name of names.slice(1)) fs.linkSync(first, box.host(name));
+  return names;
+}
+
+onEveryBackend((open) => {
+  test('finds lines in files at any depth, with paths from the root', async () => {
+    using box = open();
+    box.file('code.go', `${'line\n'.repeat(9)}// TODO: fix this\nnext\nlast\n`);
+    box.file('src/deep/.hidden', 'a TODO here');
+    expect(await search(box, 'TODO', { contextLines: 2 })).toEqual({
+      matches: [
+        {
+          ...{ file: 'code.go', lineNumber: 10, lineContent: '// TODO: fix this' },
+          ...{ contextBefore: ['line', 'line'], contextAfter: ['next', 'last'] },
+        },
+        { file: 'src/deep/.hidden', lineNumber: 1, lineContent: 'a TODO here', contextBefore: [], contextAfter: [] },
+      ],
+      ...{ totalMatches: 2, truncated: false, timedOut: false, filesSearched: 2, filesMatched: 2, skipped: 0 },
+    });
+    expect(await filesWith(box, 'TODO', { path: 'src' })).toEqual(['src/deep/.hidden']);
+    expect(await filesWith(box, 'TODO', { path: '/src/../code.go' })).toEqual(['code.go']);
+  });
+
+  test('the order is that of whole paths by code point', async () => {
+    using box = open();
+    const names = ['a', 'a.b', 'a/b', 'a/c/d', 'a0', 'b\u{ff01}', 'b\u{1f600}', 'a-', '-x', 'Z', 'new\nline'];
+    for (const name of names.filter((name) => name !== 'a')) box.file(name, 'x');
+    const expected = ['-x', 'Z', 'a-', 'a.b', 'a/b', 'a/c/d', 'a0', 'b\u{ff01}', 'b\u{1f600}', 'new\nline'];
+    expect(await filesWith(box, 'x')).toEqual(expected);
+  });
+
+  test('links on the way are not followed, one that is the start is', async () => {
+    using box = open();
+    box.file('real/f', 'secret');
+    box.link('real', 'to-folder');
+    box.link('real/f', 'to-file');
+    box.link('..', 'real/up');
+    box.link(box.outside, 'out');
+    box.link(`${box.outside}/secret`, 'out-file');
+    expect(await filesWith(box, 'secret')).toEqual(['real/f']);
+    expect(await filesWith(box, 'secret', { path: 'to-folder' })).toEqual(['to-folder/f']);
+    expect(await filesWith(box, 'secret', { path: 'to-file' })).toEqual(['to-file']);
+    expect(await outcome(search(box, 'secret', { path: 'out' }))).toBe('outside_root');
+    expect(await outcome(search(box, 'secret', { path: 'out-file' }))).toBe('outside_root');
+    expect(await outcome(search(box, 'secret', { path: 'nowhere' }))).toBe('not_found');
+  });
+
+  test('special and binary files are left out, and a FIFO does not hang', async () => {
+    using box = open();
+    box.file('binary', 'needle\0');
+    box.file('text', 'needle');
+    execFileSync('mkfifo', [box.host('fifo')]);
+    expect(await filesWith(box, 'needle')).toEqual(['text']);
+    expect(await outcome(search(box, 'needle', { path: 'fifo' }))).toBe('special_file');
+  });
+});
+
+test('goes deeper than any path can name', async () => {
+  using box = new Sandbox(chooseBackend().name);
+  box.file('deep/z', 'needle');
+  let dir = box.root.openDir(parseCallerPath('deep'));
+  for (let i = 0; i < 900; i += 1) {
+    dir.mkdir('down');
+    const next = dir.openDir('down');
+    dir[Symbol.dispose]();
+    dir = next;
+  }
+  using file = dir.createFile('f');
+  file.write(Buffer.from('needle'));
+  dir[Symbol.dispose]();
+  expect(await filesWith(box, 'needle')).toEqual([`deep/${'down/'.repeat(900)}f`, 'deep/z']);
+  // Node's own removal gives up on paths this long.
+  execFileSync('rm', ['-rf', box.host('deep')]);
+});
+
+describe('options', () => {
+  test('case', async () => {
+    using box = new Sandbox(chooseBackend().name);
+    box.file('f', 'Error\nerror\nERROR\nerr\n\u017f\n');
+    expect((await search(box, 'error')).totalMatches).toBe(1);
+    expect((await search(box, 'error', { caseInsensitive: true })).totalMatches).toBe(3);
+    expect((await search(box, 's', { caseInsensitive: true })).totalMatches).toBe(1);
+  });
+
+  test('a filter on names or paths', async () => {
+    using box = new Sandbox(chooseBackend().name);
+    for (const name of ['f.go', 'f.py', 'src/f.go', 'src/sub/f.go']) box.file(name, 'TODO');
+    expect(await filesWith(box, 'TODO', { globFilter: '*.go' })).toEqual(['f.go', 'src/f.go', 'src/sub/f.go']);
+    expect(await filesWith(box, 'TODO', { globFilter: 'src/*.go' })).toEqual(['src/f.go']);
+    expect(await filesWith(box, 'TODO', { globFilter: '*.go', path: 'src/f.go' })).toEqual(['src/f.go']);
+    expect(await filesWith(box, 'TODO', { globFilter: '*.py', path: 'src/f.go' })).toEqual([]);
+    expect(await filesWith(box, 'TODO', { globFilter: 'sub/*', path: 'src' })).toEqual(['src/sub/f.go']);
+    expect(await outcome(search(box, 'TODO', { globFilter: '{a,b}'.repeat(17) }))).toBe('invalid_pattern');
+  });
+
+  test('depth counts from the start', async () => {
+    using box = new Sandbox(chooseBackend().name);
+    for (const name of ['f', 'a/f', 'a/b/f']) box.file(name, 'x');
+    expect(await filesWith(box, 'x', { maxDepth: 0 })).toEqual([]);
+    expect(await filesWith(box, 'x', { maxDepth: 0, path: 'f' })).toEqual(['f']);
+    expect(await filesWith(box, 'x', { maxDepth: 1 })).toEqual(['f']);
+    expect(await filesWith(box, 'x', { maxDepth: 2 })).toEqual(['a/f', 'f']);
+    expect(await filesWith(box, 'x', { maxDepth: 1, path: 'a' })).toEqual(['a/f']);
+  });
+
+  test('plain text, size and hidden files', async () => {
+    using box = new Sandbox(chooseBackend().name);
+    box.file('small', 'a.b');
+    box.file('large', `a.b${' '.repeat(100)}`);
+    box.file('other', 'axb');
+    box.file('.hidden/f', 'a.b');
+    const options = { literal: true, maxFileSize: 100, skipHidden: true };
+    const { matches, filesSearched, filesMatched, skipped } = await search(box, 'a.b', options);
+    expect(matches.map((match) => match.file)).toEqual(['small']);
+    expect({ filesSearched, filesMatched, skipped }).toEqual({ filesSearched: 2, filesMatched: 1, skipped: 1 });
+  });
+
+  test('a wrong pattern is an error even where there are no files', async () => {
+    using box = new Sandbox(chooseBackend().name);
+    const problem = 'error parsing regexp: missing closing ]: `[invalid`';
+    await expect(search(box, '[invalid')).rejects.toMatchObject({ code: 'invalid_pattern', details: { problem } });
+  });
+
+  test('a limit returns the first matches, and says so only if there are more', async () => {
+    using box = new Sandbox(chooseBackend().name);
+    for (let i = 0; i < 700; i += 1) box.file(`d${i % 7}/f${i}`, 'match\nmatch\n');
+    const all = await search(box, 'match', { maxResults: 2_000 });
+    expect(all).toMatchObject({ totalMatches: 1_400, truncated: false });
+    for (const maxResults of [0, 1, 5, 129, 1_399]) {
+      const some = await search(box, 'match', { maxResults });
+      expect(some).toMatchObject({ totalMatches: maxResults, truncated: true, timedOut: false });
+      expect(some.matches).toEqual(all.matches.slice(0, maxResults));
+    }
+    expect(await search(box, 'match', { maxResults: 1_400 })).toMatchObject({
+      totalMatches: 1_400,
+      truncated: false,
+    });
+  });
+
+  test('the text of all matches is limited too', async () => {
+    using box = new Sandbox(chooseBackend().name);
+    for (let i = 10; i < 40; i += 1) box.file(`f${i}`, 'x'.repeat(100));
+    const some = await search(box, 'x', { maxText: 1_050 });
+    expect(some).toMatchObject({ totalMatches: 10, truncated: true });
+    expect(some.matches.at(-1)?.file).toBe('f19');
+    expect(await outcome(search(box, 'x', { maxText: 99 }))).toBe('result_too_large');
+  });
+
+  test('what cannot be read is left out and counted (root can read everything)', {
+    skip: process.getuid?.() === 0,
+  }, async () => {
+    using box = new Sandbox(chooseBackend().name);
+    box.file('a', 'x');
+    box.file('closed/f', 'x');
+    fs.chmodSync(box.host('closed'), 0);
+    const result = await search(box, 'x');
+    fs.chmodSync(box.host('closed'), 0o755);
+    expect(result).toMatchObject({ totalMatches: 1, skipped: 1 });
+  });
+
+  test('cancelling stops the work and tells why', async () => {
+    using box = new Sandbox(chooseBackend().name);
+    muchToSearch(box);
+    const abort = new AbortController();
+    const running = search(box, '[x]nowhere', {}, { signal: abort.signal, progress: () => {} });
+    setTimeout(() => abort.abort(), 20);
+    expect(await outcome(running)).toBe('cancelled');
+    expect(await outcome(search(box, 'x', {}, { signal: abort.signal, progress: () => {} }))).toBe('cancelled');
+    expect(await filesWith(box, 'match', { maxResults: 1 })).toEqual(['f1000']);
+  });
+
+  test('when time is up, the result is the beginning of the whole one', async () => {
+    using box = new Sandbox(chooseBackend().name);
+    const files = muchToSearch(box);
+    // Starting at what can be enough for nothing, until it is enough for something.
+    for (let timeoutSeconds = 0.001; ; timeoutSeconds *= 1.5) {
+      const some = await search(box, '[m]atch', { timeoutSeconds });
+      expect(some).toMatchObject({ timedOut: true, truncated: false });
+      expect(some.matches.map((match) => match.file)).toEqual(files.slice(0, some.totalMatches));
+      if (some.totalMatches > 0) break;
+    }
+  });
+
+  test('tells how far it is', async () => {
+    using box = new Sandbox(chooseBackend().name);
+    muchToSearch(box);
+    const abort = new AbortController();
+    const reports: number[] = [];
+    const progress = (done: number) => {
+      reports.push(done);
+      if (reports.length === 2) abort.abort();
+    };
+    expect(await outcome(search(box, '[x]nowhere', {}, { signal: abort.signal, progress }))).toBe('cancelled');
+    expect(reports[0]).toBeGreaterThan(0);
+    expect(reports[1]).toBeGreaterThan(reports[0] as number);
+  });
+
+  test('a name that is not UTF-8 is searched and shown', async () => {
+    using box = new Sandbox(chooseBackend().name);
+    const name = Buffer.concat([Buffer.from(`${box.inside}/d`), Buffer.from([0xff])]);
+    fs.mkdirSync(name);
+    fs.writeFileSync(Buffer.concat([name, Buffer.from([0x2f, 0xfe])]), 'needle');
+    expect(await filesWith(box, 'needle')).toEqual(['d\ufffd/\ufffd']);
+  });
+});

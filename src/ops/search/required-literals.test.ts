@@ -1,0 +1,29 @@
+import { RE2JS } from 're2js';
+import { expect, test } from 'vitest';
+import { requiredLiterals } from './required-literals.ts';
+
+const literals = (pattern: string, flags = 0) => requiredLiterals(RE2JS.compile(pattern, flags));
+
+test.each([
+  ['TODO', ['TODO']],
+  ['a\\.b', ['a.b']],
+  ['func \\w+Error', ['func ']],
+  ['\\bimport\\b.*from', ['import']],
+  ['(foo)+bar{2}', ['foo']],
+  ['foo|quux', ['foo', 'quux']],
+  ['(alpha|beta) gamma', [' gamma']],
+  ['straße', ['straße']],
+])('%s demands %j', (pattern, expected) => {
+  expect(literals(pattern)).toEqual(expected);
+});
+
+test.each(['', '.*', 'a?', '(foo)?', 'foo|', '[ab]c*', '(?i)needle', 'foo|\\d', '(?:a0|b1|c2|d3|e4|f5|g6|h7|i8)'])(
+  '%j demands nothing',
+  (pattern) => {
+    expect(literals(pattern)).toBeUndefined();
+  },
+);
+
+test('a case-insensitive pattern demands nothing, since k and s also match U+212A and U+017F', () => {
+  expect(literals('ask', RE2JS.CASE_INSENSITIVE)).toBeUndefined();
+});

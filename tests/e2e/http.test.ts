@@ -1,0 +1,236 @@
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callTool, connectHttp, type Ringfence, startRingfence, tempDir } from '../support/server.ts';
+
+const dir = tempDir();
+const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '0' } },
+};
+let rf: Ringfence;
+
+beforeAll(async () => {
+  fs.writeFileSync(path.join(dir, 'a.txt'), 'hello\n');
+  rf = await startRingfence({ roots: [{ name: 'r', path: dir }] });
+});
+
+afterAll(async () => {
+  await rf[Symbol.asyncDispose]();
+  fs.rmSync(dir, { recursive: true, force: true });
+});
+
+interface Sent {
+  readonly path?: string;
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Buffer;
+}
+
+/** Sends what fetch would not let through, such as a false Host. */
+function send({
+  path: where = '/mcp',
+  method = 'POST',
+  headers = {},
+  body = '',
+}: Sent): Promise<{ status: number; body: string; headers: http.IncomingHttpHeaders }> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(rf.url);
+    const request = http.request(
+      { hostname, port, path: where, method, headers: { ...JSON_HEADERS, ...headers } },
+      (response) => {
+        let text = '';
+        response.on('data', (chunk) => {
+          text += chunk;
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text, headers: response.headers }));
+      },
+    );
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+describe('E2E-084 FR-019: /health', () => {
+  test('answers ok to GET and HEAD', async () => {
+    expect(await send({ path: '/health', method: 'GET' })).toMatchObject({
+      status: 200,
+      body: 'ok',
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(await send({ path: '/health?x=1', method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
+  });
+
+  test('nothing else may be done with it', async () => {
+    expect(await send({ path: '/health' })).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
+  });
+});
+
+describe('what is refused before it reaches the protocol', () => {
+  test.each([
+    ['another path', { path: '/' }, 404],
+    ['a path below', { path: '/mcp/other' }, 404],
+    ['another method', { method: 'PUT' }, 405],
+    ['a foreign origin', { headers: { origin: 'http://evil.example' } }, 403],
+    ['a foreign origin on GET', { method: 'GET', headers: { origin: 'http://evil.example' } }, 403],
+    ['an opaque origin', { headers: { origin: 'null' } }, 403],
+    ['a foreign host', { headers: { host: 'evil.example' } }, 403],
+    ['no JSON', { body: '{' }, 400],
+    ['nothing at all', { body: '' }, 400],
+    ['text that is not UTF-8', { body: Buffer.from('{"a":"\xff"}', 'latin1') }, 400],
+    ['a body that is too large', { body: ' '.repeat(10 * 1024 * 1024 + 1) }, 413],
+    ['a compressed body', { headers: { 'content-encoding': 'gzip' }, body: '{}' }, 415],
+    ['another content type', { headers: { 'content-type': 'text/plain' }, body: JSON.stringify(INITIALIZE) }, 415],
+    ['a call without a session', { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }) }, 400],
+    ['a stream without a session', { method: 'GET' }, 400],
+    [
+      'an unknown session',
+      { headers: { 'mcp-session-id': 'x' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }) },
+      404,
+    ],
+    ['JSON that is no message', { body: 'null' }, 400],
+    ['an empty batch', { body: '[]' }, 400],
+  ])('%s', async (_, request, status) => {
+    const answer = await send(request);
+    expect(answer.status).toBe(status);
+    expect(JSON.parse(answer.body)).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
+  });
+
+  test('malformed JSON is a parse error', async () => {
+    expect(JSON.parse((await send({ body: '{' })).body).error.code).toBe(-32700);
+  });
+
+  test('a too large body of unknown length', async () => {
+    const answer = await send({ headers: { 'transfer-encoding': 'chunked' }, body: ' '.repeat(10 * 1024 * 1024 + 1) });
+    expect(answer.status).toBe(413);
+  });
+
+  test('an origin on this machine is welcome', async () => {
+    const answer = await send({ headers: { origin: 'http://localhost:5173' }, body: JSON.stringify(INITIALIZE) });
+    expect([answer.status, typeof answer.headers['mcp-session-id']]).toEqual([200, 'string']);
+  });
+});
+
+test('a session ends when its client says so', async () => {
+  const { headers } = await send({ body: JSON.stringify(INITIALIZE) });
+  const session = { 'mcp-session-id': String(headers['mcp-session-id']) };
+  const list = { headers: session, body: JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' }) };
+  expect((await send(list)).status).toBe(200);
+  expect((await send({ method: 'DELETE', headers: session })).status).toBe(200);
+  expect((await send(list)).status).toBe(404);
+});
+
+describe.each(['legacy', 'modern'] as const)('a %s client', (era) => {
+  test('lists and calls tools, several at once', async () => {
+    const client = await connectHttp(rf.url, era);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain('read_file');
+    const calls = Array.from({ length: 20 }, () =>
+      callTool(client, { tool: 'read_file', args: { root: 'r', path: 'a.txt' } }),
+    );
+    for (const { structured } of await Promise.all(calls)) expect(structured.content).toBe('hello\n');
+    await client.close();
+  });
+
+  test('gets an unknown tool as a protocol error, wrong arguments as an error of the tool', async () => {
+    const client = await connectHttp(rf.url, era);
+    await expect(callTool(client, { tool: 'read_fil', args: {} })).rejects.toMatchObject({ code: -32602 });
+    const wrong = await callTool(client, { tool: 'read_file', args: { root: 'r', path: 5 } });
+    expect(wrong).toMatchObject({
+      isError: true,
+      structured: undefined,
+      text: expect.stringContaining('path must be a string, got 5'),
+    });
+    await client.close();
+  });
+
+  test('gets progress if it asked for it, and can cancel', async () => {
+    fs.truncateSync(ensure(`${era}.bin`), 64 * 1024 ** 3);
+    const client = await connectHttp(rf.url, era);
+    const abort = new AbortController();
+    const seen: number[] = [];
+    const onprogress = ({ progress }: { progress: number }): void => {
+      seen.push(progress);
+      if (seen.length === 2) abort.abort();
+    };
+    const call = callTool(client, {
+      tool: 'hash_file',
+      args: { root: 'r', path: `${era}.bin`, algorithm: 'sha256' },
+      options: { signal: abort.signal, onprogress },
+    });
+    await expect(call).rejects.toThrow();
+    expect(seen[1]).toBeGreaterThan(seen[0] ?? 0);
+    const line = await rf.waitForLog(({ path: p }) => p === `${era}.bin`);
+    expect(line).toMatchObject({ tool: 'hash_file', code: 'cancelled' });
+    await client.close();
+  });
+});
+
+test('a modern client that goes away cancels its call', async () => {
+  await using own = await startRingfence({ roots: [{ name: 'r', path: dir }], config: { request_timeout: 60 } });
+  fs.truncateSync(ensure('huge.bin'), 64 * 1024 ** 3);
+  const body = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: {
+      name: 'hash_file',
+      arguments: { root: 'r', path: 'huge.bin', algorithm: 'sha256' },
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': {},
+        'io.modelcontextprotocol/clientInfo': { name: 't', version: '0' },
+      },
+    },
+  };
+  const headers = {
+    ...JSON_HEADERS,
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'tools/call',
+    'mcp-name': 'hash_file',
+  };
+  const abort = AbortSignal.timeout(500);
+  await expect(
+    fetch(own.url, { method: 'POST', headers, body: JSON.stringify(body), signal: abort }),
+  ).rejects.toThrow();
+  expect(await own.waitForLog(({ tool }) => tool === 'hash_file')).toMatchObject({ code: 'cancelled' });
+});
+
+test('request_timeout stops a call', async () => {
+  fs.truncateSync(ensure('huge.bin'), 64 * 1024 ** 3);
+  await using own = await startRingfence({ roots: [{ name: 'r', path: dir }], config: { request_timeout: 0.3 } });
+  const { isError } = await own.call('hash_file', { root: 'r', path: 'huge.bin', algorithm: 'sha256' });
+  expect(isError).toBe(true);
+  expect(await own.waitForLog(({ tool }) => tool === 'hash_file')).toMatchObject({ code: 'timed_out' });
+});
+
+test('NFR-017 NFR-019: calls and violations are in the log, file content is not', async () => {
+  fs.writeFileSync(path.join(dir, 'secret.txt'), 'do-not-log-me');
+  await rf.call('read_file', { root: 'r', path: 'secret.txt' });
+  expect(await rf.waitForLog(({ path: p }) => p === 'secret.txt')).toMatchObject({
+    level: 'info',
+    msg: 'call',
+    tool: 'read_file',
+    root: 'r',
+    outcome: 'success',
+    duration_ms: expect.any(Number),
+    response_bytes: expect.any(Number),
+  });
+  fs.symlinkSync('/etc', path.join(dir, 'out'));
+  const { text } = await rf.call('read_file', { root: 'r', path: 'out/passwd' });
+  const line = await rf.waitForLog(({ level, path: p }) => level === 'warn' && p === 'out/passwd');
+  expect(line).toMatchObject({ tool: 'read_file', root: 'r', attempted_path: 'out/passwd', code: 'outside_root' });
+  expect(line.resolved_path).toContain('etc');
+  expect(text).not.toContain(dir);
+  expect(rf.stderr()).not.toContain('do-not-log-me');
+});
+
+function ensure(name: string): string {
+  const file = path.join(dir, name);
+  fs.closeSync(fs.openSync(file, 'a'));
+  return file;
+}

@@ -1,0 +1,121 @@
+import { pino } from 'pino';
+import { classic } from '../../src/dialects/classic/index.ts';
+import { type BackendName, chooseBackend, Root } from '../../src/fence/index.ts';
+import { SearchPool } from '../../src/ops/search/pool.ts';
+import { toolCaller } from '../../src/server/call.ts';
+import { RunningCalls } from '../../src/server/running-calls.ts';
+import type { Service } from '../../src/server/service.ts';
+import { describeTools } from '../../src/server/tool-list.ts';
+import { CAPABILITIES, type Capability } from '../../src/tools/capabilities.ts';
+import type { Dialect } from '../../src/tools/dialect.ts';
+import { Roots } from '../../src/tools/roots.ts';
+import { defineTool } from '../../src/tools/tool.ts';
+import { Sandbox } from './sandbox.ts';
+
+const ROOT = 'home';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into results whose shape is what they check
+type Fields = any;
+
+export interface ClassicError {
+  readonly code: string;
+  readonly message: string;
+  readonly details: { readonly path: string; readonly operation: string; readonly reason?: string };
+}
+
+export interface ClassicOptions {
+  readonly backend?: BackendName;
+  readonly allowed?: readonly Capability[];
+  /** Bytes, as FS_MAX_FILE_SIZE sets it. */
+  readonly maxFileSize?: number;
+  /** Seconds, as FS_REQUEST_TIMEOUT sets it. */
+  readonly requestTimeout?: number;
+}
+
+/** The classic dialect on a sandbox, called the way every transport calls it. Dispose of it with `await using`. */
+export class Classic extends Sandbox implements AsyncDisposable {
+  readonly warnings: { message: string; facts: object }[] = [];
+  /** The log, a line per entry. */
+  readonly log: Fields[] = [];
+  readonly #service: Service;
+  readonly #call: ReturnType<typeof toolCaller>;
+  readonly #home: Root;
+
+  constructor({ backend = 'openat2', allowed = CAPABILITIES, ...limits }: ClassicOptions = {}) {
+    super(backend);
+    this.#home = Root.open(ROOT, this.inside, chooseBackend(backend));
+    this.#service = {
+      dialect: this.#bound(),
+      roots: new Roots([{ root: this.#home, allowed: new Set(allowed) }]),
+      search: new SearchPool({ size: 1 }),
+      limits: { maxFullReadSize: limits.maxFileSize ?? 10 * 1024 * 1024 },
+      durable: false,
+      requestTimeout: limits.requestTimeout ?? 30,
+      logger: pino({}, { write: (line: string) => void this.log.push(JSON.parse(line)) }),
+      running: new RunningCalls(),
+      close: async () => {},
+    };
+    this.#call = toolCaller(this.#service);
+  }
+
+  /** The tools as `tools/list` answers them, by name. */
+  static listed(): Record<string, Fields> {
+    return Object.fromEntries(describeTools(classic).map((tool) => [tool.name, tool]));
+  }
+
+  /** The result of a call that has to succeed. */
+  async ok(tool: string, args: object = {}): Promise<Fields> {
+    const { isError, structuredContent, content } = await this.raw(tool, args);
+    const [block, ...more] = content as { type: string; text: string }[];
+    if (isError || more.length > 0) throw new Error(`${tool} failed: ${block?.text}`);
+    const parsed: unknown = JSON.parse(block?.text ?? '');
+    if (JSON.stringify(parsed) !== JSON.stringify(structuredContent)) throw new Error('text and structure differ');
+    const found = this.#service.dialect.tools.find(({ name }) => name === tool);
+    found?.output.strict().parse(structuredContent);
+    return structuredContent;
+  }
+
+  /** The error of a call that has to fail. */
+  async error(tool: string, args: object = {}): Promise<ClassicError> {
+    const { isError, structuredContent, content } = await this.raw(tool, args);
+    const [block, ...more] = content as { type: string; text: string }[];
+    if (!isError || structuredContent !== undefined || more.length > 0 || block?.type !== 'text') {
+      throw new Error(`${tool} did not fail as it should: ${block?.text}`);
+    }
+    const { error, ...rest } = JSON.parse(block.text) as { error: ClassicError };
+    if (Object.keys(rest).length > 0) throw new Error('more than an error');
+    return error;
+  }
+
+  /** The code a call fails with, or `ok`. */
+  async code(tool: string, args: object = {}): Promise<string> {
+    const { isError } = await this.raw(tool, args);
+    return isError ? (await this.error(tool, args)).code : 'ok';
+  }
+
+  raw(tool: string, args: object, signal = new AbortController().signal): Promise<Fields> {
+    return this.#call({ name: tool, args: { ...args }, signal, progress: () => {} });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#service.search.close();
+    this.#home[Symbol.dispose]();
+    this[Symbol.dispose]();
+  }
+
+  /** The dialect with its tools at home in the one root, and their warnings kept. */
+  #bound(): Dialect {
+    const tools = classic.tools.map((tool) =>
+      defineTool({
+        ...tool,
+        run: (args, context) =>
+          tool.run(args, {
+            ...context,
+            home: () => context.root(ROOT),
+            warn: (message, facts) => this.warnings.push({ message, facts }),
+          }),
+      }),
+    );
+    return { ...classic, tools };
+  }
+}
