@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'tests/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'bench/*.test.ts'],
     exclude: ['tests/**/*.torture.test.ts'],
     globalSetup: ['tests/support/build.ts'],
     testTimeout: 30_000,

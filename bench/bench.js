@@ -8,6 +8,8 @@ import { writeConfig } from './peers/ringfence.js';
 /** Runs groups one after another on data of one scale. Leaves nothing behind but the cached data. */
 export async function bench({ scale, groups = Object.keys(GROUPS), onGroup = () => {} }) {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'ringfence-bench-run-'));
+  const clean = () => fs.rmSync(scratch, { recursive: true, force: true });
+  process.once('exit', clean);
   const data = benchData(scale);
   let configs = 0;
   const context = {
@@ -27,7 +29,8 @@ export async function bench({ scale, groups = Object.keys(GROUPS), onGroup = () 
     }
     return { rows, data: data.facts() };
   } finally {
-    fs.rmSync(scratch, { recursive: true, force: true });
+    process.off('exit', clean);
+    clean();
   }
 }
 

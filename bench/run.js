@@ -22,10 +22,16 @@ const scaleName = values.full ? 'full' : values.quick ? 'quick' : 'standard';
 const scale = SCALES[scaleName];
 const groups = positionals.length > 0 ? positionals : Object.keys(GROUPS);
 
+// Leave through the exit handlers, which end the servers and remove what was written.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+
 const { rows, data } = await bench({
   scale,
   groups,
-  onGroup: ([row]) => process.stderr.write(`measured: ${row.group}\n`),
+  onGroup: (measured) => {
+    const ratios = measured.map(({ ratio }) => ratio.toFixed(2)).join(', ');
+    process.stderr.write(`measured ${measured[0].group}: ${ratios}\n`);
+  },
 });
 const facts = machine();
 const sizes = Object.entries(data).map(([name, { bytes }]) =>

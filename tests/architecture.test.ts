@@ -25,7 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tools: ['errors', 'fence', 'ops', 'bridge'],
   dialects: ['errors', 'fence', 'ops', 'bridge', 'tools'],
   audit: ['errors', 'tools'],
-  config: ['errors', 'fence', 'tools'],
+  config: ['errors', 'fence', 'tools', 'audit'],
   server: ['errors', 'fence', 'ops', 'bridge', 'tools', 'dialects', 'audit', 'config'],
   cli: ['errors', 'fence', 'ops', 'bridge', 'tools', 'dialects', 'audit', 'config', 'server'],
   // The two entry points.

@@ -4,10 +4,16 @@ import fs from 'node:fs';
 
 const PATIENCE_MS = 3_000;
 
-/** Starts a program whose stdin and stdout we hold. Its stderr is dropped, so that no contender pays for our reading it. */
+/**
+ * Starts a program whose stdin and stdout we hold, and which ends with us at the latest. Its stderr is dropped, so that no
+ * contender pays for our reading it.
+ */
 export function startChild(command, args) {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] });
   child.stdin.on('error', () => {});
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
+  child.once('exit', () => process.off('exit', end));
   return child;
 }
 

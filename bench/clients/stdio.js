@@ -18,7 +18,7 @@ export class StdioClient {
     this.#child = startChild(command, args);
     this.#child.stdout.on('data', (chunk) => this.#receive(chunk));
     this.#child.once('error', (error) => this.#failed(error));
-    this.#child.once('exit', (code) => this.#failed(new Error(`the server ended with ${code}`)));
+    this.#child.once('exit', (code) => this.#failed(new Error(`${command} ${args.join(' ')} ended with ${code}`)));
   }
 
   get process() {

@@ -11,19 +11,13 @@ const FLUSH_MS = 1_000;
 
 export interface Log {
   readonly logger: Logger;
-  /** Waits until what was logged is written, but not for a reader that is stuck. */
+  /** Waits until what was logged is written, but not for a reader that is stuck. The last thing to do before the end. */
   flush(): Promise<void>;
 }
 
 /** JSON lines on stderr, written behind the callers' backs, so that no call waits for the log. */
 export function openLog(level: LogLevel): Log {
-  let givenUp = false;
-  const destination = pino.destination({
-    fd: openStderr(),
-    sync: false,
-    maxLength: BACKLOG_BYTES,
-    retryEAGAIN: () => !givenUp,
-  });
+  const destination = pino.destination({ fd: openStderr(), sync: false, maxLength: BACKLOG_BYTES });
   // A closed stderr is no reason to stop serving.
   destination.on('error', () => {});
   const logger = pino(
@@ -42,7 +36,8 @@ export function openLog(level: LogLevel): Log {
       destination.write('');
       const late = AbortSignal.timeout(FLUSH_MS);
       await Promise.race([drained, once(late, 'abort')]);
-      givenUp = late.aborted;
+      // What the reader does not take is dropped, or writing it at exit would wait for the reader again.
+      if (late.aborted) destination.destroy();
     },
   };
 }

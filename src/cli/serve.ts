@@ -28,8 +28,10 @@ export async function serve(dialect: Dialect, options: ServeOptions): Promise<vo
   }
   process.stdout.on('error', () => {});
   process.stdout.write(banner(config, http, String(started.facts.version)));
-  logger.info({ signal: await stopped }, 'stopping');
-  await http.close(GRACE_MS);
+  const signal = await stopped;
+  const closed = http.close(GRACE_MS);
+  logger.info({ signal }, 'stopping');
+  await closed;
   logger.info('stopped');
   await started.close();
 }

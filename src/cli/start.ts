@@ -1,3 +1,4 @@
+import { trace } from '../audit/call-event.ts';
 import { type Log, openLog } from '../audit/log.ts';
 import {
   type Config,
@@ -45,6 +46,11 @@ export function start(config: Config, dialect: Dialect): Started {
   const log = openLog(config.logLevel);
   const service = openService({ config, dialect, backend, logger: log.logger });
   const sweep = sweepInBackground(service);
+  // Node's own report would print the error's message, which may quote file content.
+  process.once('uncaughtException', (error) => {
+    log.logger.error({ error: trace(error) }, 'crashed');
+    void log.flush().finally(() => process.exit(1));
+  });
   return {
     service,
     log,

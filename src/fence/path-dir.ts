@@ -39,8 +39,8 @@ export class PathDir extends Dir {
     try {
       if (!fs.lstatSync(this.at(name)).isDirectory()) throw new RingfenceError('not_directory', {});
       if (name === '.') return new PathDir(this.real);
-      // Bytes that are not UTF-8 have no place in a path that is a string.
-      if (typeof name !== 'string') throw new RingfenceError('invalid_path', { problem: 'not_unicode' });
+      // Bytes that are not UTF-8 have no place in a path that is a string, and platforms that need this have no such names.
+      if (typeof name !== 'string') throw new RingfenceError('not_found', {});
       // As the disk spells it, since the path is later compared with what realpath says: `SRC` may well name `src`.
       // A folder directly below this path is proof enough that the path itself leads where it did.
       const real = fs.realpathSync.native(this.at(name)) as HostPath;

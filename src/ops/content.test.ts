@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcome } from '../../tests/support/sandbox.ts';
 import { byCodePoint } from './code-point-order.ts';
-import { encodeContent, looksBinary, textToBytes } from './content.ts';
+import { base64ToBytes, encodeContent, looksBinary, textToBytes } from './content.ts';
 
 test('text stays text, a BOM and NUL bytes too; anything else becomes base64', () => {
   for (const text of ['', 'plain', '\ufeffmark', 'nul\0', '\u{1f600}', '\ufffd']) {
@@ -21,7 +21,7 @@ test('text that UTF-8 cannot hold is refused, not changed', async () => {
 });
 
 test('binary means a NUL among the first 8,192 bytes', () => {
-  const at = (position: number) => Buffer.from('x'.repeat(position) + '\0');
+  const at = (position: number) => Buffer.from(`${'x'.repeat(position)}\0`);
   expect([0, 8191, 8192].map((position) => looksBinary(at(position)))).toEqual([true, true, false]);
   expect(looksBinary(Buffer.alloc(0))).toBe(false);
 });
@@ -44,4 +44,26 @@ test('names are in code point order, the same whichever two are compared', () =>
   ];
   expect(sorted.toReversed().sort(byCodePoint)).toEqual(sorted);
   for (const a of sorted) for (const b of sorted) expect(byCodePoint(a, b)).toBe(-byCodePoint(b, a) + 0);
+});
+
+test('base64 is decoded only in its one proper spelling', async () => {
+  for (const bytes of [[], [0], [0, 255], [1, 2, 3], [251, 255]]) {
+    expect([...base64ToBytes(Buffer.from(bytes).toString('base64'), 'content')]).toEqual(bytes);
+  }
+  for (const text of [
+    'Y',
+    'YQ',
+    'YQ=',
+    'YQ===',
+    'YR==',
+    'YQ==\n',
+    ' YQ==',
+    'Y Q==',
+    '-_-_',
+    'YQ==YQ==',
+    '=',
+    '\u00e9',
+  ]) {
+    expect([text, await outcome(() => base64ToBytes(text, 'content'))]).toEqual([text, 'invalid_encoding']);
+  }
 });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { RingfenceError } from '../errors.ts';
 
 /** How a running operation is watched and stopped. */
@@ -8,7 +9,14 @@ export interface Control {
 }
 
 /** For library callers and tests that neither watch nor stop. */
-export const UNCONTROLLED: Control = { signal: new AbortController().signal, progress: () => {} };
+export const UNCONTROLLED: Control = { signal: never(), progress: () => {} };
+
+/** A signal that is never aborted, for any number of listeners. */
+function never(): AbortSignal {
+  const { signal } = new AbortController();
+  setMaxListeners(0, signal);
+  return signal;
+}
 
 const SLICE_MS = 8;
 

@@ -415,3 +415,42 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     expect(box.tree()).toEqual(['f', 'g']);
   });
 });
+
+describe('with an exact destination (intoFolders: false)', () => {
+  const exact = { intoFolders: false };
+
+  test('a folder merges with a folder, and a file does not go into one', async () => {
+    using box = new Sandbox('openat2');
+    box.file('d/f', 'new');
+    box.file('to/f', 'old');
+    box.file('to/own');
+    box.file('file');
+    expect(await copy(box, 'd', 'to', exact)).toMatchObject({ destination: 'to', bytes: 3 });
+    expect(box.tree('to')).toEqual(['f', 'own']);
+    expect(box.text('to/f')).toBe('new');
+    expect(await outcome(copy(box, 'file', 'to', exact))).toBe('is_directory');
+  });
+
+  test('whatever is in the way is already_exists without overwrite', async () => {
+    using box = new Sandbox('openat2');
+    box.file('f');
+    box.file('d/f');
+    box.file('other/file');
+    for (const from of ['f', 'd']) {
+      for (const to of ['other', 'other/file']) {
+        expect(await outcome(copy(box, from, to, { ...exact, overwrite: false }))).toBe('already_exists');
+      }
+    }
+  });
+
+  test('a link to the folder it is in can be merged into', async () => {
+    using box = new Sandbox('openat2');
+    box.file('d/f');
+    box.folder('to');
+    box.link('.', 'to/here');
+    await copy(box, 'd', 'to/here', exact);
+    expect(box.tree('to')).toEqual(['f', 'here -> .']);
+    // The folder's descriptor is closed once: a second close would hit whatever has its number by then.
+    expect(await copy(box, 'd', 'again', exact)).toMatchObject({ isDirectory: true });
+  });
+});

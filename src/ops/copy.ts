@@ -66,7 +66,8 @@ function isFolder({ root, path }: End): boolean {
     using found = root.locate(path, { follow: true });
     return found.stats?.isDirectory() ?? false;
   } catch (error) {
-    if (isCode(error, 'not_found')) return false;
+    // Whatever else is wrong there is for the operation itself to meet: a move replaces a link, a copy follows it.
+    if (isCode(error, 'not_found', 'not_directory', 'link_loop')) return false;
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import os from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../tests/support/child.ts';
 import { memory, onEveryBackend, outcome, Sandbox } from '../../tests/support/sandbox.ts';
-import { type RingfenceError } from '../errors.ts';
+import type { RingfenceError } from '../errors.ts';
 import { BACKEND_NAMES } from '../fence/index.ts';
 import { UNCONTROLLED } from './control.ts';
 import type { End } from './copy.ts';
@@ -69,7 +69,14 @@ onEveryBackend((open, backend) => {
     box.link('sub', 'd/link');
     const other = box.open('d', backend, 'other');
     const before = box.tree();
-    for (const to of ['d/sub/f', 'd/sub', 'd/./sub/../sub/f', 'd/link/f', box.at('sub', other), box.at('sub/f', other)]) {
+    for (const to of [
+      'd/sub/f',
+      'd/sub',
+      'd/./sub/../sub/f',
+      'd/link/f',
+      box.at('sub', other),
+      box.at('sub/f', other),
+    ]) {
       expect([to, await outcome(move(box, 'd/sub/f', to))]).toEqual([to, 'same_file']);
     }
     for (const to of ['d', 'd/x', 'd/sub', 'd/sub/x/y', 'd/link/x', box.at('', other), box.at('x', other)]) {
@@ -102,7 +109,13 @@ onEveryBackend((open, backend) => {
       await move(box, name, `moved-${name}`);
       await move(box, `moved-${name}`, 'into');
     }
-    expect(box.tree()).toEqual(['f', 'into/', ...Object.entries(links).map(([name, to]) => `into/moved-${name} -> ${to}`).sort()]);
+    expect(box.tree()).toEqual([
+      'f',
+      'into/',
+      ...Object.entries(links)
+        .map(([name, to]) => `into/moved-${name} -> ${to}`)
+        .sort(),
+    ]);
   });
 
   test('a link at the destination is replaced itself, an outward one refused', async () => {
@@ -185,14 +198,25 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       here.file('d/sub/f', 'content', 0o600);
       fs.linkSync(here.host('d/sub/f'), here.host('d/hard'));
       here.folder('d/empty', 0o711);
-      const links = { in: 'sub/f', out: '../../outside/secret', abs: '/etc/passwd', none: 'none', self: '.', circle: 'circle' };
+      const links = {
+        in: 'sub/f',
+        out: '../../outside/secret',
+        abs: '/etc/passwd',
+        none: 'none',
+        self: '.',
+        circle: 'circle',
+      };
       for (const [name, target] of Object.entries(links)) here.link(target, `d/${name}`);
       fs.symlinkSync(Buffer.from([0x78, 0xff]), here.host('d/bytes'));
       const before = here.tree('d');
       expect(await move(here, 'd', there.at('new/e'))).toEqual({ destination: 'new/e' });
       expect(there.tree('new/e')).toEqual(before);
       expect(fs.readlinkSync(there.host('new/e/bytes'), 'buffer')).toEqual(Buffer.from([0x78, 0xff]));
-      expect([there.mode('new/e/empty'), there.mode('new/e/sub/f'), there.text('new/e/hard')]).toEqual(['711', '600', 'content']);
+      expect([there.mode('new/e/empty'), there.mode('new/e/sub/f'), there.text('new/e/hard')]).toEqual([
+        '711',
+        '600',
+        'content',
+      ]);
       expect(here.tree()).toEqual([]);
       expect(there.tree()).toHaveLength(before.length + 2);
     });
@@ -205,8 +229,9 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       await move(here, 'l', there.at('m'));
       expect([here.tree(), there.tree()]).toEqual([[], ['m -> ../outside/secret']]);
       here.link('x', 'l');
-      expect(await outcome(move(here, 'l', there.at('m'), { overwrite: false }))).toBe('already_exists');
-      expect([here.tree(), there.tree()]).toEqual([['l -> x'], ['m -> ../outside/secret']]);
+      there.file('n');
+      expect(await outcome(move(here, 'l', there.at('n'), { overwrite: false }))).toBe('already_exists');
+      expect([here.tree(), there.tree()]).toEqual([['l -> x'], ['m -> ../outside/secret', 'n']]);
     });
 
     test('what cannot be moved leaves the source, and nothing at the destination', async () => {
@@ -223,7 +248,10 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       expect(await outcome(move(here, 'd', there.at('full')))).toBe('not_empty');
       there.file('file');
       expect(await outcome(move(here, 'd', there.at('file')))).toBe('not_directory');
-      expect([here.tree(), there.tree()]).toEqual([['d/', 'd/f'], ['file', 'full/', 'full/d/', 'full/d/x']]);
+      expect([here.tree(), there.tree()]).toEqual([
+        ['d/', 'd/f'],
+        ['file', 'full/', 'full/d/', 'full/d/x'],
+      ]);
     });
 
     test('a stopped move leaves the source, and nothing at the destination', async () => {
@@ -249,10 +277,13 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
     ['a folder that is added', (box: Sandbox) => box.folder('d/a/late')],
     ['a link that is added', (box: Sandbox) => box.link('f', 'd/late')],
     ['a file that is rewritten at the same size', (box: Sandbox) => box.file('d/a/f', 'nnn')],
-    ['a file that is replaced', (box: Sandbox) => {
-      fs.writeFileSync(box.host('d/new'), 'old');
-      fs.renameSync(box.host('d/new'), box.host('d/a/f'));
-    }],
+    [
+      'a file that is replaced',
+      (box: Sandbox) => {
+        fs.writeFileSync(box.host('d/new'), 'old');
+        fs.renameSync(box.host('d/new'), box.host('d/a/f'));
+      },
+    ],
   ])('%s during the move is not lost', async (_, change) => {
     using here = new Sandbox('openat2');
     using there = new Sandbox('openat2', memory());

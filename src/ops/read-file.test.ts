@@ -278,3 +278,19 @@ test('a read error names path and root', async () => {
   expect(isCode(error, 'io_error')).toBe(true);
   expect(error).toMatchObject({ path: 'mem', root: 'proc' });
 });
+
+test('a cap is told of, and cuts at the very byte where that is asked for or the part is no text', async () => {
+  using box = new Sandbox('openat2');
+  box.file('text', 'a\u{1f600}\nb');
+  box.file('bytes', Buffer.from([0xff, 0xc3, 0xc3, 0xc3]));
+  const part = async (raw: string, maxBytes: number, more: object) => {
+    const options = { range: lines(1), maxBytes, ...more };
+    const { bytes, capped } = await readFile(box.root, parseCallerPath(raw), options, UNCONTROLLED);
+    return [bytes.length, capped];
+  };
+  expect(await part('text', 4, {})).toEqual([1, true]);
+  expect(await part('text', 4, { cut: 'bytes' })).toEqual([4, true]);
+  expect(await part('bytes', 3, {})).toEqual([3, true]);
+  expect(await part('text', 7, {})).toEqual([7, undefined]);
+  expect(await part('text', 4, { range: lines(2) })).toEqual([1, undefined]);
+});

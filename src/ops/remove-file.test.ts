@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { onEveryBackend, outcome, type Sandbox } from '../../tests/support/sandbox.ts';
+import { onEveryBackend, outcome, Sandbox } from '../../tests/support/sandbox.ts';
 import { parseCallerPath } from '../fence/index.ts';
 import { removeFile } from './remove-file.ts';
 
@@ -37,4 +37,14 @@ onEveryBackend((open) => {
     expect(await outcome(remove(box, 'out/secret'))).toBe('outside_root');
     expect(fs.readdirSync(box.outside)).toEqual(['secret']);
   });
+});
+
+test('tells what it was', async () => {
+  using box = new Sandbox('openat2');
+  box.file('f');
+  box.link('f', 'l');
+  execFileSync('mkfifo', [box.host('p')]);
+  const types = [];
+  for (const name of ['l', 'p', 'f']) types.push((await remove(box, name)).type);
+  expect(types).toEqual(['symlink', 'other', 'file']);
 });

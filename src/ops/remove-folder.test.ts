@@ -145,3 +145,39 @@ test.skipIf(cannotDropPrivileges)(
     expect(box.tree()).toEqual(['d/', 'd/f', 'own/', 'own/theirs/', 'own/theirs/f']);
   },
 );
+
+test('without recursive only an empty folder goes', async () => {
+  using box = new Sandbox('openat2');
+  box.file('full/f');
+  box.folder('empty');
+  const only = (raw: string) => removeFolder(box.root, parseCallerPath(raw), UNCONTROLLED, { recursive: false });
+  expect(await only('empty')).toEqual({ entries: 1 });
+  expect(await outcome(only('full'))).toBe('not_empty');
+  expect(await outcome(only('.'))).toBe('root_itself');
+  expect(await outcome(only('full/f'))).toBe('not_directory');
+  expect(box.tree()).toEqual(['full/', 'full/f']);
+});
+
+test('going on past failures ends when it is stopped', async () => {
+  using box = new Sandbox('openat2');
+  for (let i = 0; i < 5; i += 1) box.file(`d/${i}/f`);
+  const stop = new AbortController();
+  const control = { signal: stop.signal, progress: () => stop.abort() };
+  const removing = removeFolder(box.root, parseCallerPath('d'), control, { keepGoing: true });
+  expect(await outcome(removing)).toBe('cancelled');
+  expect(box.exists('d')).toBe(true);
+});
+
+test.skipIf(cannotDropPrivileges)(
+  `going on past failures removes all else and raises the first (${cannotDropPrivileges ?? 'as nobody'})`,
+  async () => {
+    using box = new Sandbox('openat2');
+    fs.chmodSync(box.inside, 0o777);
+    for (const name of ['d/a/closed/f', 'd/a/g', 'd/m', 'd/z/f']) box.file(name);
+    execFileSync('chown', ['-R', '65534:65534', box.host('d')]);
+    fs.chmodSync(box.host('d/a/closed'), 0o555);
+    const script = `answer(await outcome(removeFolder(root, path('d'), UNCONTROLLED, { keepGoing: true })));`;
+    expect(await runChild(script, { folder: box.inside, unprivileged: true })).toBe('permission_denied');
+    expect(box.tree()).toEqual(['d/', 'd/a/', 'd/a/closed/', 'd/a/closed/f']);
+  },
+);

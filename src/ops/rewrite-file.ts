@@ -16,16 +16,18 @@ export interface RewriteOptions<T> {
 /**
  * Reads a file, changes it and puts it back whole, through links that stay inside. If somebody else changes the file
  * meanwhile, the change is made again to what is there now, so no edit is lost; `changed_meanwhile` if that never ends.
+ * Between the last look and the rename another process (never another call in this one) still has some microseconds.
  * Folders above a new file are made only once the change has worked out.
  */
 export async function rewriteFile<T>(root: Root, path: CallerPath, { durable, change }: RewriteOptions<T>): Promise<T> {
   return located(root, path, async () => {
     for (let left = ATTEMPTS; ; left -= 1) {
-      const { before, original } = readCurrent(root, path);
-      const { content, result } = change(original);
+      // Held open until the new file is in place: a closed one's inode number may come back as another file's.
+      using current = openCurrent(root, path);
+      const { content, result } = change(current && readAll(current));
       using place = root.locate(path, { follow: true, makeParents: true });
       try {
-        await replaceFile(place, content, { durable, over: before ?? 'nothing' });
+        await replaceFile(place, content, { durable, over: current?.stats ?? 'nothing' });
         return result;
       } catch (error) {
         if (left === 1 || !isCode(error, 'changed_meanwhile', 'already_exists')) throw error;
@@ -34,11 +36,9 @@ export async function rewriteFile<T>(root: Root, path: CallerPath, { durable, ch
   });
 }
 
-function readCurrent(root: Root, path: CallerPath) {
+function openCurrent(root: Root, path: CallerPath): OpenFile | undefined {
   using place = find(root, path);
-  if (place?.stats === undefined) return { before: undefined, original: undefined };
-  using file = place.dir.openFile(place.name);
-  return { before: file.stats, original: readAll(file) };
+  return place?.stats && place.dir.openFile(place.name);
 }
 
 function find(root: Root, path: CallerPath): Location | undefined {

@@ -1,7 +1,7 @@
 import { isCode } from '../errors.ts';
 import { type Dir, isLeftover, parseCallerPath, type Root } from '../fence/index.ts';
 import { type Control, pacer } from './control.ts';
-import { removeTree } from './remove-folder.ts';
+import { discardTree } from './remove-folder.ts';
 
 /** Removes temporary files and folders that killed processes left anywhere in a root. Returns how many. */
 export async function sweepLeftovers(root: Root, control: Control): Promise<number> {
@@ -14,7 +14,7 @@ export async function sweepLeftovers(root: Root, control: Control): Promise<numb
       try {
         const stats = isLeftover(entry.name, 0) ? dir.lstat(entry.raw) : undefined;
         if (stats !== undefined && isLeftover(entry.name, stats.mtimeMs)) {
-          if (stats.isDirectory()) await removeTree(dir, entry.raw, control);
+          if (stats.isDirectory()) await discardTree(dir, entry.raw);
           else dir.unlink(entry.raw);
           swept += 1;
         } else if (entry.type === 'directory') {

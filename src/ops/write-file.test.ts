@@ -256,3 +256,16 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     expect(box.text('shared/foreign')).toBe('new');
   });
 });
+
+test('tells what the file is then', async () => {
+  using box = new Sandbox('openat2');
+  for (const [mode, size] of [
+    ['create_only', 3],
+    ['append', 6],
+    ['overwrite', 3],
+  ] as const) {
+    const stats = await write(box, 'f', 'abc', mode);
+    const now = fs.statSync(box.host('f'));
+    expect([stats.size, stats.ino, stats.mtimeMs]).toEqual([size, now.ino, now.mtimeMs]);
+  }
+});

@@ -11,6 +11,9 @@ const MAX_RESULT_BYTES = 8 * 1024 * 1024;
 /** The most that JSON escaping makes of one byte (`\u0000`), twice for JSON inside JSON. */
 const WORST_ESCAPING = 7;
 
+/** How much of a wrong name is said back. */
+const MAX_ECHO = 100;
+
 export interface CallRequest {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -50,7 +53,7 @@ export function toolCaller(service: Service): CallTool {
     };
     if (found === undefined) {
       const meant = nearest(name, tools.keys());
-      const message = `unknown tool: ${name}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
+      const message = `unknown tool: ${name.slice(0, MAX_ECHO)}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
       finish({ result: { content: [] }, bytes: message.length }, { code: 'unknown_tool' });
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }

@@ -65,8 +65,6 @@ export async function startHttp(service: Service, options: HttpOptions): Promise
       void handled.then(() => posts.delete(handled));
     },
   );
-  // Half-sent requests and broken connections are the client's business.
-  server.on('clientError', (_error, socket) => socket.destroy());
   server.listen(options.port, options.host.replace(/^\[(.*)\]$/, '$1'));
   await once(server, 'listening');
 

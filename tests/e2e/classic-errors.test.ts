@@ -35,7 +35,7 @@ function sandbox(backend?: BackendName): Classic {
 
 describe.each(['openat2', 'procfd', 'portable'] as const)('%s', (backend) => {
   test('filesystem-server/security: no tool leaves the root, and nothing outside or inside changes', async () => {
-    await using box = sandbox(backend);
+    using box = sandbox(backend);
     const before = box.tree();
     for (const path of ['/etc/passwd', '../outside/secret', 'd/../../outside/secret', 'out/secret', 'out/x/y']) {
       for (const [tool, args] of CALLS) {
@@ -55,7 +55,7 @@ describe.each(['openat2', 'procfd', 'portable'] as const)('%s', (backend) => {
 });
 
 test('filesystem-server/security: links out of the root are not followed, also in the last place', async () => {
-  await using box = sandbox();
+  using box = sandbox();
   const before = box.tree();
   for (const path of ['out', 'out-file', 'out-new']) {
     for (const [tool, args] of CALLS) {
@@ -70,7 +70,7 @@ test('filesystem-server/security: links out of the root are not followed, also i
 });
 
 test('filesystem-server/errors: an escape has just path and operation as details', async () => {
-  await using box = sandbox();
+  using box = sandbox();
   expect(await box.error('read', { path: '../x' })).toEqual({
     code: 'path_validation_error',
     message: 'Path is outside of the allowed root directory',
@@ -87,7 +87,7 @@ test.each([
   ['over-long names', 'n'.repeat(300), 'the path or a name in it is too long'],
   ['circles of links', 'circle', 'too many symbolic links, or a circle of them'],
 ])('filesystem-server/errors: %s are path_validation_error, with a reason', async (_, path, reason) => {
-  await using box = sandbox();
+  using box = sandbox();
   box.link('circle', 'circle');
   const error = await box.error('read', { path });
   expect(error.code).toBe('path_validation_error');
@@ -95,7 +95,7 @@ test.each([
 });
 
 test('filesystem-server/errors: a missing path is not_found in every tool that needs one', async () => {
-  await using box = sandbox();
+  using box = sandbox();
   const error = { code: 'not_found', message: 'The specified path does not exist' };
   for (const path of ['none', 'no/ne']) {
     const details = (operation: string) => ({ ...error, details: { path, operation } });
@@ -109,7 +109,7 @@ test('filesystem-server/errors: a missing path is not_found in every tool that n
 });
 
 test('filesystem-server/errors: what is in the way is already_exists', async () => {
-  await using box = sandbox();
+  using box = sandbox();
   box.folder('e');
   const error = {
     code: 'already_exists',
@@ -132,7 +132,7 @@ test('filesystem-server/errors: what is in the way is already_exists', async () 
 });
 
 test('filesystem-server/errors: a root that allows reading only answers permission_denied', async () => {
-  await using box = new Classic({ allowed: ['list_folder', 'read_file', 'stat_file', 'grep'] });
+  using box = new Classic({ allowed: ['list_folder', 'read_file', 'stat_file', 'grep'] });
   box.file('f', 'x');
   const denied = (operation: string, needed: string, path = 'f') => ({
     code: 'permission_denied',
@@ -151,13 +151,13 @@ test('filesystem-server/errors: a root that allows reading only answers permissi
 });
 
 test('filesystem-server/errors: the allowlist is asked before the path is looked at', async () => {
-  await using box = new Classic({ allowed: ['list_folder'] });
+  using box = new Classic({ allowed: ['list_folder'] });
   expect(await box.code('read', { path: '../x' })).toBe('permission_denied');
   expect(await box.code('read', { path: 'none' })).toBe('permission_denied');
 });
 
 test('filesystem-server/errors: deleting a folder needs remove_folder too', async () => {
-  await using box = new Classic({ allowed: ['remove_file'] });
+  using box = new Classic({ allowed: ['remove_file'] });
   box.file('d/f');
   expect((await box.error('delete', { path: 'd', recursive: true })).details.reason).toContain('remove_folder');
   expect(await box.code('delete', { path: 'd/f' })).toBe('ok');
@@ -208,7 +208,7 @@ describe('filesystem-server/errors: invalid_parameters say which and what would 
     ['mkdir', { path: ['a'] }, 'path must be a string, got a list'],
     ['info', { path: { a: 1 } }, 'path must be a string, got an object'],
   ])('%s %j: %s', async (tool, args, message) => {
-    await using box = sandbox();
+    using box = sandbox();
     const before = box.tree();
     const error = await box.error(tool, args);
     expect(error).toMatchObject({ code: 'invalid_parameters', details: { operation: tool } });
@@ -237,7 +237,7 @@ describe('filesystem-server/errors: what the contract has no code for', () => {
     ['copy', { source: 'pipe', destination: 'to' }, 'not_a_file'],
     ['write', { path: 'pipe', content: '' }, 'not_a_file'],
   ])('%s %j is %s', async (tool, args, code) => {
-    await using box = sandbox();
+    using box = sandbox();
     box.folder('e');
     execFileSync('mkfifo', [box.host('pipe')]);
     const before = box.tree();
@@ -247,7 +247,7 @@ describe('filesystem-server/errors: what the contract has no code for', () => {
 });
 
 test('filesystem-server/config: a timeout is an error that says so, and stops the work', async () => {
-  await using box = new Classic({ requestTimeout: 0.001 });
+  using box = new Classic({ requestTimeout: 0.001 });
   for (let i = 0; i < 300; i += 1) box.file(`d/${i}`, 'x'.repeat(50_000));
   for (const [tool, args] of [
     ['search', { root_path: '.', pattern: 'no such text' }],
@@ -261,7 +261,7 @@ test('filesystem-server/config: a timeout is an error that says so, and stops th
 });
 
 test('filesystem-server/logging: one line a call names tool, path and outcome', async () => {
-  await using box = sandbox();
+  using box = sandbox();
   await box.ok('read', { path: 'f' });
   await box.error('read', { path: '/x' });
   await box.ok('copy', { source: 'f', destination: 'g' });

@@ -95,7 +95,7 @@ describe('memory that is killed while it edits', () => {
       const child = startChild(script, { folder: box.inside });
       const gone = once(child, 'exit');
       if (child.stdout === null) throw new Error('no output');
-      await once(child.stdout, 'data');
+      expect(await Promise.race([once(child.stdout, 'data').then(String), gone])).toBe('"editing"\n');
       await new Promise((resolve) => setTimeout(resolve, 10 + 13 * round));
       child.kill('SIGKILL');
       await gone;

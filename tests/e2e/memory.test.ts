@@ -438,7 +438,7 @@ describe('acceptance criteria', () => {
     expect(fs.statSync(path.join(server.base, 'notes/a.md')).ino).toBe(inode);
   });
 
-  it('file-storage-backend/AC-22: edits sent all at once are all made', async () => {
+  it('file-storage-backend/AC-22: of edits sent all at once none is lost silently', async () => {
     await using server = await openMemory();
     put(server, 'a.md', Array.from({ length: 20 }, (_, i) => `[${i}]\n`).join(''));
     const edits = Array.from({ length: 20 }, (_, i) =>

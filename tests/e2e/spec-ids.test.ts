@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { SPEC_IDS } from './spec-ids.ts';
 
 const ID = /\b(?:E2E|FR|NFR)-\d{3}\b/g;
-/** The title is the first argument of `test(…)` or of what `test.each(…)` returns. A skipped test verifies nothing. */
-const TITLE = /(?:\b(?:test|it)|\))\(\s*(['"`])((?:\\.|(?!\1)[^\\\n])*)\1/g;
+/** The title is the first argument of `test(…)`, `describe(…)` or of what their `each(…)` returns. A skipped test verifies nothing. */
+const TITLE = /(?:\b(?:test|it|describe)|\))\(\s*(['"`])((?:\\.|(?!\1)[^\\\n])*)\1/g;
 
 /** The ids in the titles of all tests of this folder, each with the files that cite it. */
 function citations(): Map<string, string[]> {

@@ -84,7 +84,10 @@ inWorkspace({}, (w) => {
   test('FR-017: truncated only if there was more', async () => {
     for (let index = 0; index < 105; index += 1) w.file(`f${String(index).padStart(3, '0')}`);
     expect(await w.ok('glob', { pattern: '*' })).toMatchObject({ total_matches: 100, truncated: true });
-    expect(await w.ok('glob', { pattern: '*', max_results: 105 })).toMatchObject({ total_matches: 105, truncated: false });
+    expect(await w.ok('glob', { pattern: '*', max_results: 105 })).toMatchObject({
+      total_matches: 105,
+      truncated: false,
+    });
     const two = await w.ok('glob', { pattern: '*', max_results: 2 });
     expect(two.truncated).toBe(true);
     expect(paths(two)).toEqual(['f000', 'f001']);
@@ -119,6 +122,8 @@ inWorkspace({}, (w) => {
   test('a place to search that is no folder', async () => {
     expect(await w.fails('glob', { pattern: '*', path: 'ghost' })).toBe('path not found: ghost (root: workspace)');
     w.file('file');
-    expect(await w.fails('glob', { pattern: '*', path: 'file' })).toBe('path is not a directory: file (root: workspace)');
+    expect(await w.fails('glob', { pattern: '*', path: 'file' })).toBe(
+      'path is not a directory: file (root: workspace)',
+    );
   });
 });

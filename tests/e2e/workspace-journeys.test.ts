@@ -88,7 +88,8 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], source: ['*']
     const { matches } = await w.ok('glob', { pattern: '**/*.go' });
     expect(matches.map(({ path }: { path: string }) => path)).toEqual(['main.go', 'pkg/util.go']);
 
-    const patch = '--- a/pkg/util.go\n+++ b/pkg/util.go\n@@ -1,3 +1,2 @@\n package pkg\n-// TODO: name it\n func f() {}\n';
+    const patch =
+      '--- a/pkg/util.go\n+++ b/pkg/util.go\n@@ -1,3 +1,2 @@\n package pkg\n-// TODO: name it\n func f() {}\n';
     expect(await w.ok('patch_file', { path: 'pkg/util.go', patch })).toEqual({ path: 'pkg/util.go', hunks_applied: 1 });
     const second = await w.ok('grep', search);
     expect(second.total_matches).toBe(1);

@@ -51,7 +51,12 @@ inWorkspace({}, (w) => {
     ['an offset', 'x\ny\na\nb\n', '@@ -1,2 +1,2 @@\n a\n-b\n+B\n', 'x\ny\na\nB\n'],
     ['wrong counts', 'a\nb\n', '@@ -1,9 +1,7 @@\n a\n-b\n+B\n', 'a\nB\n'],
     ['an LF patch for a CRLF file', 'a\r\nb\r\n', '@@ -1,2 +1,2 @@\n a\n-b\n+B\n', 'a\r\nB\r\n'],
-    ['no newline at the end', 'a\nb', '@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+B\n\\ No newline at end of file\n', 'a\nB'],
+    [
+      'no newline at the end',
+      'a\nb',
+      '@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+B\n\\ No newline at end of file\n',
+      'a\nB',
+    ],
     ['a byte order mark', '\ufeffa\nb\n', '@@ -2 +2 @@\n-b\n+B\n', '\ufeffa\nB\n'],
     ['emptying a file', 'a\n', '@@ -1 +0,0 @@\n-a\n', ''],
     ['an insertion at the top', 'a\n', '@@ -0,0 +1 @@\n+new\n', undefined],

@@ -49,11 +49,14 @@ inWorkspace({}, (w) => {
     expect(w.tree()).toEqual(['dir2/', 'dir2/kept.txt']);
   });
 
-  test.each(['', '.', '/', './', 'dir/..', '//', '/./'])('E2E-029 FR-010: the root stays, asked as %j', async (path) => {
-    w.file('dir/kept.txt');
-    expect(await w.fails('remove_folder', { path })).toBe('cannot remove root directory (root: workspace)');
-    expect(w.tree()).toEqual(['dir/', 'dir/kept.txt']);
-  });
+  test.each(['', '.', '/', './', 'dir/..', '//', '/./'])(
+    'E2E-029 FR-010: the root stays, asked as %j',
+    async (path) => {
+      w.file('dir/kept.txt');
+      expect(await w.fails('remove_folder', { path })).toBe('cannot remove root directory (root: workspace)');
+      expect(w.tree()).toEqual(['dir/', 'dir/kept.txt']);
+    },
+  );
 
   test('E2E-030 FR-010: a folder that is not there', async () => {
     expect(await w.fails('remove_folder', { path: 'nonexistent' })).toBe(

@@ -100,7 +100,9 @@ inWorkspace({}, (w) => {
       'cannot hash a directory: subdir (root: workspace)',
     );
     expect(await w.fails('hash_file', { path: '', algorithm: 'sha256' })).toContain('cannot hash a directory');
-    expect(await w.fails('hash_file', { path: 'ghost', algorithm: 'md5' })).toBe('file not found: ghost (root: workspace)');
+    expect(await w.fails('hash_file', { path: 'ghost', algorithm: 'md5' })).toBe(
+      'file not found: ghost (root: workspace)',
+    );
   });
 
   test('E2E-039 FR-013: owner, group and mode of a file', async () => {
@@ -108,7 +110,10 @@ inWorkspace({}, (w) => {
     fs.chmodSync(host, 0o755);
     const { username } = os.userInfo();
     const gid = String(fs.statSync(host).gid);
-    const group = fs.readFileSync('/etc/group', 'utf8').split('\n').find((line) => line.split(':')[2] === gid);
+    const group = fs
+      .readFileSync('/etc/group', 'utf8')
+      .split('\n')
+      .find((line) => line.split(':')[2] === gid);
     expect(await w.ok('permissions_file', { path: 'script.sh' })).toEqual({
       path: 'script.sh',
       owner: username,

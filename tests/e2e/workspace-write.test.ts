@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { connectHttp, callTool } from '../support/server.ts';
+import { callTool, connectHttp } from '../support/server.ts';
 import { inWorkspace } from '../support/workspace.ts';
 
 inWorkspace({}, (w, { transport, era }) => {
@@ -95,7 +95,7 @@ inWorkspace({}, (w, { transport, era }) => {
     ['emoji and combining marks', '👩‍👩‍👧 e\u0301 \u{10ffff}'],
     ['line and paragraph separators', 'a\u2028b\u2029c\u0085d'],
     ['control characters', '\u0000\u0001\u001b[31m\u007f\b\t\v\f\r'],
-    ['quotes and backslashes', '"\\n"\'`${x}` \\u0041 </script>'],
+    ['quotes and backslashes', '"\\n"\'`$x` \\u0041 </script>'],
     ['replacement and private characters', '\ufffd\ue000\ufffe\uffff'],
     ['nothing', ''],
     ['newlines only', '\n\n\n'],
@@ -121,7 +121,8 @@ inWorkspace({}, (w, { transport, era }) => {
   });
 
   test('of many that create the same file at once exactly one wins', async () => {
-    const clients = transport === 'http' ? [await connectHttp(w.server.url, era), await connectHttp(w.server.url, era)] : [];
+    const clients =
+      transport === 'http' ? [await connectHttp(w.server.url, era), await connectHttp(w.server.url, era)] : [];
     const all = [w.server.client, ...clients];
     for (let round = 0; round < 5; round += 1) {
       const path = `race/${round}.txt`;
@@ -141,7 +142,8 @@ inWorkspace({}, (w, { transport, era }) => {
   });
 
   test('of many that append at once no line is lost or torn', async () => {
-    const clients = transport === 'http' ? [await connectHttp(w.server.url, era), await connectHttp(w.server.url, era)] : [];
+    const clients =
+      transport === 'http' ? [await connectHttp(w.server.url, era), await connectHttp(w.server.url, era)] : [];
     const all = [w.server.client, ...clients];
     const lines = Array.from({ length: 120 }, (_, index) => `${String(index).padStart(4, '0')} ${'x'.repeat(900)}`);
     await Promise.all(

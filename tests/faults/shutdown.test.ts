@@ -8,7 +8,7 @@ import { BIN, startRingfence, tempDir } from '../support/server.ts';
 
 const dir = tempDir();
 afterAll(() => fs.rmSync(dir, { recursive: true, force: true }));
-sparse('seconds.bin', 512 * 1024 ** 2);
+sparse('seconds.bin', 128 * 1024 ** 2);
 sparse('minutes.bin', 512 * 1024 ** 3);
 const roots = [{ name: 'r', path: dir }];
 const config = { request_timeout: 300, log_level: 'debug' };
@@ -26,7 +26,7 @@ describe.each(['http', 'stdio'] as const)('over %s', (transport) => {
     const { answer, started } = hash(rf, 'seconds.bin');
     await started;
     const exit = rf.stop('SIGTERM');
-    expect((await answer).structured.size).toBe(512 * 1024 ** 2);
+    expect((await answer).structured.size).toBe(128 * 1024 ** 2);
     expect(await exit).toBe(0);
   });
 

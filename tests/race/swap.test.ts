@@ -3,39 +3,13 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { RingfenceError } from '../../src/errors.ts';
 import { type BackendName, chooseBackend, parseCallerPath, Root } from '../../src/fence/index.ts';
-import { type Layout, makeLayout, SECRET } from '../support/escape-layouts.ts';
+import { SECRET } from '../support/escape-layouts.ts';
+import { OUTSIDE_NAME, swapLayout } from '../support/swap-layout.ts';
 import { startSwapper } from '../support/swapper.ts';
 
 const SECONDS = 2;
 /** How long the control may take until its first leak; it needs a fraction of a second. */
 const CONTROL_SECONDS = 20;
-
-/** `root/dir` is a folder and `root/evil` a link out; the swapper makes each the other, thousands of times a second. */
-function swapLayout(): Layout & { readonly first: string; readonly second: string } {
-  const layout = makeLayout({
-    name: 'swap',
-    path: 'dir/nested.txt',
-    expect: { file: 'dir/nested.txt' },
-    build: ({ root, outside }) => {
-      fs.symlinkSync('../outside', path.join(root, 'evil'));
-      for (const top of [path.join(root, 'dir'), outside]) {
-        for (let i = 0; i < 4; i += 1)
-          fs.writeFileSync(path.join(top, `victim-${i}`), top === outside ? SECRET : 'ours');
-        fs.writeFileSync(path.join(top, 'nested.txt'), top === outside ? SECRET : 'ours');
-        fs.mkdirSync(path.join(top, 'empty'));
-      }
-    },
-  });
-  return {
-    ...layout,
-    first: path.join(layout.rootPath, 'dir'),
-    second: path.join(layout.rootPath, 'evil'),
-    [Symbol.dispose]: () => layout[Symbol.dispose](),
-  };
-}
-
-/** The entries of the folder outside, which no listing may show. */
-const OUTSIDE_NAME = 'secret.txt';
 
 function readText(file: { read(into: Uint8Array): number }): string {
   const into = Buffer.alloc(256);

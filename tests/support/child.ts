@@ -3,25 +3,34 @@ import { once } from 'node:events';
 
 const DIST = new URL('../../dist/', import.meta.url);
 
-/** What a child's script can use without importing it: the operations of dist/, a root on argv[0], and `outcome`. */
-const PRELUDE = `
+/** Operations that a child's script can use without importing them. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  writeFile: 'write-file',
+  patchFile: 'patch-file',
+  removeFile: 'remove-file',
+  removeFolder: 'remove-folder',
+  copy: 'copy',
+  move: 'move',
+  listFolder: 'list-folder',
+  sweepLeftovers: 'sweep',
+};
+
+/** What goes before a child's script: the operations that it names, a root on its folder, and a way to answer. */
+function prelude(script: string): string {
+  const used = Object.entries(OPERATIONS).filter(([name]) => script.includes(name));
+  const imports = used.map(([name, file]) => `const { ${name} } = await from('ops/${file}.js');`);
+  return `
 const from = (file) => import(new URL(file, ${JSON.stringify(DIST.href)}).href);
 const { Root, parseCallerPath: path, chooseBackend } = await from('fence/index.js');
 const { UNCONTROLLED } = await from('ops/control.js');
-const { writeFile } = await from('ops/write-file.js');
-const { patchFile } = await from('ops/patch-file.js');
-const { removeFile } = await from('ops/remove-file.js');
-const { removeFolder } = await from('ops/remove-folder.js');
-const { copy } = await from('ops/copy.js');
-const { move } = await from('ops/move.js');
-const { listFolder } = await from('ops/list-folder.js');
-const { sweepLeftovers } = await from('ops/sweep.js');
+${imports.join('\n')}
 const [folder, ...args] = process.argv.slice(1);
 const root = Root.open('workspace', folder, chooseBackend(process.env.RINGFENCE_FENCE || undefined));
 const at = (raw) => ({ root, path: path(raw) });
 const outcome = async (work) => { try { await work; return 'ok'; } catch (e) { return e.code ?? String(e.stack); } };
 const answer = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
 `;
+}
 
 export interface ChildOptions {
   readonly folder: string;
@@ -36,7 +45,7 @@ export interface ChildOptions {
 /** Starts another process that runs a script (the body of a module) on what is in dist/. */
 export function startChild(script: string, options: ChildOptions): ChildProcess {
   const { folder, args = [], unprivileged = false, groups = [], fence = '' } = options;
-  const node = [process.execPath, '--input-type=module', '-e', PRELUDE + script, folder, ...args];
+  const node = [process.execPath, '--input-type=module', '-e', prelude(script) + script, folder, ...args];
   const drop = [
     'setpriv',
     '--reuid=65534',

@@ -14,6 +14,9 @@ import { Sandbox } from './sandbox.ts';
 
 const ROOT = 'home';
 
+/** Shared by all tests of a file: starting a worker costs more than most of them. */
+const POOL = new SearchPool({ size: 1 });
+
 // biome-ignore lint/suspicious/noExplicitAny: tests look into results whose shape is what they check
 type Fields = any;
 
@@ -32,8 +35,8 @@ export interface ClassicOptions {
   readonly requestTimeout?: number;
 }
 
-/** The classic dialect on a sandbox, called the way every transport calls it. Dispose of it with `await using`. */
-export class Classic extends Sandbox implements AsyncDisposable {
+/** The classic dialect on a sandbox, called the way every transport calls it. */
+export class Classic extends Sandbox {
   readonly warnings: { message: string; facts: object }[] = [];
   /** The log, a line per entry. */
   readonly log: Fields[] = [];
@@ -47,7 +50,7 @@ export class Classic extends Sandbox implements AsyncDisposable {
     this.#service = {
       dialect: this.#bound(),
       roots: new Roots([{ root: this.#home, allowed: new Set(allowed) }]),
-      search: new SearchPool({ size: 1 }),
+      search: POOL,
       limits: { maxFullReadSize: limits.maxFileSize ?? 10 * 1024 * 1024 },
       durable: false,
       requestTimeout: limits.requestTimeout ?? 30,
@@ -97,10 +100,9 @@ export class Classic extends Sandbox implements AsyncDisposable {
     return this.#call({ name: tool, args: { ...args }, signal, progress: () => {} });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#service.search.close();
+  override [Symbol.dispose](): void {
     this.#home[Symbol.dispose]();
-    this[Symbol.dispose]();
+    super[Symbol.dispose]();
   }
 
   /** The dialect with its tools at home in the one root, and their warnings kept. */

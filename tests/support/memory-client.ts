@@ -58,8 +58,8 @@ export async function openMemory(options: MemoryOptions = {}): Promise<MemorySer
   });
 }
 
-/** Wraps a client of any memory server, however it was started. */
-export function assemble(client: Client, base: string, close: () => Promise<void>): MemoryServer {
+/** Wraps a client of a memory server, however it was started. */
+function assemble(client: Client, base: string, close: () => Promise<void>): MemoryServer {
   const call: MemoryServer['call'] = (tool, args) => callTool(client, { tool, args });
   return {
     client,

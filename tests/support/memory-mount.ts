@@ -19,7 +19,12 @@ function reasonAgainst(): string | undefined {
 /** A filesystem of its own, of that many KiB, mounted on a temporary folder until disposed of. */
 export function mountSmall(kibibytes: number): Disposable & { readonly folder: string } {
   const folder = tempDir('ringfence-small-');
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kibibytes}k`, 'tmpfs', folder], { stdio: 'pipe' });
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kibibytes}k`, 'tmpfs', folder], { stdio: 'pipe' });
+  } catch (error) {
+    fs.rmdirSync(folder);
+    throw error;
+  }
   return {
     folder,
     [Symbol.dispose]: () => {

@@ -118,7 +118,9 @@ async function overHttp(client: Client, { config, env, dispose }: Parts): Promis
 async function overStdio(client: Client, { config, env, dispose }: Parts): Promise<Ringfence> {
   const child = spawn(process.execPath, [BIN, 'stdio', '--config', config], { env });
   const log = collectLog(child);
-  await client.connect(new ChildTransport(child));
+  await client.connect(new ChildTransport(child)).catch((error: unknown) => {
+    throw new Error(`the server did not start:\n${log.text()}`, { cause: error });
+  });
   return assemble({ client, log, child, url: '', dispose });
 }
 

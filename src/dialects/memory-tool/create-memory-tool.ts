@@ -1,7 +1,7 @@
 import { isCode, RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
+import { HeldRoot } from '../../ops/held-root.ts';
 import { type Checked, checker } from '../../tools/problems.ts';
-import { HeldRoot } from '../memory/held-root.ts';
 import { COMMANDS, type CommandName } from './commands.ts';
 import { wordError } from './errors.ts';
 import { RUN } from './run-command.ts';

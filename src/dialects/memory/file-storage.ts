@@ -1,10 +1,10 @@
 import { RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
 import { UNCONTROLLED } from '../../ops/control.ts';
+import { HeldRoot } from '../../ops/held-root.ts';
 import { type Checked, checker } from '../../tools/problems.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { toArgumentsError, toStorageError } from './errors.ts';
-import { HeldRoot } from './held-root.ts';
 import { memory } from './index.ts';
 import { StorageError } from './storage-error.ts';
 import type { FileContent } from './view.ts';

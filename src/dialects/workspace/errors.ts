@@ -53,7 +53,7 @@ const WORDINGS = {
   timed_out: ({ details }, path) => `timed out after ${details.seconds} seconds${path && `: ${path}`}`,
   cancelled: () => 'cancelled by the client',
   exhausted: () => 'server is out of file descriptors or memory; try again later',
-  io_error: ({ details }, path) => `input/output error${details.errno ? ` (${details.errno})` : ''}: ${path}`,
+  io_error: (_, path) => `input/output error: ${path}`,
   internal: () => 'internal error; the server log has the details',
 } as const satisfies Wordings;
 

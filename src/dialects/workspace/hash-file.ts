@@ -3,6 +3,7 @@ import { parseCallerPath } from '../../fence/index.ts';
 import { HASH_ALGORITHMS, hashFile as hash } from '../../ops/hash-file.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
+import { showValue } from './show-value.ts';
 
 export const hashFile = defineTool({
   name: 'hash_file',
@@ -17,7 +18,7 @@ export const hashFile = defineTool({
       error: ({ input }) =>
         input === undefined
           ? undefined
-          : `unsupported hash algorithm: ${input}; supported: ${HASH_ALGORITHMS.join(', ')}`,
+          : `unsupported hash algorithm: ${showValue(input)}; supported: ${HASH_ALGORITHMS.join(', ')}`,
     }),
   }),
   output: z.object({ path: z.string(), algorithm: z.string(), hash: z.string().describe('Hex'), size: z.int() }),

@@ -4,6 +4,7 @@ import { textToBytes } from '../../ops/content.ts';
 import { WRITE_MODES, writeFile as write } from '../../ops/write-file.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
+import { showValue } from './show-value.ts';
 
 export const writeFile = defineTool({
   name: 'write_file',
@@ -17,7 +18,9 @@ export const writeFile = defineTool({
     path: filePath,
     content: z.string(),
     mode: z
-      .enum(WRITE_MODES, { error: ({ input }) => `invalid mode: ${show(input)}; valid modes: ${WRITE_MODES.join(', ')}` })
+      .enum(WRITE_MODES, {
+        error: ({ input }) => `invalid mode: ${showValue(input)}; valid modes: ${WRITE_MODES.join(', ')}`,
+      })
       .default('overwrite'),
   }),
   output: z.object({ path: z.string(), size: z.int().describe('Bytes written'), mode: z.enum(WRITE_MODES) }),
@@ -28,7 +31,3 @@ export const writeFile = defineTool({
     return { path, size: bytes.length, mode };
   },
 });
-
-function show(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { RingfenceError } from '../../errors.ts';
+import { wordError, wordInvalid } from './errors.ts';
+
+const word = (error: RingfenceError, args = {}) => JSON.parse(wordError(error, { tool: 'read', args }));
+
+test('the path is that of the failure, else that of the call, else empty', () => {
+  const at = (path?: string, args = {}) => word(new RingfenceError('not_found', {}, { path }), args).error.details.path;
+  expect(at('a', { path: 'b' })).toBe('a');
+  expect(at(undefined, { path: 'b' })).toBe('b');
+  expect(at(undefined, { source: 'c', destination: 'd' })).toBe('c');
+  expect(at(undefined, { root_path: 'e' })).toBe('e');
+  expect(at(undefined, { path: 5 })).toBe('');
+});
+
+test('arguments that do not fit are told of in the same form', () => {
+  expect(wordInvalid('path is required', { tool: 'write', args: { path: 'f' } })).toBe(
+    '{"error":{"code":"invalid_parameters","message":"path is required","details":{"path":"f","operation":"write"}}}',
+  );
+});
+
+test('what is for the log alone does not show', () => {
+  const cause = new Error('/host/path');
+  const text = wordError(new RingfenceError('outside_root', { resolved: '/host/path' }, { path: 'l', cause }), {
+    tool: 'read',
+    args: { path: 'l' },
+  });
+  expect(text).not.toContain('host');
+  expect(word(new RingfenceError('internal', {}, { cause })).error.code).toBe('internal_error');
+});

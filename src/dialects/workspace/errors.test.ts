@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { type ErrorCode, type ErrorDetails, RingfenceError } from '../../errors.ts';
+import { checker } from '../../tools/problems.ts';
+import { wordError } from './errors.ts';
+import { hashFile } from './hash-file.ts';
+import { writeFile } from './write-file.ts';
+
+const HOST = '/srv/host/secret';
+
+/** One of each code, with all it can know, host paths and system errors included. */
+const EVERY: { readonly [C in ErrorCode]: ErrorDetails[C] } = {
+  invalid_argument: { problem: 'the problem', argument: 'a' },
+  unknown_root: { known: ['workspace', 'logs'] },
+  tool_not_allowed: { tool: 'write_file' },
+  invalid_path: { problem: 'null_byte' },
+  outside_root: { resolved: HOST },
+  link_loop: {},
+  not_found: {},
+  already_exists: {},
+  is_directory: {},
+  not_directory: {},
+  special_file: {},
+  name_too_long: {},
+  too_large: { size: 5_452_595, limit: 1_048_576 },
+  permission_denied: {},
+  disk_full: {},
+  read_only: {},
+  not_empty: {},
+  root_itself: { action: 'remove' },
+  same_file: {},
+  into_itself: {},
+  not_text: {},
+  invalid_encoding: { argument: 'content' },
+  text_not_found: {},
+  text_not_unique: { count: 2, lines: [1, 2] },
+  line_out_of_range: { line: 9, max: 3 },
+  patch_failed: { problem: 'hunk 1 does not match at line 42', hunk: 1, line: 42 },
+  invalid_pattern: { problem: 'missing closing ]' },
+  changed_meanwhile: {},
+  result_too_large: { size: 2, limit: 1 },
+  timed_out: { seconds: 30 },
+  cancelled: {},
+  exhausted: {},
+  io_error: { errno: 'EIO' },
+  internal: {},
+};
+const CODES = Object.keys(EVERY) as ErrorCode[];
+
+function word<C extends ErrorCode>(
+  code: C,
+  tool = 'read_file',
+  where: { path?: string; root?: string } = {},
+  args = {},
+) {
+  const cause = Object.assign(new Error(`EIO: i/o error, open '${HOST}'`), { path: HOST });
+  return wordError(new RingfenceError(code, EVERY[code], { path: 'src/main.go', root: 'workspace', ...where, cause }), {
+    tool,
+    args,
+  });
+}
+
+describe('every error', () => {
+  test.each(CODES)('%s has one line for the client, without a host path or a system error', (code) => {
+    for (const tool of ['read_file', 'write_file', 'remove_folder', 'create_folder', 'copy', 'grep', 'hash_file']) {
+      const text = word(code, tool);
+      expect(text).toMatch(/^\S.{8,}$/);
+      expect(text).not.toMatch(/undefined|null\b(?! byte)|\[object|EIO|\/srv|\/host/);
+    }
+  });
+
+  test.each(CODES)('%s names the root once', (code) => {
+    const times = word(code).split('workspace').length - 1;
+    expect(times).toBe(code === 'unknown_root' ? 2 : 1);
+  });
+});
+
+describe('the wording of the specification', () => {
+  test.each([
+    [word('not_found'), 'file not found: src/main.go (root: workspace)'],
+    [word('too_large'), 'file too large for full read (size: 5.2MB, limit: 1.0MB); use offset/limit parameters'],
+    [word('outside_root'), 'path resolves outside root boundary'],
+    [
+      word('already_exists', 'write_file', { path: 'config/app.yaml' }),
+      'file already exists: config/app.yaml; use overwrite mode to replace',
+    ],
+    [word('tool_not_allowed', 'write_file'), 'tool write_file not allowed on root workspace'],
+    [word('patch_failed', 'patch_file'), 'patch failed: hunk 1 does not match at line 42'],
+    [word('not_found', 'copy', { path: 'a' }, { source_path: 'a', dest_path: 'b' }), 'source file not found'],
+    [word('not_found', 'move', { path: 'a' }, { source_path: 'a', dest_path: 'b' }), 'source file not found'],
+    [word('root_itself', 'remove_folder'), 'cannot remove root directory'],
+    [word('not_found', 'remove_folder'), 'directory not found'],
+    [word('not_found', 'list_folder'), 'directory not found'],
+    [word('unknown_root', 'read_file', { root: 'nonexistent' }), 'unknown root: nonexistent'],
+    [word('invalid_pattern', 'grep'), 'invalid pattern: missing closing ]'],
+    [word('is_directory', 'remove_file'), 'use remove_folder instead'],
+    [word('not_directory', 'remove_folder'), 'use remove_file instead'],
+  ])('%s', (text, part) => {
+    expect(text).toContain(part);
+  });
+
+  test('a hash algorithm that is not supported, a mode that does not exist', () => {
+    const problems = (tool: typeof hashFile, args: object) => {
+      const checked = checker(tool.input)(args);
+      return 'problems' in checked ? checked.problems.map(({ message }) => message).join() : 'none';
+    };
+    expect(problems(hashFile, { root: 'r', path: 'p', algorithm: 'md4' })).toBe(
+      'unsupported hash algorithm: md4; supported: md5, sha1, sha256',
+    );
+    const text = problems(writeFile, { root: 'r', path: 'p', content: '', mode: 'truncate' });
+    for (const mode of ['truncate', 'overwrite', 'append', 'create_only']) expect(text).toContain(mode);
+  });
+});
+
+describe('the root of an error', () => {
+  const args = { source_root: 'from', source_path: 'a', dest_root: 'to', dest_path: 'b' };
+
+  test('is that of the end it is about, or of the call', () => {
+    const plain = (path?: string) =>
+      wordError(new RingfenceError('permission_denied', {}, { path }), { tool: 'copy', args });
+    expect(plain('a')).toBe('permission denied: a (root: from)');
+    expect(plain('b')).toBe('permission denied: b (root: to)');
+    const call = { tool: 'read_file', args: { root: 'r' } };
+    expect(wordError(new RingfenceError('permission_denied', {}, { path: 'x' }), call)).toBe(
+      'permission denied: x (root: r)',
+    );
+    expect(wordError(new RingfenceError('cancelled', {}), { tool: 'list_roots', args: {} })).toBe(
+      'cancelled by the client',
+    );
+  });
+});
+
+test.each(['a\nb', 'a\0b', '\u001b[31m', 'a\ud800'])('a path like %j is shown escaped, in one line', (path) => {
+  const text = word('not_found', 'read_file', { path });
+  expect(text).toContain(JSON.stringify(path));
+  expect(text).not.toMatch(/[\u0000-\u001f]/);
+});
+
+test('a path that is far too long is cut', () => {
+  expect(word('name_too_long', 'read_file', { path: 'x'.repeat(100_000) }).length).toBeLessThan(300);
+});

@@ -1,0 +1,93 @@
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { cannotDropPrivileges, runChild } from '../../tests/support/child.ts';
+import { onEveryBackend, outcome, Sandbox } from '../../tests/support/sandbox.ts';
+import { isLeftover, temporaryName } from '../fence/index.ts';
+import { UNCONTROLLED } from './control.ts';
+import { sweepLeftovers } from './sweep.ts';
+
+const [, , place = '', pid = ''] = temporaryName().split('-');
+/** The pid of a process that is surely gone. */
+const gone = String(spawnSync(process.execPath, ['-e', '']).pid);
+const PREFIX = temporaryName().slice(0, temporaryName().indexOf(place));
+
+describe('whose a temporary file is', () => {
+  test('shows in its name', () => {
+    const now = Date.now();
+    expect(pid).toBe(String(process.pid));
+    expect(isLeftover(temporaryName(), 0)).toBe(false);
+    expect(isLeftover(`${PREFIX}${place}-${gone}-0123abcd-ff`, now)).toBe(true);
+    expect(isLeftover(`${PREFIX}${place}-${process.ppid}-0123abcd-ff`, 0)).toBe(false);
+    // An earlier process with our pid.
+    expect(isLeftover(`${PREFIX}${place}-${process.pid}-0123abcd-ff`, now)).toBe(true);
+    // Another machine: only its age tells.
+    expect(isLeftover(`${PREFIX}00000000-${gone}-0123abcd-ff`, now)).toBe(false);
+    expect(isLeftover(`${PREFIX}00000000-${process.pid}-0123abcd-ff`, now - 25 * 3_600_000)).toBe(true);
+    expect(isLeftover(PREFIX, now)).toBe(false);
+    expect(isLeftover(`${PREFIX}${place}-x-y`, now)).toBe(true);
+    expect(isLeftover('f', 0)).toBe(false);
+  });
+
+  test('no two are the same', () => {
+    expect(new Set(Array.from({ length: 1000 }, temporaryName)).size).toBe(1000);
+  });
+});
+
+onEveryBackend((open) => {
+  const left = (n: number) => `${PREFIX}${place}-${gone}-0123abcd-${n}`;
+
+  test('leftovers go at any depth, files and folders; all else stays', async () => {
+    using box = open();
+    box.file(left(1));
+    box.file(`a/b/${left(2)}`);
+    box.file(`a/${left(3)}/deep/f`);
+    box.link('../../outside', `a/${left(3)}/out`);
+    box.link('../outside/secret', left(4));
+    const ours = temporaryName();
+    box.file(`a/${ours}/f`);
+    box.file('a/b/f');
+    expect(await sweepLeftovers(box.root, UNCONTROLLED)).toBe(4);
+    expect(box.tree()).toEqual(['a/', `a/${ours}/`, `a/${ours}/f`, 'a/b/', 'a/b/f'].sort());
+    expect(fs.readdirSync(box.outside)).toEqual(['secret']);
+    expect(await sweepLeftovers(box.root, UNCONTROLLED)).toBe(0);
+  });
+
+  test('links are not followed', async () => {
+    using box = open();
+    fs.writeFileSync(`${box.outside}/${left(1)}`, '');
+    box.link('../outside', 'out');
+    expect(await sweepLeftovers(box.root, UNCONTROLLED)).toBe(0);
+    expect(fs.readdirSync(box.outside)).toHaveLength(2);
+  });
+
+  test('can be stopped', async () => {
+    using box = open();
+    box.file(left(1));
+    const control = { signal: AbortSignal.abort(), progress: () => {} };
+    expect(await outcome(sweepLeftovers(box.root, control))).toBe('cancelled');
+    expect(box.tree()).toEqual([left(1)]);
+  });
+});
+
+test.skipIf(cannotDropPrivileges)(
+  `folders that may not be entered do not stop it (${cannotDropPrivileges ?? 'as nobody'})`,
+  async () => {
+    using box = new Sandbox('openat2');
+    box.folder('a-closed', 0o700);
+    box.folder('b', 0o777);
+    const name = `${PREFIX}${place}-${gone}-0123abcd-`;
+    box.file(`b/${name}1`);
+    box.file(`b/${name}2/locked/f`);
+    fs.chownSync(box.host(`b/${name}2`), 65534, 65534);
+    fs.chownSync(box.host(`b/${name}2/locked`), 65534, 65534);
+    fs.chmodSync(box.host(`b/${name}2/locked`), 0o555);
+    box.file(`a-closed/${name}3`);
+    const swept = await runChild('answer(await sweepLeftovers(root, UNCONTROLLED));', {
+      folder: box.inside,
+      unprivileged: true,
+    });
+    expect(swept).toBe(2);
+    expect(box.tree()).toEqual(['a-closed/', `a-closed/${name}3`, 'b/']);
+  },
+);

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Ringfence, startRingfence, tempDir } from '../support/server.ts';
+import { inWorkspace, TRANSPORTS } from '../support/workspace.ts';
+
+inWorkspace({}, (w) => {
+  test('E2E-077 FR-004 NFR-002: 1,500 entries within two seconds', async () => {
+    for (let index = 0; index < 1_500; index += 1) w.file(`big/${String(index).padStart(4, '0')}`);
+    const started = performance.now();
+    const { entries, count } = await w.ok('list_folder', { path: 'big' });
+    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(count).toBe(1_500);
+    expect(entries).toHaveLength(1_500);
+    expect(entries[0].name).toBe('0000');
+    expect(entries[1_499].name).toBe('1499');
+  });
+
+  test('E2E-078 FR-012 NFR-003: hashing 50 MB takes no 50 MB of memory', async () => {
+    const chunk = Buffer.alloc(1024 * 1024, 'ringfence ');
+    const host = w.file('large.bin');
+    const expected = createHash('sha256');
+    const fd = fs.openSync(host, 'w');
+    for (let index = 0; index < 50; index += 1) {
+      fs.writeSync(fd, chunk);
+      expected.update(chunk);
+    }
+    fs.closeSync(fd);
+    await w.ok('hash_file', { path: 'large.bin', algorithm: 'md5' });
+    const before = memoryOf(w.server.pid, 'VmRSS');
+    expect(await w.ok('hash_file', { path: 'large.bin', algorithm: 'sha256' })).toEqual({
+      path: 'large.bin',
+      algorithm: 'sha256',
+      hash: expected.digest('hex'),
+      size: 50 * 1024 * 1024,
+    });
+    // The peak of the whole run, so that a short spike counts too.
+    expect(memoryOf(w.server.pid, 'VmHWM') - before).toBeLessThan(50 * 1024 * 1024);
+  });
+
+  test('NFR-003: reading lines far into a large file keeps none of what is skipped', async () => {
+    const before = memoryOf(w.server.pid, 'VmRSS');
+    const line = `${'x'.repeat(99)}\n`;
+    w.file('log.txt', line.repeat(1_000_000));
+    const part = await w.ok('read_file', { path: 'log.txt', offset_lines: 999_999, limit_lines: 1 });
+    expect(part).toMatchObject({ content: line, lines_total: 1_000_000, truncated: true });
+    expect(memoryOf(w.server.pid, 'VmHWM') - before).toBeLessThan(50 * 1024 * 1024);
+  });
+
+  test('E2E-079 FR-016 NFR-004: a search that runs out of time returns what it has found', async () => {
+    w.file('a/first.txt', 'needle 1\n');
+    const line = 'neeeed nothing here, nor in any other line of this file, that would match\n';
+    const block = w.file('b/0000.txt', line.repeat(120_000));
+    for (let index = 1; index < 2_000; index += 1)
+      fs.linkSync(block, w.host(`b/${String(index).padStart(4, '0')}.txt`));
+    const found = await w.ok('grep', { pattern: '(n|m)e+dl[a-f] \\d', timeout_seconds: 1 });
+    expect(found).toMatchObject({ timed_out: true, total_matches: 1, truncated: false });
+    expect(found.matches).toMatchObject([{ file: 'a/first.txt', line_content: 'needle 1' }]);
+    expect((await w.ok('read_file', { path: 'a/first.txt' })).content).toBe('needle 1\n');
+  });
+
+  test('NFR-001 NFR-005: 50 calls at once all get their own answer', async () => {
+    const calls = Array.from({ length: 50 }, async (_, index) => {
+      const path = `f/${index}.txt`;
+      const content = `file ${index}\n`.repeat(100);
+      switch (index % 5) {
+        case 0:
+          return expect((await w.ok('write_file', { path, content })).size).toBe(content.length);
+        case 1:
+          w.file(path, content);
+          return expect((await w.ok('read_file', { path })).content).toBe(content);
+        case 2:
+          w.file(`g${index}/x`);
+          return expect((await w.ok('list_folder', { path: `g${index}` })).count).toBe(1);
+        case 3:
+          w.file(`h${index}/x`, `needle ${index}\n`);
+          return expect((await w.ok('grep', { path: `h${index}`, pattern: 'needle' })).matches).toMatchObject([
+            { file: `h${index}/x`, line_content: `needle ${index}` },
+          ]);
+        default:
+          w.file(path, content);
+          return expect((await w.ok('hash_file', { path, algorithm: 'sha1' })).hash).toBe(
+            createHash('sha1').update(content).digest('hex'),
+          );
+      }
+    });
+    await Promise.all(calls);
+    expect(fs.readFileSync(w.host('f/0.txt'), 'utf8')).toBe('file 0\n'.repeat(100));
+  });
+});
+
+describe('a folder with 100,000 entries', () => {
+  const base = tempDir();
+  const crowd = path.join(base, 'crowd');
+  beforeAll(() => {
+    fs.mkdirSync(crowd);
+    for (let index = 0; index < 100_000; index += 1) {
+      fs.closeSync(fs.openSync(`${crowd}/${String(index).padStart(6, '0')}`, 'w'));
+    }
+  }, 120_000);
+  afterAll(() => fs.rmSync(base, { recursive: true, force: true }), 120_000);
+
+  describe.each(TRANSPORTS)('$transport', ({ transport }) => {
+    let server: Ringfence;
+    beforeAll(async () => {
+      server = await startRingfence({ transport, roots: [{ name: 'workspace', path: crowd }] });
+    });
+    afterAll(() => server[Symbol.asyncDispose]());
+
+    test('NFR-002: it is listed as far as an answer reaches, and says how many there are', async () => {
+      const { isError, structured } = await server.call('list_folder', { root: 'workspace', path: '' });
+      expect(isError).toBe(false);
+      expect(structured.count).toBe(100_000);
+      expect(structured.truncated).toBe(true);
+      expect(structured.entries.length).toBeGreaterThanOrEqual(10_000);
+      expect(structured.entries[0].name).toBe('000000');
+      const last = structured.entries.length - 1;
+      expect(structured.entries[last].name).toBe(String(last).padStart(6, '0'));
+    });
+
+    test('it is searched in order', async () => {
+      const { structured } = await server.call('glob', { root: 'workspace', pattern: '*9', max_results: 3 });
+      expect(structured.truncated).toBe(true);
+      expect(structured.matches.map((match: { path: string }) => match.path)).toEqual(['000009', '000019', '000029']);
+    });
+  });
+});
+
+function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  const line = fs.readFileSync(`/proc/${pid}/status`, 'utf8').match(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm'));
+  return Number(line?.[1]) * 1024;
+}

@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
+import { RingfenceError } from '../src/errors.ts';
+import {
+  BACKEND_NAMES,
+  type BackendName,
+  type CallerPath,
+  chooseBackend,
+  parseCallerPath,
+  Root,
+} from '../src/fence/index.ts';
+import { accessTo } from '../src/ops/access.ts';
+import { UNCONTROLLED } from '../src/ops/control.ts';
+import { copy } from '../src/ops/copy.ts';
+import { glob } from '../src/ops/glob.ts';
+import { grep } from '../src/ops/grep.ts';
+import { hashFile } from '../src/ops/hash-file.ts';
+import { listFolder } from '../src/ops/list-folder.ts';
+import { makeFolder } from '../src/ops/make-folder.ts';
+import { move } from '../src/ops/move.ts';
+import { patchFile } from '../src/ops/patch-file.ts';
+import { readFile } from '../src/ops/read-file.ts';
+import { removeEntry } from '../src/ops/remove-entry.ts';
+import { removeFile } from '../src/ops/remove-file.ts';
+import { removeFolder } from '../src/ops/remove-folder.ts';
+import { SearchPool } from '../src/ops/search/pool.ts';
+import { statPath } from '../src/ops/stat-path.ts';
+import { writeFile } from '../src/ops/write-file.ts';
+import {
+  ESCAPE_ROWS,
+  type EscapeRow,
+  expected,
+  makeLayout,
+  readBelow,
+  SECRET,
+  skipReason,
+} from './support/escape-layouts.ts';
+
+const pool = new SearchPool({ size: 1 });
+afterAll(() => pool.close());
+
+const MAX_BYTES = 1024 * 1024;
+const QUICK = { durable: false } as const;
+const at = parseCallerPath;
+
+type Op = (root: Root, path: CallerPath) => unknown;
+
+const search = { maxResults: 1000, timeoutSeconds: 20 } as const;
+
+/** Each takes the path of a row as its own. */
+const READING = {
+  readWhole: (root, path) => readFile(root, path, { range: { by: 'whole' }, maxBytes: MAX_BYTES }, UNCONTROLLED),
+  readLines: (root, path) =>
+    readFile(root, path, { range: { by: 'lines', offset: 1 }, maxBytes: MAX_BYTES }, UNCONTROLLED),
+  hash: (root, path) => hashFile(root, path, 'sha256', UNCONTROLLED),
+  list: (root, path) => listFolder(root, path, UNCONTROLLED),
+  stat: (root, path) => statPath(root, path),
+  access: (root, path) => accessTo(root, path),
+  grep: (root, path) =>
+    grep(root, { ...search, path, pattern: '', caseInsensitive: false, contextLines: 0 }, pool, UNCONTROLLED),
+  glob: (root, path) => glob(root, { ...search, path, pattern: '**', type: 'all' }, pool, UNCONTROLLED),
+} satisfies Record<string, Op>;
+
+const CREATING: Readonly<Record<string, Op>> = {
+  append: (root, path) => writeFile(root, path, Buffer.from('new'), { mode: 'append', ...QUICK }),
+  overwrite: (root, path) => writeFile(root, path, Buffer.from('new'), { mode: 'overwrite', ...QUICK }),
+  createOnly: (root, path) => writeFile(root, path, Buffer.from('new'), { mode: 'create_only', ...QUICK }),
+  createBelow: (root, path) => writeFile(root, below(path), Buffer.from('new'), { mode: 'create_only', ...QUICK }),
+  makeFolder: (root, path) => makeFolder(root, path),
+  makeFolderBelow: (root, path) => makeFolder(root, below(path)),
+  patch: (root, path) => patchFile(root, path, `@@ -1 +1 @@\n-${SECRET}\n+changed\n`, QUICK),
+  copyFrom: (root, path) => copy({ root, path }, { root, path: at('copied') }, QUICK, UNCONTROLLED),
+  copyTo: (root, path) => copy({ root, path: at('file.txt') }, { root, path }, QUICK, UNCONTROLLED),
+  copyAll: (root) => copy({ root, path: at('dir') }, { root, path: at('copied dir') }, QUICK, UNCONTROLLED),
+};
+
+/** These may take away what makes a row a row, so each gets the layout anew. */
+const DESTROYING: Readonly<Record<string, Op>> = {
+  moveFrom: (root, path) => move({ root, path }, { root, path: at('moved') }, QUICK, UNCONTROLLED),
+  moveTo: (root, path) => move({ root, path: at('file.txt') }, { root, path }, QUICK, UNCONTROLLED),
+  moveFolderTo: (root, path) => move({ root, path: at('dir/sub') }, { root, path }, QUICK, UNCONTROLLED),
+  removeFile: (root, path) => removeFile(root, path),
+  removeEntry: (root, path) => removeEntry(root, path),
+  removeFolder: (root, path) => removeFolder(root, path, UNCONTROLLED),
+};
+
+function below(path: CallerPath): CallerPath {
+  return { raw: `${path.raw}/made`, segments: [...path.segments, 'made'] };
+}
+
+interface Outcome {
+  readonly value?: unknown;
+  readonly code?: string;
+}
+
+async function outcome(op: Op, root: Root, raw: string): Promise<Outcome> {
+  try {
+    return { value: await op(root, at(raw)) };
+  } catch (error) {
+    // Anything else is a bug, and might show a host path.
+    if (error instanceof RingfenceError) return { code: error.code };
+    throw error;
+  }
+}
+
+/** What a result would show, bytes as text. */
+function shown(results: unknown): string {
+  return JSON.stringify(results, (_key, value) =>
+    value?.type === 'Buffer' ? Buffer.from(value.data).toString('latin1') : value,
+  );
+}
+
+async function attempt(ops: Readonly<Record<string, Op>>, row: EscapeRow, backend: BackendName) {
+  using layout = makeLayout(row);
+  const before = layout.snapshotOutside();
+  using root = Root.open('r', layout.rootPath, chooseBackend(backend));
+  const results: Record<string, Outcome> = {};
+  for (const [name, op] of Object.entries(ops)) results[name] = await outcome(op, root, layout.path);
+  expect(layout.snapshotOutside(), Object.keys(ops).join()).toBe(before);
+  expect(shown(results)).not.toContain(SECRET);
+  const want = expected(row, backend);
+  return { results, content: 'file' in want && ops === READING ? readBelow(layout.places.root, want.file) : undefined };
+}
+
+/** Runs operations until one changes what is inside; returns those that are left. */
+async function attemptUntilChanged(ops: readonly [string, Op][], row: EscapeRow, backend: BackendName) {
+  using layout = makeLayout(row);
+  const outside = layout.snapshotOutside();
+  const inside = layout.snapshotInside();
+  using root = Root.open('r', layout.rootPath, chooseBackend(backend));
+  const want = expected(row, backend);
+  let done = 0;
+  while (done < ops.length && layout.snapshotInside() === inside) {
+    const [name, op] = ops[done++] as [string, Op];
+    const result = await outcome(op, root, layout.path);
+    expect(layout.snapshotOutside(), name).toBe(outside);
+    expect(shown(result)).not.toContain(SECRET);
+    const mustRefuse = 'code' in want && want.code === 'outside_root' && name in CREATING && name !== 'copyAll';
+    if (mustRefuse) expect([name, result.code]).toEqual([name, 'outside_root']);
+  }
+  return ops.slice(done);
+}
+
+const rows = ESCAPE_ROWS.filter((row) => skipReason(row) === undefined);
+
+describe.each(BACKEND_NAMES)('every operation, on %s', (backend) => {
+  // The portable backend takes seconds so far below the root.
+  const here = rows.filter((row) => backend !== 'portable' || !row.farBelow);
+
+  test.each(here)('reads what it may: $name', async (row) => {
+    const { results, content } = await attempt(READING, row, backend);
+    const code = (name: keyof typeof READING) => results[name]?.code;
+    const want = expected(row, backend);
+    if ('file' in want) {
+      expect(results.readWhole?.value).toMatchObject({ bytes: content });
+      expect(results.readLines?.value).toMatchObject({ bytes: content });
+      expect(results.hash?.value).toMatchObject({
+        hash: createHash('sha256')
+          .update(content ?? '')
+          .digest('hex'),
+      });
+      if (row.except === undefined) expect(results.grep?.value).toMatchObject({ matches: [{}], filesSearched: 1 });
+      expect([code('list'), code('stat')]).toEqual([
+        'not_directory',
+        row.except === undefined ? undefined : code('stat'),
+      ]);
+    } else if ('vacant' in want) {
+      expect([code('readWhole'), code('readLines'), code('hash')]).toEqual(Array(3).fill('not_found'));
+      expect([code('list'), code('grep'), code('glob')]).toEqual(Array(3).fill('not_found'));
+    } else if ('code' in want) {
+      expect([code('readWhole'), code('readLines'), code('hash')]).toEqual(Array(3).fill(want.code));
+      expect(code('list')).toBe(want.folder ?? want.code);
+      expect([code('grep'), code('glob')]).not.toContain(undefined);
+    } else {
+      expect([code('readWhole'), code('readLines'), code('hash')]).toEqual(Array(3).fill('is_directory'));
+      expect([code('list'), code('stat'), code('grep'), code('glob')]).toEqual(Array(4).fill(undefined));
+    }
+  });
+
+  const inside = here.filter((row) => !('code' in expected(row, backend)));
+  const refused = here.filter((row) => 'code' in expected(row, backend));
+
+  test.each(inside)('changes nothing outside: $name', async (row) => {
+    await attempt(CREATING, row, backend);
+    await attempt(DESTROYING, row, backend);
+  });
+
+  // Where operations may take away what makes a row a row (the link itself), the next one gets the layout anew.
+  test.each(refused)('changes nothing outside: $name', async (row) => {
+    let left = Object.entries({ ...CREATING, ...DESTROYING });
+    while (left.length > 0) left = await attemptUntilChanged(left, row, backend);
+  });
+
+  test('searching and copying a folder with links out brings nothing in', async () => {
+    const build: EscapeRow['build'] = (places) => {
+      for (const row of rows.filter(({ name, opened, farBelow }) => /link/.test(name) && !opened && !farBelow))
+        tryTo(() => row.build?.(places));
+    };
+    const row: EscapeRow = { name: 'all of them', build, path: '', expect: { folder: '' } };
+    const { results } = await attempt(
+      {
+        grep: READING.grep,
+        glob: READING.glob,
+        list: READING.list,
+        copy: (root) => copy({ root, path: at('') }, { root, path: at('dir/x') }, QUICK, UNCONTROLLED),
+        copyDir: (root) => copy({ root, path: at('dir') }, { root, path: at('copied') }, QUICK, UNCONTROLLED),
+        grepCopy: (root) => READING.grep(root, at('copied')),
+        remove: (root) => removeFolder(root, at('dir'), UNCONTROLLED),
+      },
+      row,
+      backend,
+    );
+    expect(results.copy?.code).toBe('into_itself');
+    expect(results.grep?.code).toBeUndefined();
+    expect(results.copyDir?.code).toBeUndefined();
+    expect(results.remove?.code).toBeUndefined();
+  });
+});
+
+function tryTo(act: () => void): void {
+  try {
+    act();
+  } catch {
+    // Another row has already taken the name.
+  }
+}
