@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { trace } from '../audit/call-event.ts';
-import { ConfigError, packageVersion } from '../config/index.ts';
-import { workspace } from '../dialects/workspace/index.ts';
+import { type ClassicFlags, ConfigError, classicConfig, memoryConfig, packageVersion } from '../config/index.ts';
 import { ListenError } from './listen-error.ts';
 
 const USAGE_ERROR = 2;
@@ -31,14 +30,14 @@ function commands(): Command {
     .configureHelp({ showGlobalOptions: true });
   program
     .command('serve')
-    .description('serve over HTTP, at /mcp')
+    .description('serve over HTTP, at /mcp and where the config says')
     .argument('[dir...]', 'folders to serve, each a root named after it, all tools, from this machine only')
     .option('--config <file>', 'config with named roots and what may be done in each')
     .option('--port <number>', 'port to listen on, 0 for any free one (default: that of the config, or 8091)')
     .option('--host <address>', 'address to listen on (default: that of the config)')
     .action(async (dirs: string[], options: object) => {
       const { serve } = await import('./serve.ts');
-      await serve(workspace, { dirs, ...options });
+      await serve({ dirs, ...options });
     });
   program
     .command('stdio')
@@ -46,8 +45,28 @@ function commands(): Command {
     .argument('[dir...]', 'folders to serve, each a root named after it, all tools')
     .option('--config <file>', 'config with named roots and what may be done in each')
     .action(async (dirs: string[], options: object) => {
+      const [{ stdio }, { configOf }] = await Promise.all([import('./stdio.ts'), import('./start.ts')]);
+      await stdio(await configOf({ dirs, ...options }), { name: 'workspace', root: undefined });
+    });
+  program
+    .command('memory')
+    .description('serve the six memory tools on the folder named by BASE_PATH, over stdin and stdout')
+    .action(async () => {
       const { stdio } = await import('./stdio.ts');
-      await stdio(workspace, { dirs, ...options });
+      const config = memoryConfig();
+      await stdio(config, config.dialects[0]);
+    });
+  program
+    .command('classic')
+    .description('serve the nine classic tools on one folder, over stdin and stdout')
+    .option('--root-dir <path>', 'the folder (default: FS_SERVER_ROOT, or the current one)')
+    .option('--max-file-size <bytes>', 'the most that is returned of a file (default: FS_MAX_FILE_SIZE, or 10485760)')
+    .option('--request-timeout <seconds>', 'time for one call (default: FS_REQUEST_TIMEOUT, or 30)')
+    .option('--log-level <level>', 'error, warn, info, debug or trace (default: FS_LOG_LEVEL, or info)')
+    .action(async (flags: ClassicFlags) => {
+      const { stdio } = await import('./stdio.ts');
+      const config = classicConfig(flags);
+      await stdio(config, config.dialects[0]);
     });
   return program;
 }

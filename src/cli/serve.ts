@@ -1,8 +1,9 @@
 import { type Config, ConfigError } from '../config/index.ts';
-import { type HttpServing, startHttp } from '../server/http.ts';
+import { type HttpServing, type Mount, startHttp } from '../server/http.ts';
 import { isLoopbackAddress } from '../server/origin.ts';
+import { type Service, speaking } from '../server/service.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';
-import type { Dialect } from '../tools/dialect.ts';
+import { loadDialect, mountPath } from './dialects.ts';
 import { ListenError } from './listen-error.ts';
 import { firstSignal } from './signals.ts';
 import { configOf, GRACE_MS, type Source, start } from './start.ts';
@@ -13,13 +14,15 @@ export interface ServeOptions extends Source {
 }
 
 /** Serves over HTTP until told to stop. Raises `ConfigError` and `ListenError`. */
-export async function serve(dialect: Dialect, options: ServeOptions): Promise<void> {
+export async function serve(options: ServeOptions): Promise<void> {
   const config = withOverrides(await configOf(options), options);
   const stopped = firstSignal();
-  const started = start(config, dialect);
+  const started = await start(config, config.dialects[0]);
   const { logger } = started.log;
-  const http = await listen(() => startHttp(started.service, config), config);
-  logger.info({ ...started.facts, address: `${config.host}:${http.port}`, url: http.url }, 'listening');
+  const mounts = await mountsOf(config, started.service);
+  const http = await listen(() => startHttp(mounts, config), config);
+  const urls = mounts.map(({ path }) => http.base + path);
+  logger.info({ ...started.facts, address: `${config.host}:${http.port}`, url: urls[0], urls }, 'listening');
   if (!isLoopbackAddress(config.host)) {
     logger.warn(
       { host: config.host },
@@ -27,13 +30,21 @@ export async function serve(dialect: Dialect, options: ServeOptions): Promise<vo
     );
   }
   process.stdout.on('error', () => {});
-  process.stdout.write(banner(config, http, String(started.facts.version)));
+  process.stdout.write(banner(config, urls, String(started.facts.version)));
   const signal = await stopped;
   const closed = http.close(GRACE_MS);
   logger.info({ signal }, 'stopping');
   await closed;
   logger.info('stopped');
   await started.close();
+}
+
+async function mountsOf({ dialects: [first, ...more] }: Config, service: Service): Promise<[Mount, ...Mount[]]> {
+  const others = more.map(async ({ name, root }) => ({
+    path: mountPath(name),
+    service: speaking(service, await loadDialect(name), root),
+  }));
+  return [{ path: mountPath(first.name), service }, ...(await Promise.all(others))];
 }
 
 function withOverrides(config: Config, { host, port }: ServeOptions): Config {
@@ -64,22 +75,26 @@ async function listen(attempt: () => Promise<HttpServing>, { host, port }: Confi
 }
 
 /** Tells a person where to connect and how. The log has the same for programs. */
-function banner({ roots }: Config, { url }: HttpServing, version: string): string {
+function banner({ roots, dialects }: Config, urls: readonly string[], version: string): string {
   const width = Math.max(...roots.map(({ name }) => name.length));
   const rows = roots.map(({ name, allowed }) => {
     const tools = new Set(allowed);
     return `  ${name.padEnd(width)}  ${tools.size === CAPABILITIES.length ? 'all tools' : [...tools].join(', ') || 'no tools'}`;
   });
   return [
-    `Ringfence ${version} is serving MCP at ${url}`,
+    `Ringfence ${version} is serving MCP at ${urls.join(' and ')}`,
     '',
     'Roots:',
     ...rows,
     '',
     'Connect from Claude Code:',
-    `  claude mcp add --transport http ringfence ${url}`,
+    ...urls.map((url, index) => `  claude mcp add --transport http ${clientName(dialects[index]?.name)} ${url}`),
     '',
     'Stop with Ctrl+C.',
     '',
   ].join('\n');
+}
+
+function clientName(dialect = 'workspace'): string {
+  return dialect === 'workspace' ? 'ringfence' : `ringfence-${dialect}`;
 }

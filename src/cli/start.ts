@@ -4,13 +4,14 @@ import {
   type Config,
   ConfigError,
   configFromDirs,
+  type DialectConfig,
   fenceFromEnvironment,
   loadConfig,
   packageVersion,
 } from '../config/index.ts';
 import { openService, type Service } from '../server/service.ts';
 import { sweepInBackground } from '../server/sweep.ts';
-import type { Dialect } from '../tools/dialect.ts';
+import { loadDialect } from './dialects.ts';
 
 /** How long running calls may take to finish once the server was asked to stop. */
 export const GRACE_MS = 10_000;
@@ -41,10 +42,10 @@ export async function configOf({ dirs, config }: Source): Promise<Config> {
 }
 
 /** Opens everything but the transport. Raises `ConfigError`. */
-export function start(config: Config, dialect: Dialect): Started {
+export async function start(config: Config, { name, root }: DialectConfig): Promise<Started> {
   const backend = fenceFromEnvironment();
   const log = openLog(config.logLevel);
-  const service = openService({ config, dialect, backend, logger: log.logger });
+  const service = openService({ config, dialect: await loadDialect(name), home: root, backend, logger: log.logger });
   const sweep = sweepInBackground(service);
   // Node's own report would print the error's message, which may quote file content.
   process.once('uncaughtException', (error) => {
@@ -56,7 +57,7 @@ export function start(config: Config, dialect: Dialect): Started {
     log,
     facts: {
       version: packageVersion(),
-      dialect: dialect.name,
+      dialect: name,
       config: config.file,
       roots: config.roots.map(({ name }) => name),
       fence: backend.name,

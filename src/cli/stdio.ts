@@ -1,13 +1,12 @@
+import type { Config, DialectConfig } from '../config/index.ts';
 import { startStdio } from '../server/stdio.ts';
-import type { Dialect } from '../tools/dialect.ts';
 import { firstSignal } from './signals.ts';
-import { configOf, GRACE_MS, type Source, start } from './start.ts';
+import { GRACE_MS, start } from './start.ts';
 
 /** Serves the client at the other end of stdin and stdout until it goes away or we are told to stop. Raises `ConfigError`. */
-export async function stdio(dialect: Dialect, source: Source): Promise<void> {
-  const config = await configOf(source);
+export async function stdio(config: Config, dialect: DialectConfig): Promise<void> {
   const stopped = firstSignal();
-  const started = start(config, dialect);
+  const started = await start(config, dialect);
   const { logger } = started.log;
   const serving = startStdio(started.service);
   logger.info({ ...started.facts, address: 'stdio' }, 'serving');

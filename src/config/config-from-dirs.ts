@@ -3,8 +3,8 @@ import { CAPABILITIES } from '../tools/capabilities.ts';
 import { checkFolder } from './check-folder.ts';
 import type { Config, RootConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
+import { defaultConfig } from './default-config.ts';
 import { nameProblem } from './load-config.ts';
-import { configSchema } from './schema.ts';
 
 /** A config for folders alone: a root for each, named after it, with all tools, reachable from this machine only. */
 export function configFromDirs(dirs: readonly string[]): Config {
@@ -20,17 +20,7 @@ export function configFromDirs(dirs: readonly string[]): Config {
     names.add(name);
     return { name, path: folder, allowed: CAPABILITIES, origin: dir };
   });
-  const defaults = configSchema.omit({ roots: true }).parse({});
-  return {
-    file: undefined,
-    host: '127.0.0.1',
-    port: defaults.port,
-    maxFullReadSize: defaults.max_full_read_size,
-    requestTimeout: defaults.request_timeout,
-    logLevel: defaults.log_level,
-    durableWrites: defaults.durable_writes,
-    roots,
-  };
+  return { ...defaultConfig(), roots };
 }
 
 /** Folders of the same name get a number: `src`, `src-2`. */

@@ -1,5 +1,6 @@
 import type { LogLevel } from '../audit/log.ts';
 import type { Capability } from '../tools/capabilities.ts';
+import type { DialectName } from './schema.ts';
 
 export interface RootConfig {
   readonly name: string;
@@ -8,6 +9,12 @@ export interface RootConfig {
   readonly allowed: readonly Capability[];
   /** Where the operator wrote the folder, for messages. */
   readonly origin: string;
+}
+
+/** A dialect that is spoken, and the root of one whose tools name none. */
+export interface DialectConfig {
+  readonly name: DialectName;
+  readonly root: string | undefined;
 }
 
 /** What the operator decided, checked and complete. */
@@ -22,4 +29,5 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly durableWrites: boolean;
   readonly roots: readonly RootConfig[];
+  readonly dialects: readonly [DialectConfig, ...DialectConfig[]];
 }

@@ -4,9 +4,9 @@ import { CAPABILITIES, type Capability } from '../tools/capabilities.ts';
 import { nearest } from '../tools/nearest.ts';
 import { type CheckStyle, checker } from '../tools/problems.ts';
 import { checkFolder } from './check-folder.ts';
-import type { Config, RootConfig } from './config.ts';
+import type { Config, DialectConfig, RootConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
-import { type ConfigFile, configSchema } from './schema.ts';
+import { type ConfigFile, configSchema, type DialectName } from './schema.ts';
 
 const KEYS: CheckStyle = {
   noun: 'key',
@@ -26,6 +26,7 @@ export async function loadConfig(file: string): Promise<Config> {
   const checked = checker(configSchema, KEYS)(await parseYaml(readText(file, fail), fail));
   if ('problems' in checked) return fail(checked.problems.map(({ message }) => message).join('; '));
   const { value } = checked;
+  const roots = checkRoots(value.roots, path.dirname(path.resolve(file)), fail);
   return {
     file,
     host: value.host,
@@ -34,7 +35,8 @@ export async function loadConfig(file: string): Promise<Config> {
     requestTimeout: value.request_timeout,
     logLevel: value.log_level,
     durableWrites: value.durable_writes,
-    roots: checkRoots(value.roots, path.dirname(path.resolve(file)), fail),
+    roots,
+    dialects: checkDialects(value.dialects, roots, fail),
   };
 }
 
@@ -95,6 +97,20 @@ function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootC
     if (trouble !== undefined) fail(`${origin}: ${trouble}`);
     return { name: root.name, path: folder, allowed, origin };
   });
+}
+
+function checkDialects(dialects: ConfigFile['dialects'], roots: readonly RootConfig[], fail: Fail): Config['dialects'] {
+  const [first, ...more] = Object.entries(dialects).map(([name, options]): DialectConfig => {
+    const root = options && 'root' in options ? options.root : undefined;
+    if (root !== undefined && roots.every((known) => known.name !== root)) {
+      const names = roots.map((known) => known.name);
+      const meant = nearest(root, names);
+      const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+      fail(`dialects.${name}.root: unknown root "${root}"${hint}; known are ${names.join(', ')}`);
+    }
+    return { name: name as DialectName, root };
+  });
+  return first === undefined ? fail('dialects: names none; leave the key out to serve workspace') : [first, ...more];
 }
 
 /** What is wrong with a root's name, if anything. Names travel in messages and logs, so they hold nothing that could mislead there. */

@@ -11,6 +11,17 @@ const root = z.strictObject({
   allowed_tools: z.array(z.string()),
 });
 
+const bound = z.strictObject({ root: z.string().min(1) });
+
+/** The dialects that can be served, each with what it has to be told. */
+const dialects = z.strictObject({
+  workspace: z.strictObject({}).nullable().optional(),
+  memory: bound.optional(),
+  classic: bound.optional(),
+});
+
+export type DialectName = keyof z.output<typeof dialects>;
+
 /** The config file as an operator writes it. */
 export const configSchema = z.strictObject({
   host: z.string().min(1).default('0.0.0.0'),
@@ -20,6 +31,7 @@ export const configSchema = z.strictObject({
   log_level: z.enum(LOG_LEVELS).default('info'),
   durable_writes: z.boolean().default(true),
   roots: z.array(root).min(1),
+  dialects: dialects.default({ workspace: {} }),
 });
 
 export type ConfigFile = z.output<typeof configSchema>;

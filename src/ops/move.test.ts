@@ -138,6 +138,7 @@ onEveryBackend((open, backend) => {
     box.link('../outside', 'folder');
     for (const to of ['outward', 'outward-dangling', 'folder', 'folder/x', 'folder/x/y']) {
       expect(await outcome(move(box, 'f', to))).toBe('outside_root');
+      expect(await outcome(move(box, 'f', to, { intoFolders: false }))).toBe('outside_root');
     }
     expect(await outcome(move(box, 'folder/secret', 'stolen'))).toBe('outside_root');
     expect(box.text('f')).toBe('new');

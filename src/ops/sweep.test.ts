@@ -53,6 +53,16 @@ onEveryBackend((open) => {
     expect(await sweepLeftovers(box.root, UNCONTROLLED)).toBe(0);
   });
 
+  test('those of another machine go after a day', async () => {
+    using box = open();
+    const [fresh, old] = [`${PREFIX}00000000-1-0123abcd-1`, `${PREFIX}00000000-1-0123abcd-2`];
+    for (const name of [fresh, old]) box.file(name);
+    const yesterday = new Date(Date.now() - 25 * 3_600_000);
+    fs.utimesSync(box.host(old), yesterday, yesterday);
+    expect(await sweepLeftovers(box.root, UNCONTROLLED)).toBe(1);
+    expect(box.tree()).toEqual([fresh]);
+  });
+
   test('links are not followed', async () => {
     using box = open();
     fs.writeFileSync(`${box.outside}/${left(1)}`, '');

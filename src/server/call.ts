@@ -1,6 +1,7 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { type CallEvent, type Failure, recordCall } from '../audit/call-event.ts';
 import { RingfenceError } from '../errors.ts';
+import type { Root } from '../fence/index.ts';
 import { nearest } from '../tools/nearest.ts';
 import { type Checked, checker } from '../tools/problems.ts';
 import type { CallContext, Tool } from '../tools/tool.ts';
@@ -60,7 +61,7 @@ export function toolCaller(service: Service): CallTool {
     const { tool, check } = found;
     const checked: Checked<Args> = check(args);
     if ('problems' in checked) {
-      return finish(failed(dialect.wordProblems(checked.problems, tool)), { code: 'invalid_argument' });
+      return finish(failed(dialect.wordProblems(checked.problems, { tool, args })), { code: 'invalid_argument' });
     }
     call.describe(tool.subject, checked.value);
     try {
@@ -93,6 +94,10 @@ async function run(service: Service, tool: Tool, { args, signal, progress, used 
   signal.addEventListener('abort', cancel, { once: true });
   if (signal.aborted) cancel();
   const timer = tool.ownTimeout ? undefined : setTimeout(expire, requestTimeout * 1000);
+  const hand = (name: string): Root => {
+    used(name);
+    return roots.use(name, tool.needs);
+  };
   try {
     return await tool.run(args, {
       signal: call.signal,
@@ -100,17 +105,17 @@ async function run(service: Service, tool: Tool, { args, signal, progress, used 
       limits: service.limits,
       search: service.search,
       durable: service.durable,
-      root: (name) => {
-        used(name);
-        return roots.use(name, tool.needs);
-      },
+      root: hand,
       home: () => {
-        throw new Error(`the ${service.dialect.name} dialect is not bound to a root`);
+        if (service.home === undefined) throw new Error(`the ${service.dialect.name} dialect is not bound to a root`);
+        return hand(service.home);
       },
       require: (root, capability) => {
         roots.use(root.name, [capability]);
       },
       allRoots: () => roots.all(),
+      warn: (message, facts) =>
+        service.logger.warn({ tool: tool.name, dialect: service.dialect.name, ...facts }, message),
     });
   } finally {
     clearTimeout(timer);

@@ -25,15 +25,26 @@ export interface HttpOptions {
 export interface HttpServing {
   readonly host: string;
   readonly port: number;
-  /** Where a client on this machine connects. */
-  readonly url: string;
+  /** Where a client on this machine connects; the paths of the mounts come after it. */
+  readonly base: string;
   /** Stops accepting, lets running calls finish for so long, then cancels what is left and closes. */
   close(graceMs: number): Promise<void>;
 }
 
-/** Serves the protocol at `/mcp` and `ok` at `/health`. Rejects with a system error if it cannot listen there. */
-export async function startHttp(service: Service, options: HttpOptions): Promise<HttpServing> {
-  const endpoint = mcpEndpoint(service, options.sessions ?? SESSION_LIMITS);
+/** A service, and the path at which its dialect is spoken. */
+export interface Mount {
+  readonly path: string;
+  readonly service: Service;
+}
+
+/**
+ * Serves the protocol at the path of each mount and `ok` at `/health`. The mounts share their running calls and log.
+ * Rejects with a system error if it cannot listen there.
+ */
+export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: HttpOptions): Promise<HttpServing> {
+  const [{ service }] = mounts;
+  const limits = options.sessions ?? SESSION_LIMITS;
+  const endpoints = new Map(mounts.map((mount) => [mount.path, mcpEndpoint(mount.service, limits)]));
   const loopbackOnly = isLoopbackAddress(options.host);
   const posts = new Set<Promise<void>>();
   let closing = false;
@@ -41,7 +52,11 @@ export async function startHttp(service: Service, options: HttpOptions): Promise
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split('?', 1)[0];
     if (path === '/health') return health(request, response);
-    if (path !== '/mcp') return sendError(response, { status: 404, message: 'Not found: MCP is served at /mcp' });
+    const endpoint = endpoints.get(path ?? '');
+    if (endpoint === undefined) {
+      const known = [...endpoints.keys()].join(', ');
+      return sendError(response, { status: 404, message: `Not found: MCP is served at ${known}` });
+    }
     const foreign = foreignCaller(request, loopbackOnly);
     if (foreign !== undefined) {
       service.logger.warn({ origin: request.headers.origin, host: request.headers.host }, 'foreign request refused');
@@ -72,7 +87,7 @@ export async function startHttp(service: Service, options: HttpOptions): Promise
   return {
     host: options.host,
     port,
-    url: `http://${urlHost(options.host)}:${port}/mcp`,
+    base: `http://${urlHost(options.host)}:${port}`,
     close: async (graceMs) => {
       closing = true;
       const closed = once(server, 'close');
@@ -80,7 +95,7 @@ export async function startHttp(service: Service, options: HttpOptions): Promise
       server.closeIdleConnections();
       await service.running.drain(graceMs);
       await Promise.race([Promise.all(posts), delay(LAST_ANSWERS_MS)]);
-      await endpoint.close();
+      await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()));
       server.closeAllConnections();
       await closed;
     },

@@ -10,6 +10,8 @@ import { RunningCalls } from './running-calls.ts';
 /** Everything that the calls of one server share, whatever transport they come by. */
 export interface Service {
   readonly dialect: Dialect;
+  /** The root of a dialect whose tools name none. */
+  readonly home?: string | undefined;
   readonly roots: Roots;
   readonly search: SearchPool;
   readonly limits: Limits;
@@ -25,16 +27,23 @@ export interface Service {
 export interface ServiceParts {
   readonly config: Config;
   readonly dialect: Dialect;
+  readonly home?: string | undefined;
   readonly backend: Backend;
   readonly logger: Logger;
 }
 
+/** The same service in another dialect: its roots, workers and running calls are shared. */
+export function speaking(service: Service, dialect: Dialect, home?: string): Service {
+  return { ...service, dialect, home };
+}
+
 /** Opens the roots of a config. Raises `ConfigError` for one that cannot be opened. */
-export function openService({ config, dialect, backend, logger }: ServiceParts): Service {
+export function openService({ config, dialect, home, backend, logger }: ServiceParts): Service {
   const roots = openRoots(config, backend);
   const search = new SearchPool();
   return {
     dialect,
+    home,
     roots: new Roots(roots),
     search,
     limits: { maxFullReadSize: config.maxFullReadSize },

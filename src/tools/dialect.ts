@@ -10,6 +10,13 @@ export interface ArgumentProblem {
   readonly message: string;
 }
 
+/** The call that an error text is about. */
+export interface WordedCall {
+  readonly tool: Tool;
+  /** As the client sent them, unchecked. */
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
 /** A set of tools under one contract: their names, their wording, their error form. Never an operation of its own. */
 export interface Dialect {
   readonly name: string;
@@ -22,6 +29,7 @@ export interface Dialect {
   /** MCP's destructiveHint by effect; some contracts fix it. */
   destructive(tool: Tool): boolean;
   /** The error text a client sees. Never shows a host path. */
-  wordError(error: RingfenceError, call: { tool: Tool; args: Readonly<Record<string, unknown>> }): string;
-  wordProblems(problems: readonly ArgumentProblem[], tool: Tool): string;
+  wordError(error: RingfenceError, call: WordedCall): string;
+  /** The same for arguments that do not fit the tool's schema. */
+  wordProblems(problems: readonly ArgumentProblem[], call: WordedCall): string;
 }

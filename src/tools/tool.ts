@@ -26,7 +26,7 @@ export interface CallContext extends Control {
   /** Asks for one capability more, where a tool learns only while running that it needs it. */
   require(root: Root, capability: Capability): void;
   /** Puts a warning about this call in the log. The facts name things; they never hold what is in files. */
-  warn?(message: string, facts: Readonly<Record<string, string | number>>): void;
+  warn(message: string, facts: Readonly<Record<string, string | number>>): void;
   /** All roots, to be named, not used. */
   allRoots(): NamedRoot[];
 }

@@ -144,9 +144,8 @@ describe('filesystem-server/read: sizes', () => {
       size: 15,
       line_count: 3,
     });
-    expect(box.warnings).toEqual([
-      { message: 'file truncated', facts: { path: 'd/f', size: 15, returned: 10, limit: 10 } },
-    ]);
+    const facts = { tool: 'read', dialect: 'classic', path: 'd/f', size: 15, returned: 10, limit: 10 };
+    expect(box.warnings).toEqual([{ level: 'warn', msg: 'file truncated', ...facts }]);
     await box.ok('read', { path: 'd/f', start_line: 1, end_line: 1 });
     expect(box.warnings).toHaveLength(1);
   });

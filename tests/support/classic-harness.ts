@@ -7,9 +7,7 @@ import { RunningCalls } from '../../src/server/running-calls.ts';
 import type { Service } from '../../src/server/service.ts';
 import { describeTools } from '../../src/server/tool-list.ts';
 import { CAPABILITIES, type Capability } from '../../src/tools/capabilities.ts';
-import type { Dialect } from '../../src/tools/dialect.ts';
 import { Roots } from '../../src/tools/roots.ts';
-import { defineTool } from '../../src/tools/tool.ts';
 import { Sandbox } from './sandbox.ts';
 
 const ROOT = 'home';
@@ -37,28 +35,35 @@ export interface ClassicOptions {
 
 /** The classic dialect on a sandbox, called the way every transport calls it. */
 export class Classic extends Sandbox {
-  readonly warnings: { message: string; facts: object }[] = [];
   /** The log, a line per entry. */
   readonly log: Fields[] = [];
-  readonly #service: Service;
   readonly #call: ReturnType<typeof toolCaller>;
   readonly #home: Root;
 
   constructor({ backend = 'openat2', allowed = CAPABILITIES, ...limits }: ClassicOptions = {}) {
     super(backend);
     this.#home = Root.open(ROOT, this.inside, chooseBackend(backend));
-    this.#service = {
-      dialect: this.#bound(),
+    const service: Service = {
+      dialect: classic,
+      home: ROOT,
       roots: new Roots([{ root: this.#home, allowed: new Set(allowed) }]),
       search: POOL,
       limits: { maxFullReadSize: limits.maxFileSize ?? 10 * 1024 * 1024 },
       durable: false,
       requestTimeout: limits.requestTimeout ?? 30,
-      logger: pino({}, { write: (line: string) => void this.log.push(JSON.parse(line)) }),
+      logger: pino(
+        { base: null, timestamp: false, formatters: { level: (level) => ({ level }) } },
+        { write: (line: string) => void this.log.push(JSON.parse(line)) },
+      ),
       running: new RunningCalls(),
       close: async () => {},
     };
-    this.#call = toolCaller(this.#service);
+    this.#call = toolCaller(service);
+  }
+
+  /** What the log warns of. */
+  get warnings(): Fields[] {
+    return this.log.filter(({ level }) => level === 'warn');
   }
 
   /** The tools as `tools/list` answers them, by name. */
@@ -73,7 +78,7 @@ export class Classic extends Sandbox {
     if (isError || more.length > 0) throw new Error(`${tool} failed: ${block?.text}`);
     const parsed: unknown = JSON.parse(block?.text ?? '');
     if (JSON.stringify(parsed) !== JSON.stringify(structuredContent)) throw new Error('text and structure differ');
-    const found = this.#service.dialect.tools.find(({ name }) => name === tool);
+    const found = classic.tools.find(({ name }) => name === tool);
     found?.output.strict().parse(structuredContent);
     return structuredContent;
   }
@@ -103,21 +108,5 @@ export class Classic extends Sandbox {
   override [Symbol.dispose](): void {
     this.#home[Symbol.dispose]();
     super[Symbol.dispose]();
-  }
-
-  /** The dialect with its tools at home in the one root, and their warnings kept. */
-  #bound(): Dialect {
-    const tools = classic.tools.map((tool) =>
-      defineTool({
-        ...tool,
-        run: (args, context) =>
-          tool.run(args, {
-            ...context,
-            home: () => context.root(ROOT),
-            warn: (message, facts) => this.warnings.push({ message, facts }),
-          }),
-      }),
-    );
-    return { ...classic, tools };
   }
 }

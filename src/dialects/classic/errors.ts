@@ -2,7 +2,7 @@ import type { ErrorCode, RingfenceError } from '../../errors.ts';
 import { isAbsolute } from './path.ts';
 
 /** What of a call its error tells about. */
-export interface Call {
+interface Call {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
 }

@@ -1,8 +1,7 @@
 import type { Dialect } from '../../tools/dialect.ts';
-import type { Tool } from '../../tools/tool.ts';
 import { copy } from './copy.ts';
 import { deleteTool } from './delete.ts';
-import { type Call, wordError, wordInvalid } from './errors.ts';
+import { wordError, wordInvalid } from './errors.ts';
 import { info } from './info.ts';
 import { list } from './list.ts';
 import { mkdir } from './mkdir.ts';
@@ -21,6 +20,6 @@ export const classic: Dialect = {
   tools: [list, read, write, mkdir, deleteTool, copy, move, info, search],
   destructive: ({ effect }) => effect === 'change' || effect === 'destroy',
   wordError: (error, { tool, args }) => wordError(error, { tool: tool.name, args }),
-  wordProblems: (problems, tool: Tool, args: Call['args'] = {}) =>
+  wordProblems: (problems, { tool, args }) =>
     wordInvalid(problems.map(({ message }) => message).join('; '), { tool: tool.name, args }),
 };

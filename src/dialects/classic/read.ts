@@ -54,7 +54,7 @@ export const read = defineTool({
     const { size } = part;
     if (truncated) {
       const returned = Buffer.byteLength(content, encoding);
-      context.warn?.('file truncated', { path: shown(path), size, returned, limit: context.limits.maxFullReadSize });
+      context.warn('file truncated', { path: shown(path), size, returned, limit: context.limits.maxFullReadSize });
     }
     const metadata = metadataOf(path, { mtime: part.modified, size });
     return { content, encoding, size, truncated, line_count: part.linesTotal ?? 0, metadata };

@@ -1,8 +1,6 @@
 import * as z from 'zod';
-import { isCode } from '../../errors.ts';
 import { refuseOutwardLink } from '../../ops/refuse-outward-link.ts';
-import { removeFile } from '../../ops/remove-file.ts';
-import { removeFolder } from '../../ops/remove-folder.ts';
+import { removeEntry } from '../../ops/remove-entry.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { changedPath, SUBJECT, storagePath } from './fields.ts';
 import { parseStoragePath } from './storage-path.ts';
@@ -20,13 +18,7 @@ export const deleteEntry = defineTool({
     const root = context.home();
     const target = parseStoragePath(path);
     refuseOutwardLink(root, target);
-    try {
-      await removeFile(root, target);
-    } catch (error) {
-      if (!isCode(error, 'is_directory')) throw error;
-      context.require(root, 'remove_folder');
-      await removeFolder(root, target, context, { recursive: false });
-    }
+    await removeEntry(root, target, { beforeFolder: () => context.require(root, 'remove_folder') });
     return { path };
   },
   text: ({ path }) => `Deleted ${path}.`,

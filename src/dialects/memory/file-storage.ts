@@ -102,6 +102,7 @@ function contextFor(root: Root, durable: boolean): CallContext {
     limits: { maxFullReadSize: MAX_VIEW_BYTES },
     home: () => root,
     require: () => {},
+    warn: () => {},
     allRoots: () => [],
     root: () => {
       throw new Error('memory tools name no roots');

@@ -78,14 +78,14 @@ export function wordError(error: RingfenceError, call: Call): string {
 }
 
 function missing({ path }: RingfenceError, { tool, args }: Call): string {
-  if (path !== undefined && path === args['source_path']) return 'source file';
+  if (path !== undefined && path === args.source_path) return 'source file';
   if (tool === 'list_folder' || tool === 'remove_folder') return 'directory';
   return tool === 'grep' || tool === 'glob' ? 'path' : 'file';
 }
 
 function rootOf({ root, path }: RingfenceError, args: Call['args']): string | undefined {
   if (root !== undefined) return root;
-  const name = args['root'] ?? (path === args['dest_path'] ? args['dest_root'] : args['source_root']);
+  const name = args.root ?? (path === args.dest_path ? args.dest_root : args.source_root);
   return typeof name === 'string' ? name : undefined;
 }
 

@@ -8,7 +8,8 @@ import { filePath, rootName, SUBJECT } from './fields.ts';
 
 export const permissionsFile = defineTool({
   name: 'permissions_file',
-  description: 'Owner, group and mode bits of a file, folder or symlink. For a symlink, target has those of what it points to.',
+  description:
+    'Owner, group and mode bits of a file, folder or symlink. For a symlink, target has those of what it points to.',
   needs: ['permissions_file'],
   effect: 'read',
   subject: SUBJECT,

@@ -54,7 +54,8 @@ function rangeOf(args: Input): Range {
   const bytes = args.offset_bytes !== undefined || args.limit_bytes !== undefined;
   const lines = args.offset_lines !== undefined || args.limit_lines !== undefined;
   if (bytes && lines) {
-    const problem = 'byte and line parameters are mutually exclusive; give offset_bytes/limit_bytes or offset_lines/limit_lines';
+    const problem =
+      'byte and line parameters are mutually exclusive; give offset_bytes/limit_bytes or offset_lines/limit_lines';
     throw new RingfenceError('invalid_argument', { problem }, { path: args.path });
   }
   if (bytes) return { by: 'bytes', offset: args.offset_bytes ?? 0, limit: args.limit_bytes };
