@@ -5,7 +5,7 @@ IMAGE ?= ringfence
 .PHONY: build run test docker-build
 
 node_modules: package.json package-lock.json
-	npm install --no-save
+	npm ci
 	@touch node_modules
 
 build: node_modules

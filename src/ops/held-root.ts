@@ -1,6 +1,5 @@
 import path from 'node:path';
-import { ensureFolder } from '../fence/ensure-folder.ts';
-import { Root } from '../fence/index.ts';
+import { ensureFolder, Root } from '../fence/index.ts';
 import { sweepLeftovers } from './sweep.ts';
 
 /** A folder that a program holds open for as long as it works with it. Removes what an earlier, killed run left there. */

@@ -3,7 +3,11 @@ import type { CallerPath, Root } from '../fence/index.ts';
 import { located } from './located.ts';
 
 /** Makes a folder and, unless told otherwise, those above it. An existing folder is fine; anything else is `already_exists`. */
-export async function makeFolder(root: Root, path: CallerPath, { makeParents = true } = {}): Promise<{ created: boolean }> {
+export async function makeFolder(
+  root: Root,
+  path: CallerPath,
+  { makeParents = true } = {},
+): Promise<{ created: boolean }> {
   return located(root, path, () => {
     using place = root.locate(path, { follow: true, makeParents });
     if (place.stats === undefined) {

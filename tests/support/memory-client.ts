@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import pino from 'pino';
@@ -7,8 +9,8 @@ import { chooseBackend } from '../../src/fence/index.ts';
 import { mcpServerFactory } from '../../src/server/mcp-server.ts';
 import { openService } from '../../src/server/service.ts';
 import type { Capability } from '../../src/tools/capabilities.ts';
-import type { Dialect } from '../../src/tools/dialect.ts';
-import { type CallResult, callTool, tempDir } from './server.ts';
+import { ChildTransport } from './child-transport.ts';
+import { BIN, type CallResult, callTool, tempDir } from './server.ts';
 
 export interface MemoryOptions {
   /** A new temporary folder if left out. */
@@ -30,32 +32,47 @@ export interface MemoryServer extends AsyncDisposable {
   fails(tool: string, args: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>>;
 }
 
-/** Serves the memory dialect on a folder in this process. */
+/** Starts `ringfence memory` on a folder; with options that it has no setting for, serves the same in this process. */
 export async function openMemory(options: MemoryOptions = {}): Promise<MemoryServer> {
   const base = options.base ?? tempDir('ringfence-memory-');
+  const client = new Client({ name: 'ringfence-tests', version: '0.0.0' });
+  const own = options.allowed !== undefined || options.maxFullReadSize !== undefined;
+  const stop = own ? await serveHere(client, base, options) : await startProcess(client, base);
+  return assemble(client, base, async () => {
+    await client.close();
+    await stop();
+    if (options.base === undefined) fs.rmSync(base, { recursive: true, force: true });
+  });
+}
+
+type Stop = () => Promise<unknown>;
+
+async function startProcess(client: Client, base: string): Promise<Stop> {
+  const child = spawn(process.execPath, [BIN, 'memory'], { env: { ...process.env, BASE_PATH: base } });
+  const closed = once(child, 'close');
+  // Read, or a full pipe would stop the server.
+  child.stderr.resume();
+  await client.connect(new ChildTransport(child));
+  return async () => {
+    child.kill();
+    await closed;
+  };
+}
+
+async function serveHere(client: Client, base: string, { allowed, maxFullReadSize }: MemoryOptions): Promise<Stop> {
   const config = configFromDirs([base]);
-  const [root] = config.roots;
-  if (root === undefined) throw new Error('no root');
+  const roots = config.roots.map((root) => ({ ...root, name: 'memory', allowed: allowed ?? root.allowed }));
   const service = openService({
-    config: {
-      ...config,
-      maxFullReadSize: options.maxFullReadSize ?? 100 * 1024 * 1024,
-      roots: [{ ...root, name: 'memory', allowed: options.allowed ?? root.allowed }],
-    },
-    dialect: boundTo(memory, 'memory'),
+    config: { ...config, maxFullReadSize: maxFullReadSize ?? config.maxFullReadSize, roots },
+    dialect: memory,
+    home: 'memory',
     backend: chooseBackend(),
     logger: pino({ level: 'silent' }),
   });
   const [clientEnd, serverEnd] = InMemoryTransport.createLinkedPair();
-  const server = mcpServerFactory(service)();
-  await server.connect(serverEnd);
-  const client = new Client({ name: 'ringfence-tests', version: '0.0.0' });
+  await mcpServerFactory(service)().connect(serverEnd);
   await client.connect(clientEnd);
-  return assemble(client, base, async () => {
-    await client.close();
-    await service.close();
-    if (options.base === undefined) fs.rmSync(base, { recursive: true, force: true });
-  });
+  return () => service.close();
 }
 
 /** Wraps a client of a memory server, however it was started. */
@@ -78,13 +95,4 @@ function assemble(client: Client, base: string, close: () => Promise<void>): Mem
     },
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** The dialect with its tools at home in the root of that name, as a server that is bound to one root has them. */
-function boundTo(dialect: Dialect, name: string): Dialect {
-  const tools = dialect.tools.map((tool) => ({
-    ...tool,
-    run: ((args, context) => tool.run(args, { ...context, home: () => context.root(name) })) as typeof tool.run,
-  }));
-  return { ...dialect, tools };
 }

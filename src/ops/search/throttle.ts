@@ -1,8 +1,8 @@
 const INTERVAL_MS = 300;
 
-/** Passes on the latest number a few times a second at most. */
+/** Passes on the first number at once, then the latest a few times a second at most. */
 export function throttled(report: (done: number) => void): (done: number) => void {
-  let next = performance.now() + INTERVAL_MS;
+  let next = 0;
   return (done) => {
     const now = performance.now();
     if (now < next) return;
