@@ -1,9 +1,18 @@
 export { openLog } from './audit/log.ts';
 export { type Config, ConfigError, configFromDirs, loadConfig, type RootConfig } from './config/index.ts';
+export { FileStorage } from './dialects/memory/file-storage.ts';
+export { StorageError, type StorageErrorCode } from './dialects/memory/storage-error.ts';
+export type { FileContent } from './dialects/memory/view.ts';
+export {
+  createMemoryTool,
+  type MemoryTool,
+  type MemoryToolOptions,
+} from './dialects/memory-tool/create-memory-tool.ts';
 export { type ErrorCode, type ErrorDetails, isCode, RingfenceError } from './errors.ts';
 export { type CallerPath, chooseBackend, parseCallerPath, Root } from './fence/index.ts';
 export { type HttpOptions, type HttpServing, type Mount, startHttp } from './server/http.ts';
-export { openService, type Service, type ServiceParts } from './server/service.ts';
+export { openService, type Service, type ServiceParts, speaking } from './server/service.ts';
 export { type StdioServing, startStdio } from './server/stdio.ts';
 export type { Dialect } from './tools/dialect.ts';
+export { schemaMarkdown } from './tools/schema-markdown.ts';
 export { defineTool, type Tool } from './tools/tool.ts';

@@ -22,7 +22,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const mounts = await mountsOf(config, started.service);
   const http = await listen(() => startHttp(mounts, config), config);
   const urls = mounts.map(({ path }) => http.base + path);
-  logger.info({ ...started.facts, address: `${config.host}:${http.port}`, url: urls[0], urls }, 'listening');
+  const facts = { ...started.facts, dialects: config.dialects.map(({ name }) => name) };
+  logger.info({ ...facts, address: `${config.host}:${http.port}`, url: urls[0], urls }, 'listening');
   if (!isLoopbackAddress(config.host)) {
     logger.warn(
       { host: config.host },

@@ -57,7 +57,6 @@ export async function start(config: Config, { name, root }: DialectConfig): Prom
     log,
     facts: {
       version: packageVersion(),
-      dialect: name,
       config: config.file,
       roots: config.roots.map(({ name }) => name),
       fence: backend.name,

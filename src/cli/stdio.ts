@@ -9,7 +9,7 @@ export async function stdio(config: Config, dialect: DialectConfig): Promise<voi
   const started = await start(config, dialect);
   const { logger } = started.log;
   const serving = startStdio(started.service);
-  logger.info({ ...started.facts, address: 'stdio' }, 'serving');
+  logger.info({ ...started.facts, dialect: dialect.name, address: 'stdio' }, 'serving');
   const reason = await Promise.race([stopped, serving.gone.then(() => 'client gone')]);
   logger.info({ reason }, 'stopping');
   await started.service.running.drain(reason === 'client gone' ? 0 : GRACE_MS);

@@ -5,7 +5,7 @@ import { checkFolder } from './check-folder.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { defaultConfig } from './default-config.ts';
-import { configSchema } from './schema.ts';
+import { MAX_READ_SIZE, MAX_TIMEOUT_SECONDS } from './schema.ts';
 
 /** The flags of the command, as written. */
 export interface ClassicFlags {
@@ -18,8 +18,19 @@ export interface ClassicFlags {
 /** The name by which the one folder appears in the log. */
 const ROOT = 'root';
 const DEFAULT_MAX_FILE_SIZE = 10 * 1024 * 1024;
+const DEFAULT_TIMEOUT_SECONDS = 30;
 
-const { shape } = configSchema;
+interface Unit {
+  readonly name: string;
+  fits(value: number): boolean;
+}
+
+/** More than is ever read at once is fine: it only means no limit of the operator's own. */
+const BYTES: Unit = { name: 'a whole number of bytes above 0', fits: (value) => Number.isInteger(value) && value > 0 };
+const SECONDS: Unit = {
+  name: `a number of seconds above 0 and at most ${MAX_TIMEOUT_SECONDS}`,
+  fits: (value) => value > 0 && value <= MAX_TIMEOUT_SECONDS,
+};
 
 /** The config of a server on one folder. A flag wins over its variable, that over the default. Raises `ConfigError`. */
 export function classicConfig(flags: ClassicFlags, env: NodeJS.ProcessEnv = process.env): Config {
@@ -27,13 +38,15 @@ export function classicConfig(flags: ClassicFlags, env: NodeJS.ProcessEnv = proc
   const maxFileSize = pick(flags.maxFileSize, '--max-file-size', env, 'FS_MAX_FILE_SIZE');
   const timeout = pick(flags.requestTimeout, '--request-timeout', env, 'FS_REQUEST_TIMEOUT');
   const level = pick(flags.logLevel, '--log-level', env, 'FS_LOG_LEVEL');
+  // A script's unset variable must not open whatever folder it happens to run in.
+  if (root.value === '') throw new ConfigError(`${root.from}: must be the path of a folder, got an empty one`);
   const folder = path.resolve(root.value ?? '.');
   const trouble = checkFolder(folder);
   if (trouble !== undefined) throw new ConfigError(`${root.from}: ${trouble}`);
   return {
     ...defaultConfig(),
-    maxFullReadSize: number(maxFileSize, shape.max_full_read_size, DEFAULT_MAX_FILE_SIZE, 'a number of bytes'),
-    requestTimeout: number(timeout, shape.request_timeout, 30, 'a number of seconds above 0'),
+    maxFullReadSize: Math.min(number(maxFileSize, BYTES) ?? DEFAULT_MAX_FILE_SIZE, MAX_READ_SIZE),
+    requestTimeout: number(timeout, SECONDS) ?? DEFAULT_TIMEOUT_SECONDS,
     logLevel: levelOf(level),
     roots: [{ name: ROOT, path: folder, allowed: CAPABILITIES, origin: root.from }],
     dialects: [{ name: 'classic', root: ROOT }],
@@ -51,15 +64,10 @@ function pick(flag: string | undefined, flagName: string, env: NodeJS.ProcessEnv
   return { value: env[variable] || undefined, from: variable };
 }
 
-function number(
-  { value, from }: Setting,
-  schema: { safeParse(value: unknown): { success: boolean } },
-  fallback: number,
-  what: string,
-): number {
-  if (value === undefined) return fallback;
+function number({ value, from }: Setting, unit: Unit): number | undefined {
+  if (value === undefined) return undefined;
   const parsed = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
-  if (!schema.safeParse(parsed).success) throw new ConfigError(`${from}: must be ${what}, got "${value}"`);
+  if (!unit.fits(parsed)) throw new ConfigError(`${from}: must be ${unit.name}, got "${value}"`);
   return parsed;
 }
 

@@ -40,6 +40,7 @@ test('FR-018: defaults, and paths relative to the file', async () => {
     logLevel: 'info',
     durableWrites: true,
     roots: [{ name: 'a', path: path.join(dir, 'a'), allowed: CAPABILITIES, origin: 'roots[0].path' }],
+    dialects: [{ name: 'workspace', root: undefined }],
   });
 });
 
@@ -66,6 +67,14 @@ roots:
   expect(config.roots.map(({ allowed }) => allowed)).toEqual([['read_file', 'grep'], []]);
 });
 
+test('DESIGN §7: dialects are served as listed, each on its root', async () => {
+  const dialectsOf = async (dialects: string) => (await load(`${A}\ndialects: ${dialects}`)).dialects;
+  expect(await dialectsOf('{ workspace: {} }')).toEqual([{ name: 'workspace', root: undefined }]);
+  expect(await dialectsOf('{ workspace: }')).toEqual([{ name: 'workspace', root: undefined }]);
+  expect(await dialectsOf('{ memory: { root: a } }')).toEqual([{ name: 'memory', root: 'a' }]);
+  expect(await dialectsOf('{ classic: { root: a }, workspace: {}, memory: { root: a } }')).toHaveLength(3);
+});
+
 describe('FR-018: what is wrong is named by file, key and fix, in one line', () => {
   test.each([
     ['', /the config is empty/],
@@ -81,7 +90,31 @@ describe('FR-018: what is wrong is named by file, key and fix, in one line', () 
     ['roots: a', /roots must be a non-empty list, got "a"/],
     ['roots: [a]', /roots\[0\] must be an object, got "a"/],
     [`${A}\nprot: 1`, /unknown key: prot \(did you mean port\?\)/],
-    [`${A}\nauth: {}`, /unknown key: auth/],
+    [`${A}\nauth: {}`, /unknown key: auth$/],
+    [`${A}\nrate_limit: {}`, /unknown key: rate_limit$/],
+    [`${A}\nhardening: {}`, /unknown key: hardening$/],
+    [`${A}\ndialect: {}`, /unknown key: dialect \(did you mean dialects\?\)/],
+    [`${A}\ndialects: {}`, /dialects: names none; leave the key out to serve workspace/],
+    [`${A}\ndialects:`, /dialects must be an object, got null/],
+    [`${A}\ndialects: memory`, /dialects must be an object, got "memory"/],
+    [`${A}\ndialects: [memory]`, /dialects must be an object, got a list/],
+    [`${A}\ndialects: { memry: { root: a } }`, /unknown key: dialects\.memry \(did you mean dialects\.memory\?\)/],
+    [`${A}\ndialects: { Classic: { root: a } }`, /unknown key: dialects\.Classic \(did you mean dialects\.classic\?\)/],
+    [`${A}\ndialects: { guide: { project: . } }`, /unknown key: dialects\.guide$/],
+    [`${A}\ndialects: { workspace: { root: a } }`, /unknown key: dialects\.workspace\.root/],
+    [`${A}\ndialects: { workspace: 5 }`, /dialects\.workspace must be an object, got 5/],
+    [`${A}\ndialects: { memory: }`, /dialects\.memory must be an object, got null/],
+    [`${A}\ndialects: { memory: a }`, /dialects\.memory must be an object, got "a"/],
+    [`${A}\ndialects: { memory: {} }`, /dialects\.memory\.root is required/],
+    [`${A}\ndialects: { classic: { root: 5 } }`, /dialects\.classic\.root must be a non-empty string, got 5/],
+    [`${A}\ndialects: { classic: { root: "" } }`, /dialects\.classic\.root must be a non-empty string, got ""/],
+    [`${A}\ndialects: { classic: { roots: a } }`, /did you mean dialects\.classic\.root\?/],
+    [`${A}\ndialects: { classic: { root: a, path: b } }`, /unknown key: dialects\.classic\.path/],
+    [`${A}\ndialects: { memory: { root: b } }`, /dialects\.memory\.root: unknown root "b".*known are a/],
+    [
+      'roots: [{ name: notes, path: a, allowed_tools: [] }]\ndialects: { memory: { root: note } }',
+      /dialects\.memory\.root: unknown root "note" \(did you mean notes\?\); known are notes/,
+    ],
     [`${A}\nport: "80"`, /port must be an integer from 0 to 65535, got "80"/],
     [`${A}\nport: 65536`, /port must be an integer from 0 to 65535, got 65536/],
     [`${A}\nport: 80.5`, /port must be an integer from 0 to 65535, got 80.5/],

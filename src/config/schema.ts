@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { LOG_LEVELS } from '../audit/log.ts';
 
-const MAX_TIMEOUT_SECONDS = 24 * 60 * 60;
+export const MAX_TIMEOUT_SECONDS = 24 * 60 * 60;
 /** A full read travels twice in one answer, as text and as structured content, and an answer is bounded. */
-const MAX_READ_SIZE = 64 * 1024 * 1024;
+export const MAX_READ_SIZE = 64 * 1024 * 1024;
 
 const root = z.strictObject({
   name: z.string().min(1).max(64),

@@ -2,13 +2,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { isCode, RingfenceError } from '../errors.ts';
 import { type Backend, type BackendName, chooseBackend } from './backend.ts';
-import type { CallerPath, HostPath } from './caller-path.ts';
+import { type CallerPath, type HostPath, parseCallerPath } from './caller-path.ts';
 import { DescriptorDir, O_PATH } from './descriptor-dir.ts';
 import { type Dir, regularFile } from './dir.ts';
 import { errnoOf, fromSystem } from './errno.ts';
 import type { OpenFile } from './open-file.ts';
 import { PathDir } from './path-dir.ts';
 import { type Location, type ResolveOptions, resolve, type Top } from './resolve.ts';
+import { Turns } from './turns.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NONBLOCK, O_NOCTTY } = fs.constants;
 
@@ -38,6 +39,7 @@ export class Root implements Disposable {
   readonly #fd: number | undefined;
   readonly #top: Top;
   readonly #shared: SharedRoot;
+  readonly #turns = new Turns();
 
   private constructor(shared: SharedRoot, backend: Backend) {
     this.name = shared.name;
@@ -69,6 +71,22 @@ export class Root implements Disposable {
 
   share(): SharedRoot {
     return this.#shared;
+  }
+
+  /** A path that a client wrote for this root. Raises `outside_root` and `invalid_path`. */
+  parse(raw: string): CallerPath {
+    try {
+      return parseCallerPath(raw);
+    } catch (error) {
+      if (!isCode(error, 'outside_root')) throw fromSystem(error, raw, this.name);
+      const resolved = path.resolve(this.#shared.real, `./${raw}`);
+      throw new RingfenceError('outside_root', { resolved }, { path: raw, root: this.name });
+    }
+  }
+
+  /** Does work that reads and then writes one file after such work on it that was asked for before. */
+  inTurn<T>(path: CallerPath, work: () => Promise<T>): Promise<T> {
+    return this.#turns.take(path.segments.join('/'), work);
   }
 
   /** Opens a regular file for reading, following links that stay inside. */

@@ -6,6 +6,7 @@ import { copyFile } from './copy-file.ts';
 import { copyTree } from './copy-tree.ts';
 import { fingerprint } from './fingerprint.ts';
 import { located } from './located.ts';
+import { refuseOutwardLink } from './refuse-outward-link.ts';
 import { discardTree, removeTree } from './remove-folder.ts';
 import { assertReplaceable } from './replace-file.ts';
 
@@ -43,7 +44,8 @@ async function moveTo(from: End, source: Location, to: End, options: MoveOptions
     using dir = source.dir.openDir(source.name);
     assertApart({ dir }, to);
   }
-  refuseOutwardLink(to);
+  // A rename would only replace such a link, but a path that leads outside is refused wherever it stands.
+  refuseOutwardLink(to.root, to.path);
   using place = to.root.locate(to.path, { follow: false, makeParents: true });
   if (isSamePlace(source, place)) throw new RingfenceError('same_file', {});
   const { overwrite = true, durable } = options;
@@ -58,15 +60,6 @@ async function moveTo(from: End, source: Location, to: End, options: MoveOptions
   if (durable) {
     await place.dir.sync();
     await source.dir.sync();
-  }
-}
-
-/** A destination link that leads outside is refused like any other path that does, although a rename would only replace it. */
-function refuseOutwardLink({ root, path }: End): void {
-  try {
-    root.locate(path, { follow: true })[Symbol.dispose]();
-  } catch (error) {
-    if (!isCode(error, 'not_found', 'not_directory', 'link_loop')) throw error;
   }
 }
 

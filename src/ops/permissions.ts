@@ -10,15 +10,15 @@ export interface Permissions {
   readonly modeString: string;
 }
 
-const TYPE_LETTERS: Readonly<Record<number, string>> = {
-  0o010000: 'p',
-  0o020000: 'c',
-  0o040000: 'd',
-  0o060000: 'b',
-  0o100000: '-',
-  0o120000: 'l',
-  0o140000: 's',
-};
+const TYPE_LETTERS: ReadonlyMap<number, string> = new Map([
+  [0o010000, 'p'],
+  [0o020000, 'c'],
+  [0o040000, 'd'],
+  [0o060000, 'b'],
+  [0o100000, '-'],
+  [0o120000, 'l'],
+  [0o140000, 's'],
+]);
 
 /** Who owns an entry and who may do what with it. */
 export function permissionsOf(stats: Stats, names: OwnerNames): Permissions {
@@ -36,7 +36,7 @@ function modeString(mode: number): string {
     const execute = bits & 1 ? (special ? letter : 'x') : special ? letter.toUpperCase() : '-';
     return (bits & 4 ? 'r' : '-') + (bits & 2 ? 'w' : '-') + execute;
   };
-  const type = TYPE_LETTERS[mode & 0o170000] ?? '?';
+  const type = TYPE_LETTERS.get(mode & 0o170000) ?? '?';
   return (
     type +
     triple(6, (mode & 0o4000) !== 0, 's') +

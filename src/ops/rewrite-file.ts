@@ -14,13 +14,14 @@ export interface RewriteOptions<T> {
 }
 
 /**
- * Reads a file, changes it and puts it back whole, through links that stay inside. If somebody else changes the file
- * meanwhile, the change is made again to what is there now, so no edit is lost; `changed_meanwhile` if that never ends.
+ * Reads a file, changes it and puts it back whole, through links that stay inside. Rewrites of one file take turns; if
+ * somebody else changes it meanwhile, the change is made again to what is there now, so no edit is lost;
+ * `changed_meanwhile` if that never ends.
  * Between the last look and the rename another process (never another call in this one) still has some microseconds.
  * Folders above a new file are made only once the change has worked out.
  */
 export async function rewriteFile<T>(root: Root, path: CallerPath, { durable, change }: RewriteOptions<T>): Promise<T> {
-  return located(root, path, async () => {
+  const rewrite = async (): Promise<T> => {
     for (let left = ATTEMPTS; ; left -= 1) {
       // Held open until the new file is in place: a closed one's inode number may come back as another file's.
       using current = openCurrent(root, path);
@@ -33,7 +34,8 @@ export async function rewriteFile<T>(root: Root, path: CallerPath, { durable, ch
         if (left === 1 || !isCode(error, 'changed_meanwhile', 'already_exists')) throw error;
       }
     }
-  });
+  };
+  return located(root, path, () => root.inTurn(path, rewrite));
 }
 
 function openCurrent(root: Root, path: CallerPath): OpenFile | undefined {

@@ -15,6 +15,10 @@ const WORST_ESCAPING = 7;
 /** How much of a wrong name is said back. */
 const MAX_ECHO = 100;
 
+/** Arguments that name a root, and those that name a path: of two ends, the log's `path` is the source. */
+const ROOT_ARGUMENT = /(?:^|_)root$/;
+const PATH_ARGUMENT = /(?:^|_)path$|^source$/;
+
 export interface CallRequest {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -143,11 +147,11 @@ class Call {
   }
 
   event(): Pick<CallEvent, 'about' | 'root' | 'path'> {
-    return { about: this.#about, root: this.#root ?? this.#first('root'), path: this.#first('path') };
+    return { about: this.#about, root: this.#root ?? this.#first(ROOT_ARGUMENT), path: this.#first(PATH_ARGUMENT) };
   }
 
-  #first(kind: string): string | undefined {
-    return Object.entries(this.#about).find(([name]) => name.endsWith(kind))?.[1];
+  #first(argument: RegExp): string | undefined {
+    return Object.entries(this.#about).find(([name]) => argument.test(name))?.[1];
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CONNECTIONS, inWorkspace } from '../support/workspace.ts';
+import { inWorkspace } from '../support/workspace.ts';
 
 interface Property {
   readonly type: string;
@@ -33,7 +33,7 @@ function wrongValues({ type, enum: names }: Property): unknown[] {
   throw new Error(`no wrong values for ${type}`);
 }
 
-inWorkspace({ connections: CONNECTIONS }, (w) => {
+inWorkspace({}, (w) => {
   test('E2E-073 NFR-011: what is required is asked for by name', async () => {
     w.file('f', 'content');
     expect((await w.call('read_file', { path: 'f' })).text).toContain('root is required');
@@ -45,8 +45,8 @@ inWorkspace({ connections: CONNECTIONS }, (w) => {
   });
 
   test('E2E-073 NFR-011: every required argument of every tool', async () => {
+    const { tools } = await w.server.client.listTools();
     for (const [tool, args] of Object.entries(FITTING)) {
-      const { tools } = await w.server.client.listTools();
       for (const name of tools.find((each) => each.name === tool)?.inputSchema.required ?? []) {
         const { [name]: _, ...rest } = args;
         const result = await w.call(tool, rest);

@@ -62,25 +62,4 @@ inWorkspace({ connections: CONNECTIONS }, (w) => {
     else expect(zeros.structured.size).toBe(1_048_576);
     expect((await w.ok('list_roots')).roots).toHaveLength(1);
   });
-
-  test('NFR-024: two servers on one root do not disturb each other', async () => {
-    const { startRingfence } = await import('../support/server.ts');
-    await using other = await startRingfence({
-      transport: 'stdio',
-      roots: [{ name: 'workspace', path: w.host('') }],
-      config: { durable_writes: false },
-    });
-    const writes = Array.from({ length: 40 }, (_, index) => {
-      const args = { root: 'workspace', path: 'log.txt', content: `line ${index}\n`, mode: 'append' };
-      return index % 2 === 0 ? w.server.call('write_file', args) : other.call('write_file', args);
-    });
-    for (const { isError } of await Promise.all(writes)) expect(isError).toBe(false);
-    expect(w.text('log.txt').split('\n').filter(Boolean).sort()).toEqual(
-      Array.from({ length: 40 }, (_, index) => `line ${index}`).sort(),
-    );
-    const args = { root: 'workspace', path: 'once.txt', content: 'x', mode: 'create_only' };
-    const both = await Promise.all([w.server.call('write_file', args), other.call('write_file', args)]);
-    expect(both.map(({ isError }) => isError).sort()).toEqual([false, true]);
-    expect(w.tree()).toEqual(['log.txt', 'once.txt']);
-  });
 });

@@ -29,7 +29,30 @@ const USES: readonly (readonly [string, (path: string) => Record<string, unknown
   ['glob', (path) => ({ path, pattern: '**' })],
 ];
 
-inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], dest: ['*'] } }, (w) => {
+const DOTS = ['../../etc/passwd', '../outside/secret', 'a/../../outside/secret', '/../outside/secret', '..', 'x/../..'];
+const LINKS = [
+  'escape/secret',
+  'chain/new',
+  'escape/folder',
+  'escape-relative/secret',
+  'chain/secret',
+  'escape/new/er',
+];
+const LITERAL = [
+  '%2e%2e%2fetc%2fpasswd',
+  '%2e%2e/outside/secret',
+  '..%2foutside%2fsecret',
+  '%252e%252e%252f',
+  '..\\outside\\secret',
+  '..;/outside',
+  '\u2024\u2024/outside',
+  '．．/outside/secret',
+];
+
+inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], dest: ['*'] } }, (w, { era }) => {
+  /** The fence is the same in both eras, so the second gets a part of each table. */
+  const some = <T>(rows: readonly T[]): readonly T[] => (era === 'legacy' ? rows : rows.slice(0, 2));
+
   function layOut(): void {
     w.file('secret', 'secret\n', 'outside');
     w.file('folder/deep', 'secret\n', 'outside');
@@ -49,27 +72,21 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], dest: ['*'] }
     expect(w.exists('stolen')).toBe(false);
   }
 
-  test.each(['../../etc/passwd', '../outside/secret', 'a/../../outside/secret', '/../outside/secret', '..', 'x/../..'])(
-    'E2E-063 FR-001 NFR-006 NFR-010: no tool gets out by %s',
-    async (path) => {
-      layOut();
-      for (const [tool, args] of USES) {
-        expect(await w.fails(tool, args(path)), tool).toBe(`${OUTSIDE}: ${path} (root: workspace)`);
-      }
-      expectUntouched();
-    },
-  );
+  test.each(some(DOTS))('E2E-063 FR-001 NFR-006 NFR-010: no tool gets out by %s', async (path) => {
+    layOut();
+    for (const [tool, args] of USES) {
+      expect(await w.fails(tool, args(path)), tool).toBe(`${OUTSIDE}: ${path} (root: workspace)`);
+    }
+    expectUntouched();
+  });
 
-  test.each(['escape/secret', 'escape/folder', 'escape-relative/secret', 'chain/secret', 'chain/new', 'escape/new/er'])(
-    'E2E-064 FR-001 NFR-006 NFR-007: no tool gets out by the link %s',
-    async (path) => {
-      layOut();
-      for (const [tool, args] of USES) {
-        expect(await w.fails(tool, args(path)), tool).toBe(`${OUTSIDE}: ${path} (root: workspace)`);
-      }
-      expectUntouched();
-    },
-  );
+  test.each(some(LINKS))('E2E-064 FR-001 NFR-006 NFR-007: no tool gets out by the link %s', async (path) => {
+    layOut();
+    for (const [tool, args] of USES) {
+      expect(await w.fails(tool, args(path)), tool).toBe(`${OUTSIDE}: ${path} (root: workspace)`);
+    }
+    expectUntouched();
+  });
 
   test('E2E-064 NFR-007: a link itself that leads outside', async () => {
     layOut();
@@ -154,7 +171,7 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], dest: ['*'] }
     expectUntouched();
   });
 
-  test.each(USES)('E2E-070 NFR-010: a NUL in a path is refused by %s', async (tool, args) => {
+  test.each(some(USES))('E2E-070 NFR-010: a NUL in a path is refused by %s', async (tool, args) => {
     layOut();
     const text = await w.fails(tool, args('inside.txt\0.jpg'));
     expect(text).toMatch(/^invalid path, refused for security: .*null byte/);
@@ -162,16 +179,7 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], dest: ['*'] }
     expectUntouched();
   });
 
-  test.each([
-    '%2e%2e%2fetc%2fpasswd',
-    '%2e%2e/outside/secret',
-    '..%2foutside%2fsecret',
-    '%252e%252e%252f',
-    '..\\outside\\secret',
-    '..;/outside',
-    '\u2024\u2024/outside',
-    '．．/outside/secret',
-  ])('E2E-071 NFR-010: %s is a name like any other', async (path) => {
+  test.each(some(LITERAL))('E2E-071 NFR-010: %s is a name like any other', async (path) => {
     layOut();
     expect(await w.fails('read_file', { path })).toContain('not found');
     await w.ok('write_file', { path, content: 'literal' });

@@ -28,6 +28,8 @@ export interface RingfenceOptions {
   readonly roots: readonly RootSpec[];
   /** More keys of the config file. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** Which path to connect to over HTTP; the first that is served if left out. */
+  readonly path?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -53,7 +55,7 @@ export type LogLine = Record<string, any>;
 export interface Ringfence extends AsyncDisposable {
   readonly client: Client;
   readonly pid: number;
-  /** Where `/mcp` is served; empty on stdio. */
+  /** Where the client connected to; empty on stdio. */
   readonly url: string;
   /** Calls a tool. A refusal by the protocol itself (an unknown tool) rejects. */
   call(tool: string, args?: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<CallResult>;
@@ -90,7 +92,22 @@ export async function startRingfence(options: RingfenceOptions): Promise<Ringfen
   const client = newClient(options.era ?? 'legacy');
   return options.transport === 'stdio'
     ? overStdio(client, { config, env, dispose })
-    : overHttp(client, { config, env, dispose });
+    : overHttp(client, { config, env, dispose, path: options.path });
+}
+
+export interface StdioCommand {
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** This process's own if left out. */
+  readonly cwd?: string;
+  /** Default `legacy`. */
+  readonly era?: Era;
+}
+
+/** Starts a command of `ringfence` that serves stdin and stdout, and connects a client to it. */
+export async function startStdioCommand({ args, env, cwd, era = 'legacy' }: StdioCommand): Promise<Ringfence> {
+  const child = spawn(process.execPath, [BIN, ...args], { env: { ...process.env, ...env }, ...(cwd && { cwd }) });
+  return connectChild(newClient(era), child, () => {});
 }
 
 /** One more client for a server on HTTP. */
@@ -103,20 +120,30 @@ export async function connectHttp(url: string, era: Era): Promise<Client> {
 interface Parts {
   readonly config: string;
   readonly env: Record<string, string>;
+  readonly path?: string | undefined;
   dispose(): void;
 }
 
-async function overHttp(client: Client, { config, env, dispose }: Parts): Promise<Ringfence> {
+async function overHttp(client: Client, { config, env, path, dispose }: Parts): Promise<Ringfence> {
   const child = spawn(process.execPath, [BIN, 'serve', '--config', config], { env });
   child.stdout.resume();
   const log = collectLog(child);
-  const { url } = await log.waitFor((line) => line.msg === 'listening');
+  const first = (await log.waitFor((line) => line.msg === 'listening')).url as string;
+  const url = path === undefined ? first : new URL(path, first).href;
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   return assemble({ client, log, child, url, dispose });
 }
 
 async function overStdio(client: Client, { config, env, dispose }: Parts): Promise<Ringfence> {
   const child = spawn(process.execPath, [BIN, 'stdio', '--config', config], { env });
+  return connectChild(client, child, dispose);
+}
+
+async function connectChild(
+  client: Client,
+  child: ChildProcessWithoutNullStreams,
+  dispose: () => void,
+): Promise<Ringfence> {
   const log = collectLog(child);
   await client.connect(new ChildTransport(child)).catch((error: unknown) => {
     throw new Error(`the server did not start:\n${log.text()}`, { cause: error });
@@ -217,12 +244,22 @@ export interface Ended {
   readonly stderr: string;
 }
 
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly cwd?: string;
+  /** Run as nobody, who owns nothing and may override no permission. */
+  readonly unprivileged?: boolean;
+}
+
 /** Runs `ringfence` with arguments to its end, or kills it after 15 s. */
-export async function runRingfence(
-  args: readonly string[],
-  { env = {}, stdin = '' }: { env?: Record<string, string>; stdin?: string } = {},
-): Promise<Ended> {
-  const child = spawn(process.execPath, [BIN, ...args], { env: { ...process.env, ...env } });
+export async function runRingfence(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  const { env = {}, stdin = '', cwd, unprivileged = false } = options;
+  const drop = unprivileged ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
+  const [command = '', ...rest] = [...drop, process.execPath, BIN, ...args];
+  const child = spawn(command, rest, { env: { ...process.env, ...env }, ...(cwd && { cwd }) });
+  // It may end without reading what it is sent.
+  child.stdin.on('error', () => {});
   const timer = setTimeout(() => child.kill('SIGKILL'), 15_000);
   let stdout = '';
   let stderr = '';

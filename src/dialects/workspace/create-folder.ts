@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { parseCallerPath } from '../../fence/index.ts';
 import { makeFolder } from '../../ops/make-folder.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
@@ -13,7 +12,8 @@ export const createFolder = defineTool({
   input: z.strictObject({ root: rootName, path: filePath }),
   output: z.object({ path: z.string(), created: z.literal(true) }),
   run: async ({ root, path }, context) => {
-    await makeFolder(context.root(root), parseCallerPath(path));
+    const target = context.root(root);
+    await makeFolder(target, target.parse(path));
     return { path, created: true as const };
   },
 });

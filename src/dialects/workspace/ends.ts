@@ -1,5 +1,4 @@
 import type * as z from 'zod';
-import { parseCallerPath } from '../../fence/index.ts';
 import type { End } from '../../ops/copy.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import type { ends } from './fields.ts';
@@ -11,7 +10,7 @@ export function endsOf(args: Ends, context: CallContext): { from: End; to: End }
   const from = context.root(args.source_root);
   const to = context.root(args.dest_root);
   return {
-    from: { root: from, path: parseCallerPath(args.source_path) },
-    to: { root: to, path: parseCallerPath(args.dest_path) },
+    from: { root: from, path: from.parse(args.source_path) },
+    to: { root: to, path: to.parse(args.dest_path) },
   };
 }

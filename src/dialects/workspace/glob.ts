@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
-import { parseCallerPath } from '../../fence/index.ts';
 import { glob as search } from '../../ops/glob.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { entryType, maxDepth, maxResults, rootName, startFolder, timeoutSeconds } from './fields.ts';
@@ -41,7 +40,7 @@ export const glob = defineTool({
       {
         pattern: args.pattern,
         regex: args.regex,
-        path: parseCallerPath(args.path),
+        path: root.parse(args.path),
         maxResults: args.max_results,
         timeoutSeconds: args.timeout_seconds,
         maxDepth: args.max_depth,

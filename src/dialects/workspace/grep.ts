@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { parseCallerPath } from '../../fence/index.ts';
 import { grep as search } from '../../ops/grep.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { maxDepth, maxResults, rootName, startFolder, timeoutSeconds } from './fields.ts';
@@ -44,7 +43,7 @@ export const grep = defineTool({
       root,
       {
         pattern: args.pattern,
-        path: parseCallerPath(args.path),
+        path: root.parse(args.path),
         globFilter: args.glob_filter,
         caseInsensitive: args.case_insensitive,
         contextLines: args.context_lines,

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { parseCallerPath } from '../../fence/index.ts';
 import { HASH_ALGORITHMS, hashFile as hash } from '../../ops/hash-file.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
@@ -23,7 +22,8 @@ export const hashFile = defineTool({
   }),
   output: z.object({ path: z.string(), algorithm: z.string(), hash: z.string().describe('Hex'), size: z.int() }),
   run: async ({ root, path, algorithm }, context) => {
-    const result = await hash(context.root(root), parseCallerPath(path), algorithm, context);
+    const target = context.root(root);
+    const result = await hash(target, target.parse(path), algorithm, context);
     return { path, algorithm, ...result };
   },
 });

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { parseCallerPath } from '../../fence/index.ts';
 import { listFolder as list } from '../../ops/list-folder.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { entryType, filePath, rootName, SUBJECT } from './fields.ts';
@@ -30,7 +29,7 @@ export const listFolder = defineTool({
   }),
   run: async (args, context) => {
     const root = context.root(args.root);
-    const all = await list(root, parseCallerPath(args.path), context);
+    const all = await list(root, root.parse(args.path), context);
     const entries = all.slice(0, MAX_ENTRIES).map(({ name, type, size, modified, targetType }) => ({
       name,
       type,

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { parseCallerPath } from '../../fence/index.ts';
 import { textToBytes } from '../../ops/content.ts';
 import { patchFile as patchOp } from '../../ops/patch-file.ts';
 import { defineTool } from '../../tools/tool.ts';
@@ -17,7 +16,7 @@ export const patchFile = defineTool({
   run: async ({ root, path, patch }, context) => {
     const target = context.root(root);
     textToBytes(patch, 'patch');
-    const { hunksApplied } = await patchOp(target, parseCallerPath(path), patch, { durable: context.durable });
+    const { hunksApplied } = await patchOp(target, target.parse(path), patch, { durable: context.durable });
     return { path, hunks_applied: hunksApplied };
   },
 });

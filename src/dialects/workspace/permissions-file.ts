@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import * as z from 'zod';
-import { OwnerNames, parseCallerPath } from '../../fence/index.ts';
+import { OwnerNames } from '../../fence/index.ts';
 import { permissionsOf } from '../../ops/permissions.ts';
 import { statPath } from '../../ops/stat-path.ts';
 import { defineTool } from '../../tools/tool.ts';
@@ -23,7 +23,8 @@ export const permissionsFile = defineTool({
     target: z.looseObject({}).nullable().optional(),
   }),
   run: async ({ root, path }, context) => {
-    const { stats, target } = statPath(context.root(root), parseCallerPath(path));
+    const home = context.root(root);
+    const { stats, target } = statPath(home, home.parse(path));
     const names = new OwnerNames();
     const own = describe(path, stats, names);
     if (target === undefined) return own;

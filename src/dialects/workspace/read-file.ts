@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
-import { parseCallerPath } from '../../fence/index.ts';
 import { encodeContent } from '../../ops/content.ts';
 import { type Range, readFile as read } from '../../ops/read-file.ts';
 import { defineTool } from '../../tools/tool.ts';
@@ -38,7 +37,7 @@ export const readFile = defineTool({
   run: async (args, context) => {
     const root = context.root(args.root);
     const options = { range: rangeOf(args), maxBytes: context.limits.maxFullReadSize };
-    const part = await read(root, parseCallerPath(args.path), options, context);
+    const part = await read(root, root.parse(args.path), options, context);
     return {
       ...encodeContent(part.bytes),
       size: part.size,

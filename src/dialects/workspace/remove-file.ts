@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { parseCallerPath } from '../../fence/index.ts';
 import { removeFile as remove } from '../../ops/remove-file.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
@@ -13,7 +12,8 @@ export const removeFile = defineTool({
   input: z.strictObject({ root: rootName, path: filePath }),
   output: z.object({ path: z.string(), removed: z.literal(true) }),
   run: async ({ root, path }, context) => {
-    await remove(context.root(root), parseCallerPath(path));
+    const target = context.root(root);
+    await remove(target, target.parse(path));
     return { path, removed: true as const };
   },
 });

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { parseCallerPath } from '../../fence/index.ts';
 import { removeFolder as remove } from '../../ops/remove-folder.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
@@ -14,7 +13,8 @@ export const removeFolder = defineTool({
   input: z.strictObject({ root: rootName, path: filePath }),
   output: z.object({ path: z.string(), removed: z.literal(true) }),
   run: async ({ root, path }, context) => {
-    await remove(context.root(root), parseCallerPath(path), context);
+    const target = context.root(root);
+    await remove(target, target.parse(path), context);
     return { path, removed: true as const };
   },
 });

@@ -25,7 +25,8 @@ export const statFile = defineTool({
   input: z.strictObject({ root: rootName, path: filePath }),
   output: z.object({ ...status, target: z.looseObject({}).nullable().optional() }),
   run: async ({ root, path }, context) => {
-    const { stats, target } = statPath(context.root(root), parseCallerPath(path));
+    const home = context.root(root);
+    const { stats, target } = statPath(home, home.parse(path));
     const own = describe(path, stats);
     if (target === undefined) return own;
     return { ...own, target: target && describe(target.path, target.stats) };

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { parseCallerPath } from '../../fence/index.ts';
 import { textToBytes } from '../../ops/content.ts';
 import { WRITE_MODES, writeFile as write } from '../../ops/write-file.ts';
 import { defineTool } from '../../tools/tool.ts';
@@ -27,7 +26,7 @@ export const writeFile = defineTool({
   run: async ({ root, path, content, mode }, context) => {
     const target = context.root(root);
     const bytes = textToBytes(content, 'content');
-    await write(target, parseCallerPath(path), bytes, { mode, durable: context.durable });
+    await write(target, target.parse(path), bytes, { mode, durable: context.durable });
     return { path, size: bytes.length, mode };
   },
 });
