@@ -71,9 +71,7 @@ function commands(): Command {
   return program;
 }
 
-/** One line, whatever stands in the names and values that it quotes. */
 function complain(message: string, exitCode: number): number {
-  const line = message.replace(/[\u0000-\u001f\u007f]/g, (character) => JSON.stringify(character).slice(1, -1));
-  process.stderr.write(`ringfence: ${line}\n`);
+  process.stderr.write(`ringfence: ${message}\n`);
   return exitCode;
 }

@@ -1,5 +1,5 @@
 export { BACKEND_NAMES, type Backend, type BackendName, chooseBackend } from './backend.ts';
-export { type CallerPath, type HostPath, parseCallerPath } from './caller-path.ts';
+export { type CallerPath, parseCallerPath } from './caller-path.ts';
 export { Dir, type Entry, type EntryType, type Name, typeOf } from './dir.ts';
 export { ensureFolder } from './ensure-folder.ts';
 export { fromSystem } from './errno.ts';

@@ -27,7 +27,7 @@ export interface GlobOptions {
   readonly skipHidden?: boolean;
 }
 
-export interface GlobMatch {
+interface GlobMatch {
   /** Relative to the root. */
   readonly path: string;
   readonly type: EntryType;

@@ -5,7 +5,7 @@ import { type Control, pacer } from './control.ts';
 import { located } from './located.ts';
 
 /** Where a link leads: `external` is outside the root, `missing` is nowhere or round in a circle. */
-export type TargetType = 'file' | 'directory' | 'other' | 'external' | 'missing';
+type TargetType = 'file' | 'directory' | 'other' | 'external' | 'missing';
 
 export interface FolderEntry {
   readonly name: string;

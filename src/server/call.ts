@@ -46,14 +46,9 @@ export function toolCaller(service: Service): CallTool {
     call.describe(found?.tool.subject ?? [], args);
     const finish = (result: Sized, failure?: Failure): CallToolResult => {
       const durationMs = performance.now() - started;
-      recordCall(logger, {
-        ...call.event(),
-        tool: name,
-        dialect: dialect.name,
-        durationMs,
-        responseBytes: result.bytes,
-        failure,
-      });
+      const facts = { tool: name, dialect: dialect.name, durationMs, responseBytes: result.bytes, failure };
+      // The answer goes out first.
+      setImmediate(() => recordCall(logger, { ...call.event(), ...facts }));
       return result.result;
     };
     if (found === undefined) {
@@ -92,11 +87,8 @@ interface Run {
 
 async function run(service: Service, tool: Tool, { args, signal, progress, used }: Run): Promise<Args> {
   const { roots, requestTimeout } = service;
-  const call = service.running.start();
-  const cancel = (): void => call.abort(new RingfenceError('cancelled', {}));
+  const call = service.running.start(signal);
   const expire = (): void => call.abort(new RingfenceError('timed_out', { seconds: requestTimeout }));
-  signal.addEventListener('abort', cancel, { once: true });
-  if (signal.aborted) cancel();
   const timer = tool.ownTimeout ? undefined : setTimeout(expire, requestTimeout * 1000);
   const hand = (name: string): Root => {
     used(name);
@@ -104,7 +96,9 @@ async function run(service: Service, tool: Tool, { args, signal, progress, used 
   };
   try {
     return await tool.run(args, {
-      signal: call.signal,
+      get signal() {
+        return call.signal;
+      },
       progress,
       limits: service.limits,
       search: service.search,
@@ -123,7 +117,6 @@ async function run(service: Service, tool: Tool, { args, signal, progress, used 
     });
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', cancel);
     service.running.end(call);
   }
 }
@@ -165,10 +158,10 @@ function failed(text: string): Sized {
 }
 
 function succeeded(tool: Tool, value: Args, args: Args): Sized {
-  const json = JSON.stringify(value);
-  const text = tool.text === undefined ? json : tool.text(value, args);
+  const text = tool.text === undefined ? JSON.stringify(value) : tool.text(value, args);
   const result: CallToolResult = { content: [{ type: 'text', text }], structuredContent: value };
-  const bytes = Buffer.byteLength(json) + (text === json ? 0 : Buffer.byteLength(text));
+  const bytes = Buffer.byteLength(text);
+  // Weighed only where it could matter. A text says at least as much as what it stands for, or both are small.
   if (bytes * 2 * WORST_ESCAPING > MAX_RESULT_BYTES) {
     const size = Buffer.byteLength(JSON.stringify(result));
     if (size > MAX_RESULT_BYTES) throw new RingfenceError('result_too_large', { size, limit: MAX_RESULT_BYTES });

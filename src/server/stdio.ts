@@ -1,7 +1,7 @@
-import { PassThrough } from 'node:stream';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { mcpServerFactory } from './mcp-server.ts';
 import type { Service } from './service.ts';
+import { StdioTransport } from './stdio-transport.ts';
 
 /** How long calls may go on after the client closed its end, so that a script's piped requests are still answered. */
 const AFTER_INPUT_MS = 1_000;
@@ -15,11 +15,9 @@ export interface StdioServing {
 /** Speaks the protocol on this process's stdin and stdout, in either era. Nothing else may write to stdout. */
 export function startStdio(service: Service): StdioServing {
   const { stdin, stdout } = process;
-  // The SDK drops running calls as soon as its input ends; ours ends when they are done.
-  const input = new PassThrough();
-  stdin.pipe(input, { end: false });
+  const transport = new StdioTransport(stdin, stdout);
   const handle = serveStdio(mcpServerFactory(service), {
-    transport: new StdioServerTransport(input, stdout),
+    transport,
     onerror: (error) => service.logger.debug({ problem: error.name }, 'protocol error'),
   });
   const gone = new Promise<void>((resolve) => {
@@ -32,12 +30,10 @@ export function startStdio(service: Service): StdioServing {
     stdin.once('close', inputEnded);
     stdin.once('error', () => resolve());
     stdout.on('error', () => resolve());
+    void transport.closed.then(resolve);
   });
   return {
     gone,
-    close: async () => {
-      stdin.unpipe(input);
-      await handle.close();
-    },
+    close: () => handle.close(),
   };
 }

@@ -11,7 +11,7 @@ export interface ArgumentProblem {
 }
 
 /** The call that an error text is about. */
-export interface WordedCall {
+interface WordedCall {
   readonly tool: Tool;
   /** As the client sent them, unchecked. */
   readonly args: Readonly<Record<string, unknown>>;

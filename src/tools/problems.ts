@@ -14,6 +14,7 @@ interface SchemaNode {
   maxLength?: number;
   minItems?: number;
   items?: SchemaNode;
+  anyOf?: SchemaNode[];
   properties?: Record<string, SchemaNode>;
 }
 
@@ -81,8 +82,14 @@ function unknownKey(key: string, path: readonly PropertyKey[], top: SchemaNode, 
 
 function nodeAt(top: SchemaNode, path: readonly PropertyKey[]): SchemaNode | undefined {
   let node: SchemaNode | undefined = top;
-  for (const step of path) node = typeof step === 'number' ? node?.items : node?.properties?.[String(step)];
+  for (const step of path) node = notNull(typeof step === 'number' ? node?.items : node?.properties?.[String(step)]);
   return node;
+}
+
+/** Of something that may be null, what it is otherwise. */
+function notNull(node: SchemaNode | undefined): SchemaNode | undefined {
+  const others = node?.anyOf?.filter(({ type }) => type !== 'null') ?? [];
+  return others.length === 1 ? others[0] : node;
 }
 
 function describe(node: SchemaNode | undefined): string {

@@ -6,7 +6,7 @@ import type { Capability } from './capabilities.ts';
 import type { NamedRoot } from './roots.ts';
 
 /** What a tool does to files, from which its annotations derive. */
-export type Effect = 'read' | 'create' | 'change' | 'destroy';
+type Effect = 'read' | 'create' | 'change' | 'destroy';
 
 export interface Limits {
   /** The largest file that is returned whole, and the most that a partial read returns, in bytes. */

@@ -7,7 +7,7 @@ const MARKER = 'marker-7f3a9c';
 inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], readonly: ['read_file'] } }, (w, { transport }) => {
   const lineOf = (tool: string, more: LogLine) =>
     w.server.waitForLog(
-      (line) => line['tool'] === tool && Object.entries(more).every(([key, value]) => line[key] === value),
+      (line) => line.tool === tool && Object.entries(more).every(([key, value]) => line[key] === value),
     );
 
   test('NFR-017: a call that worked', async () => {
@@ -29,7 +29,7 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], readonly: ['r
     await w.fails('read_file', { path: 'ghost.txt' });
     const line = await lineOf('read_file', { path: 'ghost.txt' });
     expect(line).toMatchObject({ level: 'info', outcome: 'error', code: 'not_found', root: 'workspace' });
-    expect(line['response_bytes']).toBeGreaterThan(10);
+    expect(line.response_bytes).toBeGreaterThan(10);
     await w.fails('stat_file', { path: 5 });
     expect(await lineOf('stat_file', { code: 'invalid_argument' })).toMatchObject({ outcome: 'error' });
     await w.fails('stat_file', { root: 'nowhere', path: 'x' });
@@ -48,7 +48,7 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], readonly: ['r
   });
 
   test('NFR-018: the start, with names of roots and not their folders', () => {
-    const start = w.server.logs().find((line) => line['roots'] !== undefined);
+    const start = w.server.logs().find((line) => line.roots !== undefined);
     expect(start).toMatchObject({
       level: 'info',
       roots: ['workspace', 'readonly'],
@@ -74,7 +74,7 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], readonly: ['r
     await w.fails('hash_file', { path: '../../etc/passwd', algorithm: 'md5' });
     const dots = await lineOf('hash_file', { path: '../../etc/passwd' });
     expect(dots).toMatchObject({ level: 'warn', attempted_path: '../../etc/passwd' });
-    expect(dots['resolved_path']).toEqual(expect.any(String));
+    expect(dots.resolved_path).toEqual(expect.any(String));
     await w.fails('read_file', { path: 'nul\0' });
     expect(await lineOf('read_file', { path: 'nul\0' })).toMatchObject({ level: 'warn', attempted_path: 'nul\0' });
   });

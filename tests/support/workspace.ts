@@ -106,7 +106,7 @@ export class Workspace {
   }
 
   #assertHarmless(line: LogLine): void {
-    assert.notEqual(line['msg'], 'internal error', JSON.stringify(line));
+    assert.notEqual(line.msg, 'internal error', JSON.stringify(line));
     const { resolved_path: _, ...rest } = line;
     assert(!JSON.stringify(rest).includes(this.base), `a host path is in the log: ${JSON.stringify(line)}`);
   }
