@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import type { HostPath } from './caller-path.ts';
 import { assertSingleName, Dir, type Name } from './dir.ts';
-import { errnoOf, fromSystem } from './errno.ts';
+import { fromSystem } from './errno.ts';
 import type { Kernel } from './kernel.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW } = fs.constants;
@@ -52,23 +52,13 @@ export class DescriptorDir extends Dir {
   }
 
   override renameNew(name: Name, to: Dir, toName: Name): void {
-    if (!(to instanceof DescriptorDir && this.#renameByKernel(name, to, toName))) super.renameNew(name, to, toName);
-  }
-
-  /** False where there is no kernel call for it, or the filesystem does not know RENAME_NOREPLACE (EINVAL). */
-  #renameByKernel(name: Name, to: DescriptorDir, toName: Name): boolean {
-    if (this.#kernel === undefined) return false;
     this.#assertOpen();
-    to.#assertOpen();
     assertSingleName(name);
     assertSingleName(toName);
-    try {
-      this.#kernel.renameNoReplace(this.fd, name, to.fd, toName);
-      return true;
-    } catch (error) {
-      if (errnoOf(error) === 'EINVAL') return false;
-      throw fromSystem(error);
-    }
+    // What did not work in one step (a name in the way, a filesystem that cannot) fails or works in the other way too.
+    const { fd } = this;
+    const done = to instanceof DescriptorDir && this.#kernel?.renameNoReplace(fd, name, to.fd, toName) === true;
+    if (!done) super.renameNew(name, to, toName);
   }
 
   whereabouts(): HostPath {

@@ -1,3 +1,4 @@
+import os from 'node:os';
 import { type ErrorCode, RingfenceError } from '../errors.ts';
 
 type PlainCode =
@@ -34,10 +35,25 @@ const CODES: Readonly<Record<string, PlainCode>> = {
   ENXIO: 'special_file',
 };
 
+/** Where two names share a number (EAGAIN, EWOULDBLOCK), the first is the one that Node uses. */
+const NAMES = new Map(
+  Object.entries(os.constants.errno)
+    .reverse()
+    .map(([name, number]) => [number, name]),
+);
+
+/** The symbolic name of the number that a system call failed with. */
+export function errnoName(errno: number): string {
+  return NAMES.get(errno) ?? `E${errno}`;
+}
+
 /** The symbolic name of a system error (`ENOENT`), or undefined for anything else. */
 export function errnoOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' && /^E[A-Z0-9]+$/.test(error.code) ? error.code : undefined;
+  if (!(error instanceof Error)) return undefined;
+  const { code, errno } = error as NodeJS.ErrnoException;
+  if (typeof code === 'string' && /^E[A-Z0-9]+$/.test(code)) return code;
+  // Node knows no name for some, such as EDQUOT and ESTALE; its code is a sentence then.
+  return code?.startsWith('Unknown system error') && errno !== undefined ? errnoName(-errno) : undefined;
 }
 
 /** Turns a system error into ours; anything that is not one passes through unchanged. */

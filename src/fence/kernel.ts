@@ -1,13 +1,16 @@
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
-import os from 'node:os';
 
-/** The system calls that Node does not offer, through koffi. */
+/**
+ * The system calls that Node does not offer, through koffi. They say whether it worked, not why it did not: by the time
+ * we could read errno, the engine may have made calls of its own (to compile code, to collect garbage) that changed it.
+ * Whoever needs the reason tries the same in a way that Node reports.
+ */
 export interface Kernel {
-  /** Opens beneath a directory descriptor; the kernel refuses whatever would leave it. Throws a system error. */
-  openat2(dirFd: number, path: string, flags: number): number;
-  /** `renameat2(RENAME_NOREPLACE)`. Throws a system error, `EEXIST` if something is in the way. */
-  renameNoReplace(fromFd: number, from: string | Buffer, toFd: number, to: string | Buffer): void;
+  /** Opens beneath a directory descriptor; the kernel refuses whatever would leave it. Undefined if it did not open. */
+  openat2(dirFd: number, path: string, flags: number): number | undefined;
+  /** `renameat2(RENAME_NOREPLACE)`: false if nothing was renamed. */
+  renameNoReplace(fromFd: number, from: string | Buffer, toFd: number, to: string | Buffer): boolean;
 }
 
 const OPENAT2 = 437;
@@ -17,8 +20,6 @@ const RESOLVE_NO_MAGICLINKS = 0x02n;
 const RESOLVE_BENEATH = 0x08n;
 const O_CLOEXEC = 0o2000000;
 
-const ERRNO_NAMES = new Map(Object.entries(os.constants.errno).map(([name, number]) => [number, name]));
-
 /** Loads koffi and tries the calls once. Undefined where any of that is missing, also in a sandbox that forbids them. */
 export function loadKernel(): Kernel | undefined {
   const renameat2 = RENAMEAT2[process.arch];
@@ -26,14 +27,13 @@ export function loadKernel(): Kernel | undefined {
   try {
     const kernel = bind(renameat2);
     const proc = fs.openSync('/proc/self', fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
-    try {
-      fs.closeSync(kernel.openat2(proc, 'fd', fs.constants.O_RDONLY));
-    } finally {
-      fs.closeSync(proc);
-    }
+    const probe = kernel.openat2(proc, 'fd', fs.constants.O_RDONLY);
+    fs.closeSync(proc);
+    if (probe === undefined) return undefined;
+    fs.closeSync(probe);
     return kernel;
   } catch {
-    // No koffi for this platform, or a kernel or sandbox without openat2: the pure-Node backend takes over.
+    // No koffi for this platform: the pure-Node backend takes over, as it does without openat2.
     return undefined;
   }
 }
@@ -48,21 +48,14 @@ function bind(renameat2: number): Kernel {
   const how = Buffer.alloc(24);
   how.writeBigUInt64LE(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS, 16);
 
-  const fail = (call: string): never => {
-    const errno = koffi.errno();
-    const code = ERRNO_NAMES.get(errno) ?? `E${errno}`;
-    throw Object.assign(new Error(`${call}: ${code}`), { code, errno: -errno, syscall: call });
-  };
-
   return {
     openat2(dirFd, path, flags) {
       how.writeUInt32LE(flags | O_CLOEXEC, 0);
       const fd = Number(open(OPENAT2, dirFd, path, how, how.length));
-      return fd >= 0 ? fd : fail('openat2');
+      return fd >= 0 ? fd : undefined;
     },
     renameNoReplace(fromFd, from, toFd, to) {
-      const result = rename(renameat2, fromFd, cString(from), toFd, cString(to), RENAME_NOREPLACE);
-      if (Number(result) !== 0) fail('renameat2');
+      return Number(rename(renameat2, fromFd, cString(from), toFd, cString(to), RENAME_NOREPLACE)) === 0;
     },
   };
 }

@@ -103,8 +103,10 @@ class Walk {
       if (isCode(error, 'not_found') && makeParents) return this.#make(name);
       // A link, a file, or something swapped in just now: look, and decide by what is there.
       if (!isCode(error, 'not_directory', 'link_loop')) throw error;
-      if (!this.dir.lstat(name)?.isSymbolicLink()) throw error;
-      this.#followLink(name);
+      const stats = this.dir.lstat(name);
+      if (stats?.isSymbolicLink()) this.#followLink(name);
+      else if (stats?.isDirectory()) this.#pending.push(name);
+      else throw error;
       return undefined;
     }
     this.#moveTo(next);
@@ -124,7 +126,11 @@ class Walk {
 
   #followLink(name: string): void {
     if (++this.#links > MAX_LINKS) throw new RingfenceError('link_loop', {});
-    const target = this.dir.readlink(name);
+    const target = this.#readlink(name);
+    if (target === undefined) {
+      this.#pending.push(name);
+      return;
+    }
     const names = target.split(SEPARATOR);
     if (target.startsWith('/')) {
       this.#restart();
@@ -133,6 +139,16 @@ class Walk {
       else this.#above = this.#top.real.length;
     }
     this.#pending.push(...names.reverse());
+  }
+
+  /** Undefined if what was a link a moment ago is none any more, so that it has to be looked at again. */
+  #readlink(name: string): string | undefined {
+    try {
+      return this.dir.readlink(name);
+    } catch (error) {
+      if (isCode(error, 'io_error') && error.details.errno === 'EINVAL') return undefined;
+      throw error;
+    }
   }
 
   #up(): void {

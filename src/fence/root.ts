@@ -5,7 +5,7 @@ import { type Backend, type BackendName, chooseBackend } from './backend.ts';
 import { type CallerPath, type HostPath, parseCallerPath } from './caller-path.ts';
 import { DescriptorDir, O_PATH } from './descriptor-dir.ts';
 import { type Dir, regularFile } from './dir.ts';
-import { errnoOf, fromSystem } from './errno.ts';
+import { fromSystem } from './errno.ts';
 import type { OpenFile } from './open-file.ts';
 import { PathDir } from './path-dir.ts';
 import { type Location, type ResolveOptions, resolve, type Top } from './resolve.ts';
@@ -13,8 +13,6 @@ import { Turns } from './turns.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NONBLOCK, O_NOCTTY } = fs.constants;
 
-/** Answers of openat2 that need our own resolver: absolute links, over-long paths, circles, a rename under way. */
-const NEEDS_WALK = new Set(['EXDEV', 'ELOOP', 'ENAMETOOLONG', 'EAGAIN']);
 const SWAP_RETRIES = 3;
 
 /** What a worker thread needs to use the same root: descriptors are shared by all threads of a process. */
@@ -141,15 +139,9 @@ export class Root implements Disposable {
   #fastLocate(path: CallerPath, { follow }: ResolveOptions): Location | undefined {
     const name = path.segments.at(-1);
     if (name === undefined || this.#backend.kernel === undefined) return undefined;
-    let dir: Dir | undefined;
-    try {
-      const fd = this.#openBeneath(path.segments.slice(0, -1), O_PATH | O_DIRECTORY);
-      if (fd === undefined) return undefined;
-      dir = this.#dir(fd);
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT') return undefined;
-      throw error;
-    }
+    const fd = this.#openBeneath(path.segments.slice(0, -1), O_PATH | O_DIRECTORY);
+    if (fd === undefined) return undefined;
+    let dir: Dir | undefined = this.#dir(fd);
     try {
       const stats = dir.lstat(name);
       // The resolver also has to say where a link really leads, so it starts over for one.
@@ -174,15 +166,13 @@ export class Root implements Disposable {
     return new DescriptorDir(fd, { kernel: this.#backend.kernel });
   }
 
-  /** One confined open by the kernel, or undefined where our own resolver has to do it. */
+  /**
+   * One confined open by the kernel. Undefined where our own resolver has to do it (absolute links, over-long paths), or
+   * has to find out what is wrong.
+   */
   #openBeneath(segments: readonly string[], flags: number): number | undefined {
     if (this.#backend.kernel === undefined || this.#fd === undefined) return undefined;
-    try {
-      return this.#backend.kernel.openat2(this.#fd, segments.join('/') || '.', flags);
-    } catch (error) {
-      if (NEEDS_WALK.has(errnoOf(error) ?? '')) return undefined;
-      throw error;
-    }
+    return this.#backend.kernel.openat2(this.#fd, segments.join('/') || '.', flags);
   }
 
   /**

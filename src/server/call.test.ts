@@ -105,8 +105,14 @@ function caller(requestTimeout = 30) {
     close: async () => {},
   };
   const callTool = toolCaller(service);
-  const call = (name: string, args: Record<string, unknown> = {}, more: Partial<CallRequest> = {}) =>
-    callTool({ name, args, signal: new AbortController().signal, progress: () => {}, ...more });
+  const call = async (name: string, args: Record<string, unknown> = {}, more: Partial<CallRequest> = {}) => {
+    try {
+      return await callTool({ name, args, signal: new AbortController().signal, progress: () => {}, ...more });
+    } finally {
+      // The line comes after the answer.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
   return { call, lines, service };
 }
 

@@ -5,6 +5,7 @@ import type { Root } from '../fence/index.ts';
 import { nearest } from '../tools/nearest.ts';
 import { type Checked, checker } from '../tools/problems.ts';
 import type { CallContext, Tool } from '../tools/tool.ts';
+import type { RunningCall } from './running-calls.ts';
 import type { Service } from './service.ts';
 
 /** Well below the 10 MiB at which stdio clients drop the connection. */
@@ -41,14 +42,18 @@ export function toolCaller(service: Service): CallTool {
 
   return async ({ name, args, signal, progress }) => {
     const started = performance.now();
+    const running = service.running.start(signal);
     const found = tools.get(name);
     const call = new Call();
     call.describe(found?.tool.subject ?? [], args);
     const finish = (result: Sized, failure?: Failure): CallToolResult => {
       const durationMs = performance.now() - started;
       const facts = { tool: name, dialect: dialect.name, durationMs, responseBytes: result.bytes, failure };
-      // The answer goes out first.
-      setImmediate(() => recordCall(logger, { ...call.event(), ...facts }));
+      // The answer goes out first. A call is over when its line is written: a shutdown waits for that.
+      setImmediate(() => {
+        recordCall(logger, { ...call.event(), ...facts });
+        service.running.end(running);
+      });
       return result.result;
     };
     if (found === undefined) {
@@ -64,7 +69,12 @@ export function toolCaller(service: Service): CallTool {
     }
     call.describe(tool.subject, checked.value);
     try {
-      const value = await run(service, tool, { args: checked.value, signal, progress, used: (root) => call.use(root) });
+      const value = await run(service, tool, {
+        args: checked.value,
+        running,
+        progress,
+        used: (root) => call.use(root),
+      });
       return finish(succeeded(tool, value, checked.value));
     } catch (thrown) {
       const error = thrown instanceof RingfenceError ? thrown : new RingfenceError('internal', {});
@@ -80,15 +90,14 @@ export function toolCaller(service: Service): CallTool {
 
 interface Run {
   readonly args: Args;
-  readonly signal: AbortSignal;
+  readonly running: RunningCall;
   readonly progress: CallContext['progress'];
   used(root: string): void;
 }
 
-async function run(service: Service, tool: Tool, { args, signal, progress, used }: Run): Promise<Args> {
+async function run(service: Service, tool: Tool, { args, running, progress, used }: Run): Promise<Args> {
   const { roots, requestTimeout } = service;
-  const call = service.running.start(signal);
-  const expire = (): void => call.abort(new RingfenceError('timed_out', { seconds: requestTimeout }));
+  const expire = (): void => running.abort(new RingfenceError('timed_out', { seconds: requestTimeout }));
   const timer = tool.ownTimeout ? undefined : setTimeout(expire, requestTimeout * 1000);
   const hand = (name: string): Root => {
     used(name);
@@ -97,7 +106,7 @@ async function run(service: Service, tool: Tool, { args, signal, progress, used 
   try {
     return await tool.run(args, {
       get signal() {
-        return call.signal;
+        return running.signal;
       },
       progress,
       limits: service.limits,
@@ -117,7 +126,6 @@ async function run(service: Service, tool: Tool, { args, signal, progress, used 
     });
   } finally {
     clearTimeout(timer);
-    service.running.end(call);
   }
 }
 

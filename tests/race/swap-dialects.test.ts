@@ -14,7 +14,9 @@ import { startSwapper } from '../support/swapper.ts';
 
 // That the attack works on a server without a fence is shown by the control in swap.test.ts.
 
-const SECONDS = 2;
+/** A round for each dialect; more of them where a busy machine leaves time for too few attacks. */
+const SECONDS = 1;
+const MAX_ROUNDS = 12;
 
 /** Calls a tool and returns the text of its answer, error or not. */
 type Call = (tool: string, args: Readonly<Record<string, unknown>>) => Promise<string>;
@@ -93,50 +95,56 @@ function leaks(answer: string, isError: boolean): boolean {
 
 describe.each<BackendName>(['openat2', 'procfd'])('a folder swapped with a link out, on %s', (backend) => {
   test.each([
-    { dialect: memory, attacks: MEMORY, reads: 'view', refusal: 'path_security' },
-    { dialect: classic, attacks: CLASSIC, reads: 'read', refusal: 'path_validation_error' },
-  ])('nothing leaks through $dialect.name and nothing outside is touched', async (attacked) => {
-    const { dialect, attacks, reads, refusal } = attacked;
-    using layout = swapLayout();
-    const before = layout.snapshotOutside();
-    const config = configFromDirs([layout.rootPath]);
-    const service = openService({
-      config: { ...config, durableWrites: false },
-      dialect,
-      backend: chooseBackend(backend),
-      logger: pino({ level: 'silent' }),
-    });
-    const callTool = toolCaller(speaking(service, dialect, config.roots[0]?.name));
-    const leaked: string[] = [];
-    const done = new Map<string, number>();
-    const refused = new Map<string, number>();
-    const call: Call = async (name, args) => {
-      const { signal } = new AbortController();
-      const { isError = false, content } = await callTool({ name, args, signal, progress: () => {} });
-      const text = content.map((block) => ('text' in block ? block.text : '')).join();
-      if (leaks(text, isError)) leaked.push(`${name} ${JSON.stringify(args)}: ${text}`);
-      if (isError) count(refused, codeOf(text)); if (text.includes('internal_error')) count(done, 'X'+name+text);
-      else count(done, name);
-      return text;
-    };
+    { dialect: memory, attacks: MEMORY, refusal: 'path_security' },
+    { dialect: classic, attacks: CLASSIC, refusal: 'path_validation_error' },
+  ])(
+    'nothing leaks through $dialect.name and nothing outside is touched',
+    async (attacked) => {
+      const { dialect, attacks, refusal } = attacked;
+      using layout = swapLayout();
+      const before = layout.snapshotOutside();
+      const config = configFromDirs([layout.rootPath]);
+      const service = openService({
+        config: { ...config, durableWrites: false },
+        dialect,
+        backend: chooseBackend(backend),
+        logger: pino({ level: 'silent' }),
+      });
+      const callTool = toolCaller(speaking(service, dialect, config.roots[0]?.name));
+      const leaked: string[] = [];
+      const done = new Map<string, number>();
+      const refused = new Map<string, number>();
+      const call: Call = async (name, args) => {
+        const { signal } = new AbortController();
+        const { isError = false, content } = await callTool({ name, args, signal, progress: () => {} });
+        const text = content.map((block) => ('text' in block ? block.text : '')).join();
+        if (leaks(text, isError)) leaked.push(`${name} ${JSON.stringify(args)}: ${text}`);
+        if (isError) count(refused, codeOf(text));
+        else count(done, name);
+        return text;
+      };
 
-    await using swapper = await startSwapper(layout.first, layout.second, SECONDS + 1);
-    const end = performance.now() + SECONDS * 1000;
-    for (let turn = 0; performance.now() < end; turn += 1) {
-      for (const attack of Object.values(attacks)) await attack(call, turn);
-    }
+      // The attack is met from both sides: every tool finds the folder to be one, and the link is seen.
+      const met = () => dialect.tools.every(({ name }) => done.has(name)) && refused.has(refusal);
+      let turn = 0;
+      for (let round = 0; round === 0 || (!met() && round < MAX_ROUNDS); round += 1) {
+        await using swapper = await startSwapper(layout.first, layout.second, SECONDS + 0.3);
+        for (const end = performance.now() + SECONDS * 1000; performance.now() < end; turn += 1) {
+          for (const attack of Object.values(attacks)) await attack(call, turn);
+        }
+        expect(await swapper.finished()).toBeGreaterThan(1000);
+      }
 
-    expect(await swapper.finished()).toBeGreaterThan(1000);
-    await service.close();
-    console.log([...done].filter(([k])=>k.startsWith('X')).slice(0,12), [...refused]); expect(leaked).toEqual([]);
-    expect(layout.snapshotOutside()).toBe(before);
-    expect(filesBelow(layout.rootPath).filter((file) => fs.readFileSync(file, 'utf8').includes(SECRET))).toEqual([]);
-    // The attack was met from both sides: the folder was seen as a folder and as a link.
-    expect(refused.get(refusal)).toBeGreaterThan(0);
-    expect(done.get(reads)).toBeGreaterThan(0);
-    expect([...done.keys()].sort()).toEqual(dialect.tools.map(({ name }) => name).sort());
-    expect(refused.get('internal_error')).toBe(undefined);
-  });
+      await service.close();
+      expect(leaked).toEqual([]);
+      expect(layout.snapshotOutside()).toBe(before);
+      expect(filesBelow(layout.rootPath).filter((file) => fs.readFileSync(file, 'utf8').includes(SECRET))).toEqual([]);
+      expect([...done.keys()].sort()).toEqual(dialect.tools.map(({ name }) => name).sort());
+      expect(refused.get(refusal)).toBeGreaterThan(0);
+      expect(refused.get('internal_error')).toBe(undefined);
+    },
+    60_000,
+  );
 });
 
 function codeOf(text: string): string {

@@ -101,8 +101,11 @@ export class Classic extends Sandbox {
     return isError ? (await this.error(tool, args)).code : 'ok';
   }
 
-  raw(tool: string, args: object, signal = new AbortController().signal): Promise<Fields> {
-    return this.#call({ name: tool, args: { ...args }, signal, progress: () => {} });
+  async raw(tool: string, args: object, signal = new AbortController().signal): Promise<Fields> {
+    const result = await this.#call({ name: tool, args: { ...args }, signal, progress: () => {} });
+    // The line in the log comes after the answer.
+    await new Promise((resolve) => setImmediate(resolve));
+    return result;
   }
 
   override [Symbol.dispose](): void {

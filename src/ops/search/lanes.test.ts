@@ -2,8 +2,12 @@ import { expect, test } from 'vitest';
 import { Lanes } from './lanes.ts';
 import type { Steps } from './steps.ts';
 
-function* busy(milliseconds: number): Steps<void> {
-  for (const end = performance.now() + milliseconds; performance.now() < end; ) yield undefined;
+/** So many steps of a millisecond each: however slow the machine, far more than fit into one turn. */
+function* busy(steps: number): Steps<void> {
+  for (let step = 0; step < steps; step += 1) {
+    for (const end = performance.now() + 1; performance.now() < end; );
+    yield undefined;
+  }
 }
 
 function started(lanes: Lanes, lane: string, steps: Steps<void>, log: string[], name: string): Promise<void> {
