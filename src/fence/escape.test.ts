@@ -106,7 +106,7 @@ describe('where a path leads', () => {
     if ('file' in want) {
       const text = readBelow(layout.places.root, want.file).toString('latin1');
       expect(found.file, backend).toMatchObject({ is: { text } });
-      expect(found.folder, backend).toEqual({ code: 'not_directory' });
+      expect(found.folder, backend).toEqual({ code: want.asFolder ?? 'not_directory' });
     } else if ('vacant' in want) {
       expect(found.file, backend).toEqual({ code: 'not_found' });
       expect(found.folder, backend).toEqual({ code: 'not_found' });

@@ -7,4 +7,4 @@ export type { OpenFile } from './open-file.ts';
 export { OwnerNames } from './owner-names.ts';
 export type { Location } from './resolve.ts';
 export { Root, type SharedRoot } from './root.ts';
-export { isLeftover, temporaryName } from './temp-names.ts';
+export { isLeftover, isTemporary, temporaryName } from './temp-names.ts';

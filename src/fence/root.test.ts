@@ -34,6 +34,29 @@ function openDescriptors(): number {
 }
 
 describe.each(BACKEND_NAMES)('Root on %s', (backend) => {
+  test('a closed root stays closed, whatever its number stands for by then; a borrowed one closes nothing', () => {
+    using layout = makeLayout(PLAIN);
+    const root = openRoot(layout.rootPath, backend);
+    const borrowed = Root.fromShared(root.share());
+    borrowed[Symbol.dispose]();
+    expect(read(root, 'file.txt')).not.toBe('');
+    root[Symbol.dispose]();
+    using outside = openRoot(layout.outsidePath, backend);
+    root[Symbol.dispose]();
+    expect(() => read(root, 'file.txt')).toThrow('the root is closed');
+    expect(() => root.locate(parseCallerPath('file.txt'), { follow: true })).toThrow('the root is closed');
+    expect(read(outside, 'file.txt')).toContain(SECRET);
+  });
+
+  test('a path that climbs out is logged with where it would have led', () => {
+    using layout = makeLayout(PLAIN);
+    using root = openRoot(layout.rootPath, backend);
+    const resolved = path.join(path.dirname(layout.rootPath), 'x');
+    expect(() => root.parse('a/../../x')).toThrow(
+      expect.objectContaining({ code: 'outside_root', path: 'a/../../x', root: 'r', details: { resolved } }),
+    );
+  });
+
   test('no call leaves a descriptor open, whether it succeeds or fails', () => {
     const rows = ESCAPE_ROWS.filter((row) => skipReason(row) === undefined && !row.farBelow);
     for (const row of rows) {

@@ -34,20 +34,24 @@ export interface SharedRoot {
 export class Root implements Disposable {
   readonly name: string;
   readonly #backend: Backend;
-  readonly #fd: number | undefined;
   readonly #top: Top;
   readonly #shared: SharedRoot;
+  readonly #owned: boolean;
   readonly #turns = new Turns();
+  #closed = false;
 
-  private constructor(shared: SharedRoot, backend: Backend) {
+  private constructor(shared: SharedRoot, backend: Backend, owned: boolean) {
     this.name = shared.name;
     this.#shared = shared;
     this.#backend = backend;
-    this.#fd = shared.fd;
+    this.#owned = owned;
     const { kernel } = backend;
-    const { fd, real, given } = shared;
+    const { real, given } = shared;
     this.#top = {
-      open: () => (fd === undefined ? new PathDir(real) : new DescriptorDir(fd, { kernel, owned: false })),
+      open: () => {
+        const fd = this.#fd();
+        return fd === undefined ? new PathDir(real) : new DescriptorDir(fd, { kernel, owned: false });
+      },
       real: split(real),
       aliases: real === given ? [] : [split(given)],
     };
@@ -59,12 +63,12 @@ export class Root implements Disposable {
     const real = fs.realpathSync.native(given) as HostPath;
     fs.readdirSync(real);
     const fd = backend.name === 'portable' ? undefined : fs.openSync(real, O_PATH | O_DIRECTORY);
-    return new Root({ name, fd, real, given, backend: backend.name }, backend);
+    return new Root({ name, fd, real, given, backend: backend.name }, backend, true);
   }
 
-  /** The same root in another thread. It borrows the descriptor, so only the original is to be disposed of. */
+  /** The same root in another thread. It borrows the descriptor, which the original closes. */
   static fromShared(shared: SharedRoot): Root {
-    return new Root(shared, chooseBackend(shared.backend));
+    return new Root(shared, chooseBackend(shared.backend), false);
   }
 
   share(): SharedRoot {
@@ -121,7 +125,15 @@ export class Root implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (this.#fd !== undefined) fs.closeSync(this.#fd);
+    if (this.#closed) return;
+    this.#closed = true;
+    if (this.#owned && this.#shared.fd !== undefined) fs.closeSync(this.#shared.fd);
+  }
+
+  /** The number of a closed descriptor soon belongs to another folder, perhaps to another root. */
+  #fd(): number | undefined {
+    if (this.#closed) throw new Error('the root is closed');
+    return this.#shared.fd;
   }
 
   #openDir(segments: readonly string[]): Dir {
@@ -171,8 +183,9 @@ export class Root implements Disposable {
    * has to find out what is wrong.
    */
   #openBeneath(segments: readonly string[], flags: number): number | undefined {
-    if (this.#backend.kernel === undefined || this.#fd === undefined) return undefined;
-    return this.#backend.kernel.openat2(this.#fd, segments.join('/') || '.', flags);
+    const fd = this.#fd();
+    if (this.#backend.kernel === undefined || fd === undefined) return undefined;
+    return this.#backend.kernel.openat2(fd, segments.join('/') || '.', flags);
   }
 
   /**

@@ -1,26 +1,27 @@
 import { createHash, randomBytes } from 'node:crypto';
-import fs from 'node:fs';
+import fs, { type Stats } from 'node:fs';
 import os from 'node:os';
 import { isReserved, reservedName } from './caller-path.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Tells this run of this process from an earlier one that had the same pid. */
-const INSTANCE = randomBytes(4).toString('hex');
-/** Tells machines and containers apart that share a folder: elsewhere the same pid is another process. */
-const PLACE = createHash('sha256').update(`${os.hostname()} ${pidNamespace()}`).digest('hex').slice(0, 8);
-
 /** A name for a temporary file or folder that is never listed and says whose it is. */
 export function temporaryName(): string {
-  return reservedName([PLACE, process.pid, INSTANCE, randomBytes(6).toString('hex')].join('-'));
+  return reservedName([place(), process.pid, randomBytes(8).toString('hex')].join('-'));
 }
 
-/** Whether a temporary entry was left by a process that is gone. Another machine's count only after a day. */
-export function isLeftover(name: string, modifiedMs: number): boolean {
-  if (!isReserved(name)) return false;
-  const [place, pid, instance] = name.slice(reservedName('').length).split('-');
-  if (place !== PLACE) return Date.now() - modifiedMs > DAY_MS;
-  if (Number(pid) === process.pid) return instance !== INSTANCE;
+/** Whether an entry has a name that only temporary files and folders have. */
+export const isTemporary: (name: string) => boolean = isReserved;
+
+/**
+ * Whether a temporary entry was left by a process that is gone. One that carries our own pid is, if it is older than this
+ * process. Another machine's count only after a day.
+ */
+export function isLeftover(name: string, { ctimeMs, mtimeMs }: Pick<Stats, 'ctimeMs' | 'mtimeMs'>): boolean {
+  if (!isTemporary(name)) return false;
+  const [where, pid] = name.slice(reservedName('').length).split('-');
+  if (where !== place()) return Date.now() - mtimeMs > DAY_MS;
+  if (Number(pid) === process.pid) return ctimeMs < Date.now() - process.uptime() * 1000;
   return !isAlive(Number(pid));
 }
 
@@ -32,6 +33,15 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
+}
+
+/** Found out once: neither part of it changes while the process lives. */
+let known: string | undefined;
+
+/** Tells machines and containers apart that share a folder: elsewhere the same pid is another process. */
+function place(): string {
+  known ??= createHash('sha256').update(`${os.hostname()} ${pidNamespace()}`).digest('hex').slice(0, 8);
+  return known;
 }
 
 function pidNamespace(): string {

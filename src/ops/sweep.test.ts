@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
+import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../tests/support/child.ts';
 import { onEveryBackend, outcome, Sandbox } from '../../tests/support/sandbox.ts';
@@ -14,19 +16,30 @@ const PREFIX = temporaryName().slice(0, temporaryName().indexOf(place));
 
 describe('whose a temporary file is', () => {
   test('shows in its name', () => {
-    const now = Date.now();
+    const at = (ms: number) => ({ ctimeMs: ms, mtimeMs: ms });
+    const now = at(Date.now());
+    const before = at(Date.now() - process.uptime() * 1000 - 1000);
     expect(pid).toBe(String(process.pid));
-    expect(isLeftover(temporaryName(), 0)).toBe(false);
-    expect(isLeftover(`${PREFIX}${place}-${gone}-0123abcd-ff`, now)).toBe(true);
-    expect(isLeftover(`${PREFIX}${place}-${process.ppid}-0123abcd-ff`, 0)).toBe(false);
+    expect(isLeftover(temporaryName(), now)).toBe(false);
+    expect(isLeftover(`${PREFIX}${place}-${gone}-0123abcd`, now)).toBe(true);
+    expect(isLeftover(`${PREFIX}${place}-${process.ppid}-0123abcd`, before)).toBe(false);
     // An earlier process with our pid.
-    expect(isLeftover(`${PREFIX}${place}-${process.pid}-0123abcd-ff`, now)).toBe(true);
+    expect(isLeftover(temporaryName(), before)).toBe(true);
     // Another machine: only its age tells.
-    expect(isLeftover(`${PREFIX}00000000-${gone}-0123abcd-ff`, now)).toBe(false);
-    expect(isLeftover(`${PREFIX}00000000-${process.pid}-0123abcd-ff`, now - 25 * 3_600_000)).toBe(true);
+    expect(isLeftover(`${PREFIX}00000000-${gone}-0123abcd`, now)).toBe(false);
+    expect(isLeftover(`${PREFIX}00000000-${process.pid}-0123abcd`, at(Date.now() - 25 * 3_600_000))).toBe(true);
     expect(isLeftover(PREFIX, now)).toBe(false);
     expect(isLeftover(`${PREFIX}${place}-x-y`, now)).toBe(true);
-    expect(isLeftover('f', 0)).toBe(false);
+    expect(isLeftover('f', before)).toBe(false);
+  });
+
+  test('is the same in every thread of a process', async () => {
+    const script = `
+      const { parentPort } = require('node:worker_threads');
+      import(${JSON.stringify(new URL('../../dist/fence/index.js', import.meta.url).href)}).then(({ isLeftover }) =>
+        parentPort.postMessage(isLeftover(${JSON.stringify(temporaryName())}, { ctimeMs: Date.now(), mtimeMs: 0 })));`;
+    const [answer] = await once(new Worker(script, { eval: true }), 'message');
+    expect(answer).toBe(false);
   });
 
   test('no two are the same', () => {

@@ -1,5 +1,5 @@
 import { isCode } from '../errors.ts';
-import { type Dir, isLeftover, parseCallerPath, type Root } from '../fence/index.ts';
+import { type Dir, isLeftover, isTemporary, parseCallerPath, type Root } from '../fence/index.ts';
 import { type Control, pacer } from './control.ts';
 import { discardTree } from './remove-folder.ts';
 
@@ -12,8 +12,8 @@ export async function sweepLeftovers(root: Root, control: Control): Promise<numb
     for (const entry of dir.list(true)) {
       await pause();
       try {
-        const stats = isLeftover(entry.name, 0) ? dir.lstat(entry.raw) : undefined;
-        if (stats !== undefined && isLeftover(entry.name, stats.mtimeMs)) {
+        const stats = isTemporary(entry.name) ? dir.lstat(entry.raw) : undefined;
+        if (stats !== undefined && isLeftover(entry.name, stats)) {
           if (stats.isDirectory()) await discardTree(dir, entry.raw);
           else dir.unlink(entry.raw);
           swept += 1;

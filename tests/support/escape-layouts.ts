@@ -19,8 +19,8 @@ export interface Places {
 }
 
 export type Expectation =
-  /** The content of this file, named from `root`. */
-  | { readonly file: string | Buffer }
+  /** The content of this file, named from `root`; `asFolder` to whoever wants a folder, if not `not_directory`. */
+  | { readonly file: string | Buffer; readonly asFolder?: ErrorCode }
   /** The entries of this folder, named from `root`. */
   | { readonly folder: string }
   /** Nothing is there yet, and it may be made: its place, named from `root`. */
@@ -206,7 +206,7 @@ export const ESCAPE_ROWS: readonly EscapeRow[] = [
     path: 'link',
     expect: { code: 'invalid_path' },
     unlikePlainFs: true,
-    except: { openat2: { file: Buffer.from([0x78, 0xff]) } },
+    except: { openat2: { file: Buffer.from([0x78, 0xff]), asFolder: 'invalid_path' } },
     impossible: notLinux,
   },
   {
@@ -219,7 +219,7 @@ export const ESCAPE_ROWS: readonly EscapeRow[] = [
     path: 'link/f',
     expect: { code: 'invalid_path' },
     unlikePlainFs: true,
-    except: { openat2: { file: Buffer.from([0xff, 0x64, 0x2f, 0x66]) } },
+    except: { openat2: { file: Buffer.from([0xff, 0x64, 0x2f, 0x66]), asFolder: 'invalid_path' } },
     impossible: notLinux,
   },
   {
