@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import fs from 'node:fs';
 import { type Logger, pino } from 'pino';
 
@@ -21,8 +20,11 @@ export interface Log {
 /** JSON lines on stderr, written behind the callers' backs, so that no call waits for the log. */
 export function openLog(level: LogLevel): Log {
   const destination = pino.destination({ fd: openStderr(), sync: false, maxLength: BACKLOG_BYTES });
+  let readerGone = false;
   // A closed stderr is no reason to stop serving.
-  destination.on('error', () => {});
+  destination.on('error', ({ code }: NodeJS.ErrnoException) => {
+    readerGone ||= code === 'EPIPE';
+  });
   const lines = new GatheredLines((text) => destination.write(text));
   const logger = pino(
     {
@@ -37,14 +39,28 @@ export function openLog(level: LogLevel): Log {
     logger,
     flush: async () => {
       lines.flush();
-      const drained = once(destination, 'drain');
-      destination.write('');
-      const late = AbortSignal.timeout(FLUSH_MS);
-      await Promise.race([drained, once(late, 'abort')]);
+      if (readerGone || (await drained(destination))) return;
       // What the reader does not take is dropped, or writing it at exit would wait for the reader again.
-      if (late.aborted) destination.destroy();
+      destination.destroy();
     },
   };
+}
+
+/** Whether all that was handed over is written in time; false also if writing fails. */
+function drained(destination: ReturnType<typeof pino.destination>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const onDrain = (): void => settle(true);
+    const onError = (): void => settle(false);
+    const settle = (done: boolean): void => {
+      clearTimeout(timer);
+      destination.off('drain', onDrain).off('error', onError);
+      resolve(done);
+    };
+    // This timer must keep the process alive: with nothing else to wait for, it would end before its exit code is set.
+    const timer = setTimeout(onError, FLUSH_MS);
+    destination.once('drain', onDrain).once('error', onError);
+    destination.write('');
+  });
 }
 
 /** Hands on lines in bundles, each line within 20 ms. */

@@ -45,8 +45,9 @@ function commands(): Command {
     .argument('[dir...]', 'folders to serve, each a root named after it, all tools')
     .option('--config <file>', 'config with named roots and what may be done in each')
     .action(async (dirs: string[], options: object) => {
-      const [{ stdio }, { configOf }] = await Promise.all([import('./stdio.ts'), import('./start.ts')]);
-      await stdio(await configOf({ dirs, ...options }), { name: 'workspace', root: undefined });
+      const [{ stdio, workspaceOf }, { configOf }] = await Promise.all([import('./stdio.ts'), import('./start.ts')]);
+      const config = await configOf({ dirs, ...options });
+      await stdio(config, workspaceOf(config));
     });
   program
     .command('memory')

@@ -1,4 +1,4 @@
-import type { Config, DialectConfig } from '../config/index.ts';
+import { type Config, ConfigError, type DialectConfig } from '../config/index.ts';
 import { startStdio } from '../server/stdio.ts';
 import { firstSignal } from './signals.ts';
 import { GRACE_MS, start } from './start.ts';
@@ -16,4 +16,16 @@ export async function stdio(config: Config, dialect: DialectConfig): Promise<voi
   await serving.close();
   logger.info('stopped');
   await started.close();
+}
+
+/** The dialect of `ringfence stdio`. Raises `ConfigError` for a config that names only others. */
+export function workspaceOf({ dialects, file }: Config): DialectConfig {
+  const found = dialects.find(({ name }) => name === 'workspace');
+  if (found !== undefined) return found;
+  const names = dialects.map(({ name }) => name);
+  const commands = names.map((name) => `"ringfence ${name}"`).join(' or ');
+  throw new ConfigError(
+    `${file}: dialects: names only ${names.join(' and ')}, but "ringfence stdio" speaks workspace; add workspace: {}, ` +
+      `start the others over HTTP with "ringfence serve --config ${file}", or over stdio with ${commands}`,
+  );
 }

@@ -7,7 +7,10 @@ const MAX_LINKS = 40;
 /** Beyond the path's own length: what link targets may add before they count as a circle. */
 const MAX_EXTRA_STEPS = 10_000;
 
-/** Where a path ends: an open directory and one name in it. Dispose of it to close the directory. */
+/**
+ * Where a path ends: an open directory and one name in it. Dispose of it to close the directory. Folders that were made on
+ * the way and are still empty by then are removed: whatever they were made for has failed.
+ */
 export interface Location extends Disposable {
   readonly dir: Dir;
   /** `.` if the path is the directory itself, as the root is. */
@@ -45,7 +48,7 @@ export function resolve(top: Top, segments: readonly string[], options: ResolveO
   try {
     return walk.run(options);
   } catch (error) {
-    walk.dir[Symbol.dispose]();
+    walk.end();
     throw error;
   }
 }
@@ -60,6 +63,8 @@ class Walk {
   #steps: number;
   /** How many levels above the root a link has climbed; nothing is opened while this is not 0. */
   #above = 0;
+  /** The folders made, each by its names from the root down. */
+  readonly #made: string[][] = [];
 
   constructor(top: Top, segments: readonly string[]) {
     this.#top = top;
@@ -117,11 +122,35 @@ class Walk {
   #make(name: string): undefined {
     try {
       this.dir.mkdir(name);
+      this.#made.push([...this.#names, name]);
     } catch (error) {
       if (!isCode(error, 'already_exists')) throw error;
     }
     this.#pending.push(name);
     return undefined;
+  }
+
+  end(): void {
+    this.dir[Symbol.dispose]();
+    try {
+      for (const names of this.#made.reverse()) this.#removeIfEmpty(names);
+    } catch (error) {
+      // The first that is in use, as all are after a success, ends it.
+      if (!(error instanceof RingfenceError)) throw error;
+    }
+  }
+
+  #removeIfEmpty(names: readonly string[]): void {
+    let dir = this.#top.open();
+    try {
+      for (const name of names.slice(0, -1)) {
+        using above = dir;
+        dir = above.openDir(name);
+      }
+      dir.rmdir(names.at(-1) ?? '');
+    } finally {
+      dir[Symbol.dispose]();
+    }
   }
 
   #followLink(name: string): void {
@@ -196,6 +225,6 @@ class Walk {
   #location(name: string, stats: Stats | undefined): Location {
     const { dir } = this;
     const path = (name === '.' ? this.#names : [...this.#names, name]).join('/');
-    return { dir, name, stats, path, [Symbol.dispose]: () => dir[Symbol.dispose]() };
+    return { dir, name, stats, path, [Symbol.dispose]: () => this.end() };
   }
 }

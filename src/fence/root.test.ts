@@ -251,3 +251,26 @@ describe.skipIf(!mayBecomeNobody)('as a user without privileges (only root can b
     expect(JSON.stringify(answers)).not.toContain(SECRET);
   });
 });
+
+describe.each(BACKEND_NAMES)('folders made on the way, on %s', (backend) => {
+  const location = (root: Root, raw: string) => root.locate(parseCallerPath(raw), { follow: true, makeParents: true });
+
+  test('stay if something was put into them', () => {
+    using layout = makeLayout(PLAIN);
+    using root = openRoot(layout.rootPath, backend);
+    {
+      using place = location(root, 'new/er/file');
+      place.dir.createFile(place.name)[Symbol.dispose]();
+    }
+    expect(fs.existsSync(path.join(layout.rootPath, 'new/er/file'))).toBe(true);
+  });
+
+  test('go if nothing was, but not those that were there before', () => {
+    using layout = makeLayout(PLAIN);
+    using root = openRoot(layout.rootPath, backend);
+    fs.mkdirSync(path.join(layout.rootPath, 'old'));
+    location(root, 'old/new/er/file')[Symbol.dispose]();
+    expect(codeOf(() => location(root, `old/new/${'n'.repeat(300)}`))).toBe('name_too_long');
+    expect(fs.readdirSync(path.join(layout.rootPath, 'old'))).toEqual([]);
+  });
+});

@@ -11,12 +11,9 @@ export function encodeContent(bytes: Buffer): { content: string; encoding: Encod
   return { content: bytes.toString('base64'), encoding: 'base64' };
 }
 
-/** Text as bytes. A lone surrogate, which UTF-8 cannot hold, is `invalid_argument` rather than a silent U+FFFD. */
+/** Text as bytes. A lone surrogate, which UTF-8 cannot hold, is `invalid_encoding` rather than a silent U+FFFD. */
 export function textToBytes(text: string, argument: string): Buffer {
-  if (!(text as string & { isWellFormed(): boolean }).isWellFormed()) {
-    const problem = `${argument} holds an unpaired surrogate, which cannot be written as UTF-8`;
-    throw new RingfenceError('invalid_argument', { argument, problem });
-  }
+  if (!text.isWellFormed()) throw new RingfenceError('invalid_encoding', { argument });
   return Buffer.from(text, 'utf8');
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { RingfenceError } from '../errors.ts';
 import type { CallerPath, Root } from '../fence/index.ts';
-import { decodeContent } from './decode-content.ts';
+import { textToBytes } from './content.ts';
 import { findOccurrences, lineAt } from './find-occurrences.ts';
 import { rewriteFile } from './rewrite-file.ts';
 
@@ -49,12 +49,13 @@ export async function replaceText(
   { oldText, newText }: Replacement,
   options: EditOptions,
 ): Promise<Edited> {
-  const added = decodeContent(newText, 'utf-8', 'new_str');
+  const added = textToBytes(newText, 'newText');
   return editText(root, path, options, (original) => {
+    // A lone surrogate would become U+FFFD, which may well be in the file.
+    if (!oldText.isWellFormed()) throw new RingfenceError('text_not_found', {});
     const old = Buffer.from(oldText, 'utf8');
     const { count, first, lines } = findOccurrences(original, old);
-    // A lone surrogate would have become U+FFFD, which may well be in the file.
-    if (count === 0 || old.toString('utf8') !== oldText) throw new RingfenceError('text_not_found', {});
+    if (count === 0) throw new RingfenceError('text_not_found', {});
     if (count > 1) throw new RingfenceError('text_not_unique', { count, lines });
     const content = Buffer.concat([original.subarray(0, first), added, original.subarray(first + old.length)]);
     return { content, line: lines[0] ?? 1 };
@@ -71,7 +72,7 @@ export async function insertText(
   { after, text, as }: Insertion,
   options: EditOptions,
 ): Promise<Edited> {
-  const added = decodeContent(text, 'utf-8', 'text');
+  const added = textToBytes(text, 'text');
   return editText(root, path, options, (original) => {
     const position = endOfLine(original, after, as);
     const before = original.subarray(0, position);

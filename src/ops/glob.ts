@@ -1,22 +1,23 @@
-import { RingfenceError } from '../errors.ts';
 import type { CallerPath, EntryType, Root } from '../fence/index.ts';
 import { type Control, throwIfAborted } from './control.ts';
 import { located } from './located.ts';
 import { Deadline } from './search/deadline.ts';
 import type { FoundEntry } from './search/messages.ts';
 import type { Search, SearchPool } from './search/pool.ts';
-import { throttled } from './search/throttle.ts';
 
 /** How many entries one answer of a worker holds at most. */
 const ENTRIES_AT_ONCE = 1_000;
 
 const ALL_TYPES: readonly EntryType[] = ['file', 'directory', 'symlink', 'other'];
 
-export interface GlobOptions {
-  /** Exactly one of `pattern` and `regex`. Both are matched against the path from `path` on. */
-  readonly pattern?: string | undefined;
-  /** RE2 syntax, not anchored. */
-  readonly regex?: string | undefined;
+/** What a path has to match, from `path` on: a glob, or a regular expression in RE2 syntax, not anchored. */
+export type PathQuery =
+  | { readonly pattern: string; readonly regex?: undefined }
+  | { readonly regex: string; readonly pattern?: undefined };
+
+export type GlobOptions = PathQuery & GlobScope;
+
+interface GlobScope {
   /** A folder. A link here is followed if it stays inside; links met on the way are not. */
   readonly path: CallerPath;
   readonly maxResults: number;
@@ -53,26 +54,24 @@ export interface GlobResult {
  * Finds entries below a folder by glob or regular expression, hidden ones too. `*` does not cross `/`, `**` does; a
  * glob that ends in `/` is for folders only.
  *
- * Raises `invalid_argument` unless exactly one of `pattern` and `regex` is given, `invalid_pattern`, what opening
- * `path` raises, and `cancelled`.
+ * Raises `invalid_pattern`, what opening `path` raises, and `cancelled`.
  */
 export async function glob(root: Root, options: GlobOptions, pool: SearchPool, control: Control): Promise<GlobResult> {
   throwIfAborted(control.signal);
   const { pattern, regex, path, maxResults, timeoutSeconds, maxDepth, type, skipHidden = false } = options;
-  if ((pattern === undefined) === (regex === undefined))
-    throw new RingfenceError('invalid_argument', { problem: 'exactly one of pattern or regex must be provided' });
   return located(root, path, async () => {
     using search = pool.begin({
       kind: 'entries',
-      ...{ root: root.share(), path, maxDepth, skipHidden },
-      ...{ glob: pattern, regex, types: type === 'all' ? ALL_TYPES : [type] },
+      root: root.share(),
+      path,
+      maxDepth,
+      skipHidden,
+      glob: pattern,
+      regex,
+      types: type === 'all' ? ALL_TYPES : [type],
     });
     using _deadline = new Deadline(search, control.signal, timeoutSeconds);
-    const { entries, done, skipped } = await list(
-      search,
-      maxResults + 1,
-      throttled((count) => control.progress(count)),
-    );
+    const { entries, done, skipped } = await list(search, maxResults + 1, control);
     throwIfAborted(control.signal);
     const matches = entries.slice(0, maxResults).map(toMatch);
     const truncated = entries.length > maxResults;
@@ -81,13 +80,13 @@ export async function glob(root: Root, options: GlobOptions, pool: SearchPool, c
 }
 
 /** Up to `count` entries; `done` if there are no more. */
-async function list(search: Search, count: number, progress: (count: number) => void) {
+async function list(search: Search, count: number, control: Control) {
   const entries: FoundEntry[] = [];
   for (;;) {
     const wanted = Math.min(count - entries.length, ENTRIES_AT_ONCE);
     const answer = await search.run({ type: 'listEntries', entries: wanted });
     for (const entry of answer.entries) entries.push(entry);
-    progress(entries.length);
+    control.progress(entries.length);
     if (answer.done || search.stopped || entries.length >= count)
       return { entries, done: answer.done, skipped: answer.skipped };
   }

@@ -5,7 +5,6 @@ import { Deadline } from './search/deadline.ts';
 import { LineSearch } from './search/line-search.ts';
 import type { LineMatch } from './search/match-list.ts';
 import type { SearchPool } from './search/pool.ts';
-import { throttled } from './search/throttle.ts';
 
 /** What all shown lines may have in all, in characters, unless the caller says otherwise. */
 const MAX_TEXT = 4 * 1024 * 1024;
@@ -59,12 +58,21 @@ export async function grep(root: Root, options: GrepOptions, pool: SearchPool, c
   return located(root, path, async () => {
     using search = pool.begin({
       kind: 'lines',
-      ...{ root: root.share(), path, maxDepth, skipHidden },
-      ...{ pattern, literal, caseInsensitive, globFilter: globFilter || undefined },
-      ...{ contextLines, maxResults, maxText, maxFileSize },
+      root: root.share(),
+      path,
+      maxDepth,
+      skipHidden,
+      pattern,
+      literal,
+      caseInsensitive,
+      globFilter: globFilter || undefined,
+      contextLines,
+      maxResults,
+      maxText,
+      maxFileSize,
     });
     using _deadline = new Deadline(search, control.signal, timeoutSeconds);
-    const progress = throttled((files) => control.progress(files));
+    const progress = (files: number): void => control.progress(files);
     const lines = new LineSearch(search, { workers: pool.size, maxResults, maxText, progress });
     const outcome = await lines.run();
     throwIfAborted(control.signal);

@@ -2,7 +2,7 @@ import type { CallerPath, Root } from '../fence/index.ts';
 import { applyPatch } from './patch/apply-patch.ts';
 import { rewriteFile } from './rewrite-file.ts';
 
-/** Applies a unified diff to a file, all of it or nothing; a missing file counts as empty. Raises `patch_failed`. */
+/** Applies a unified diff to a file, all of it or nothing; a missing file counts as empty. Raises `patch_failed`, `invalid_encoding`. */
 export async function patchFile(
   root: Root,
   path: CallerPath,

@@ -4,12 +4,11 @@ import { RingfenceError } from '../errors.ts';
 import type { Root } from '../fence/index.ts';
 import { nearest } from '../tools/nearest.ts';
 import { type Checked, checker } from '../tools/problems.ts';
+import { MAX_RESULT_BYTES } from '../tools/result-size.ts';
 import type { CallContext, Tool } from '../tools/tool.ts';
 import type { RunningCall } from './running-calls.ts';
 import type { Service } from './service.ts';
 
-/** Well below the 10 MiB at which stdio clients drop the connection. */
-const MAX_RESULT_BYTES = 8 * 1024 * 1024;
 /** The most that JSON escaping makes of one byte (`\u0000`), twice for JSON inside JSON. */
 const WORST_ESCAPING = 7;
 

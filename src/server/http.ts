@@ -82,6 +82,8 @@ export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: H
   );
   server.listen(options.port, options.host.replace(/^\[(.*)\]$/, '$1'));
   await once(server, 'listening');
+  // Such as EMFILE: the connection is lost, those that are open are not.
+  server.on('error', (error) => service.logger.warn({ error: trace(error) }, 'connection not accepted'));
 
   const { port } = server.address() as AddressInfo;
   return {

@@ -25,10 +25,10 @@ export function mcpEndpoint(service: Service, limits: SessionLimits): McpEndpoin
     if (request.method !== 'POST' && request.method !== 'GET' && request.method !== 'DELETE') {
       return sendError(response, { ...METHOD_NOT_ALLOWED, headers: { allow: 'GET, POST, DELETE' } });
     }
-    const body = await bodyOf(request, response);
-    if (body === REFUSED) return;
     const gone = new AbortController();
     response.once('close', () => gone.abort());
+    const body = await bodyOf(request, response);
+    if (body === REFUSED) return;
     const web = toWebRequest(request, gone.signal);
     const parsed = body === undefined ? {} : { parsedBody: body };
     if (!(await isLegacyRequest(web, body))) {
@@ -47,9 +47,7 @@ export function mcpEndpoint(service: Service, limits: SessionLimits): McpEndpoin
     const id = request.headers['mcp-session-id'];
     if (typeof id === 'string') return sessions.enter(id) ?? SESSION_NOT_FOUND;
     if (!isInitializeRequest(body)) return SESSION_REQUIRED;
-    const transport = await sessions.open();
-    // A client whose initialization failed got no id, so nothing is kept for it.
-    return transport === undefined ? TOO_MANY_SESSIONS : { transport, leave: () => {} };
+    return (await sessions.open()) ?? TOO_MANY_SESSIONS;
   };
 
   return {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isIPv4 } from 'node:net';
 
 /**
  * Why a request must come from a web page that has no business here, or undefined. A browser always sends `Origin` with a
@@ -13,10 +14,8 @@ export function foreignCaller({ headers }: IncomingMessage, loopbackOnly: boolea
 
 /** Whether an address to bind to can be reached from this machine only. */
 export function isLoopbackAddress(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+  return host === '::1' || isLoopbackName(host);
 }
-
-const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 function isLoopbackOrigin(origin: string): boolean {
   const scheme = /^https?:\/\//.exec(origin)?.[0];
@@ -24,5 +23,10 @@ function isLoopbackOrigin(origin: string): boolean {
 }
 
 function isLoopbackHost(host: string): boolean {
-  return LOOPBACK_NAMES.has(host.toLowerCase().replace(/:\d{1,5}$/, ''));
+  return isLoopbackName(host.replace(/:\d{1,5}$/, ''));
+}
+
+/** As a URL writes it: IPv6 in brackets. All of 127.0.0.0/8 is loopback. */
+function isLoopbackName(name: string): boolean {
+  return name.toLowerCase() === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'));
 }

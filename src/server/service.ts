@@ -59,13 +59,16 @@ export function openService({ config, dialect, home, backend, logger }: ServiceP
 }
 
 function openRoots(config: Config, backend: Backend): NamedRoot[] {
-  return config.roots.map(({ name, path, allowed, origin }) => {
+  const opened: NamedRoot[] = [];
+  for (const { name, path, allowed, origin } of config.roots) {
     try {
-      return { root: Root.open(name, path, backend), allowed: new Set(allowed) };
+      opened.push({ root: Root.open(name, path, backend), allowed: new Set(allowed) });
     } catch (error) {
+      for (const { root } of opened) root[Symbol.dispose]();
       const { code } = error as NodeJS.ErrnoException;
       const where = config.file === undefined ? origin : `${config.file}: ${origin}`;
       throw new ConfigError(`${where}: the folder ${path} cannot be opened: ${code ?? 'unknown error'}`);
     }
-  });
+  }
+  return opened;
 }

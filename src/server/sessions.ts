@@ -16,6 +16,13 @@ interface Session {
   lastUsed: number;
 }
 
+/** A session in use. */
+export interface Entered {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** To be called once, when the request that entered is answered. */
+  leave(): void;
+}
+
 /**
  * The sessions of 2025-era clients, bounded in number and in idle time. When all are taken, the one unused for longest
  * makes room; one with a request under way never does.
@@ -26,6 +33,8 @@ export class Sessions {
   readonly #newServer: () => Server;
   readonly #limits: SessionLimits;
   readonly #expiry: NodeJS.Timeout;
+  /** Sessions whose client has no id yet. They count, or many clients at once would pass the limit. */
+  #opening = 0;
 
   constructor(newServer: () => Server, limits: SessionLimits = SESSION_LIMITS) {
     this.#newServer = newServer;
@@ -37,23 +46,41 @@ export class Sessions {
     return this.#sessions.size;
   }
 
-  /** Opens a session for an `initialize` request; undefined if there is no room. The session is kept once the client got its id. */
-  async open(): Promise<WebStandardStreamableHTTPServerTransport | undefined> {
-    if (this.#sessions.size >= this.#limits.maxSessions && !this.#evict()) return undefined;
+  /**
+   * Opens a session for an `initialize` request, in use until `leave` is called; undefined if there is no room. Of one whose
+   * client got no id nothing is kept.
+   */
+  async open(): Promise<Entered | undefined> {
+    if (this.#sessions.size + this.#opening >= this.#limits.maxSessions && !this.#evict()) return undefined;
+    let id: string | undefined;
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
-      onsessioninitialized: (id) => {
-        this.#sessions.set(id, { transport, open: 0, lastUsed: Date.now() });
+      onsessioninitialized: (given) => {
+        id = given;
+        this.#opening -= 1;
+        this.#sessions.set(given, session);
       },
     });
-    const server = this.#newServer();
-    server.onclose = () => this.#sessions.delete(transport.sessionId ?? '');
-    await server.connect(transport);
-    return transport;
+    const session: Session = { transport, open: 1, lastUsed: Date.now() };
+    const leave = (): void => {
+      if (id !== undefined) return this.#touch(id, session, -1);
+      this.#opening -= 1;
+      transport.close().catch(() => {});
+    };
+    this.#opening += 1;
+    try {
+      const server = this.#newServer();
+      server.onclose = () => this.#sessions.delete(transport.sessionId ?? '');
+      await server.connect(transport);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    return { transport, leave };
   }
 
   /** Marks a session as in use until `leave` is called; undefined if there is none of that id. */
-  enter(id: string): { transport: WebStandardStreamableHTTPServerTransport; leave(): void } | undefined {
+  enter(id: string): Entered | undefined {
     const session = this.#sessions.get(id);
     if (session === undefined) return undefined;
     this.#touch(id, session, 1);

@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
+import { hasRoom } from './has-room.ts';
 
 const LF = 0x0a;
 /** A message larger than this ends the connection: what comes after it could not be told from its rest. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+const OUTPUT_CLOSED = 'the output is closed';
 
 /**
  * JSON-RPC messages, one a line. The SDK's own transport does the same, checking each message against a schema that the
@@ -42,8 +43,10 @@ export class StdioTransport implements Transport {
     this.#input.on('data', this.#read);
   }
 
+  /** Resolves when the message is written and there is room for more. Rejects if the output is closed or breaks. */
   async send(message: JSONRPCMessage): Promise<void> {
     const line = `${JSON.stringify(message)}\n`;
+    if (!this.#output.writable) throw new Error(OUTPUT_CLOSED);
     if (this.#written === undefined) {
       this.#written = this.#write(line);
     } else {
@@ -62,14 +65,19 @@ export class StdioTransport implements Transport {
 
   async #write(text: string): Promise<void> {
     let next = text;
-    do {
+    try {
+      for (;;) {
+        if (!this.#output.write(Buffer.from(next))) await hasRoom(this.#output);
+        else await new Promise((resolve) => setImmediate(resolve));
+        if (!this.#output.writable) throw new Error(OUTPUT_CLOSED);
+        if (this.#waiting === '') return;
+        next = this.#waiting;
+        this.#waiting = '';
+      }
+    } finally {
       this.#waiting = '';
-      if (!this.#output.write(Buffer.from(next)))
-        await Promise.race([once(this.#output, 'drain'), once(this.#output, 'close')]);
-      else await new Promise((resolve) => setImmediate(resolve));
-      next = this.#waiting;
-    } while (next !== '');
-    this.#written = undefined;
+      this.#written = undefined;
+    }
   }
 
   readonly #read = (chunk: Buffer): void => {

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hasRoom } from './has-room.ts';
 
 /** A request body that cannot be used, with the status that says so. */
 export class BadBody extends Error {
@@ -59,8 +59,7 @@ export async function sendWebResponse(response: ServerResponse, answer: Response
     for (;;) {
       const { done, value } = await reader.read();
       if (done || signal.aborted) break;
-      if (!response.write(value))
-        await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]);
+      if (!response.write(value)) await hasRoom(response);
     }
   } catch {
     // The client went away, or the stream broke: either way there is nobody to tell.

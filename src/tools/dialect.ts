@@ -11,8 +11,8 @@ export interface ArgumentProblem {
 }
 
 /** The call that an error text is about. */
-interface WordedCall {
-  readonly tool: Tool;
+export interface WordedCall {
+  readonly tool: Pick<Tool, 'name'>;
   /** As the client sent them, unchecked. */
   readonly args: Readonly<Record<string, unknown>>;
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { ArgumentProblem } from './dialect.ts';
 import { nearest } from './nearest.ts';
+import { cut } from './show-value.ts';
 
 /** The part of JSON Schema that says what a value should have been. */
 interface SchemaNode {
@@ -129,8 +130,4 @@ function show(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'an object';
   return cut(JSON.stringify(value) ?? String(value));
-}
-
-function cut(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

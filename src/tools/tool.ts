@@ -5,7 +5,7 @@ import type { SearchPool } from '../ops/search/pool.ts';
 import type { Capability } from './capabilities.ts';
 import type { NamedRoot } from './roots.ts';
 
-/** What a tool does to files, from which its annotations derive. */
+/** What a tool does to files, from which its annotations derive. `create` only ever adds: nothing that was there is lost. */
 type Effect = 'read' | 'create' | 'change' | 'destroy';
 
 export interface Limits {

@@ -1,4 +1,5 @@
 import { RingfenceError } from '../../errors.ts';
+import { textToBytes } from '../content.ts';
 import { BYTE_ORDER_MARK, type ByteText, toBytes, toByteText } from './byte-text.ts';
 import { FileLines } from './file-lines.ts';
 import { HunkLocator, oldSide, type Place } from './locate-hunk.ts';
@@ -12,7 +13,7 @@ import { type Hunk, type Patch, type PatchLine, parsePatch } from './parse-patch
  * CRLF and LF match each other, and added lines take the ending of the file around them unless the patch matched it
  * exactly. A missing newline at the end of the file is forgiven to a patch that does not mention it. A BOM stays first.
  *
- * Raises `patch_failed`; its `line` is always a line of the file.
+ * Raises `patch_failed`, whose `line` is always a line of the file, and `invalid_encoding`.
  */
 export function applyPatch(original: Buffer, patch: string): { content: Buffer; hunksApplied: number } {
   const text = toByteText(original);
@@ -30,12 +31,8 @@ export function applyPatch(original: Buffer, patch: string): { content: Buffer; 
 }
 
 function encode(patch: string): ByteText {
-  if (/\p{Surrogate}/u.test(patch)) {
-    throw new RingfenceError('patch_failed', {
-      problem: 'the patch is not valid Unicode: it holds half a surrogate pair',
-    });
-  }
-  return toByteText(patch.startsWith('\ufeff') ? patch.slice(1) : patch);
+  const text = toByteText(textToBytes(patch, 'patch'));
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
 }
 
 function refuseCreationOver(file: FileLines, { hunks, creates }: Patch): void {

@@ -6,8 +6,8 @@ export type ByteText = string;
 
 export const BYTE_ORDER_MARK: ByteText = '\xef\xbb\xbf';
 
-export function toByteText(source: Buffer | string): ByteText {
-  return (typeof source === 'string' ? Buffer.from(source, 'utf8') : source).toString('latin1');
+export function toByteText(bytes: Buffer): ByteText {
+  return bytes.toString('latin1');
 }
 
 export function toBytes(text: ByteText): Buffer {

@@ -47,6 +47,8 @@ export function compileRegex(pattern: string, caseInsensitive = false): RE2JS {
     return RE2JS.compile(pattern, caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0);
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
+    // The parser would quote the flag as a part of the pattern.
+    if (caseInsensitive) return compileRegex(pattern);
     throw new RingfenceError('invalid_pattern', { problem: error.message }, { cause: error });
   }
 }
