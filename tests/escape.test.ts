@@ -80,8 +80,8 @@ const DESTROYING: Readonly<Record<string, Op>> = {
   moveTo: (root, path) => move({ root, path: at('file.txt') }, { root, path }, QUICK, UNCONTROLLED),
   moveFolderTo: (root, path) => move({ root, path: at('dir/sub') }, { root, path }, QUICK, UNCONTROLLED),
   removeFile: (root, path) => removeFile(root, path),
-  removeEntry: (root, path) => removeEntry(root, path),
-  removeFolder: (root, path) => removeFolder(root, path, UNCONTROLLED),
+  removeEntry: (root, path) => removeEntry(root, path, {}, UNCONTROLLED),
+  removeFolder: (root, path) => removeFolder(root, path, {}, UNCONTROLLED),
 };
 
 function below(path: CallerPath): CallerPath {
@@ -206,7 +206,7 @@ describe.each(BACKEND_NAMES)('every operation, on %s', (backend) => {
         copy: (root) => copy({ root, path: at('') }, { root, path: at('dir/x') }, QUICK, UNCONTROLLED),
         copyDir: (root) => copy({ root, path: at('dir') }, { root, path: at('copied') }, QUICK, UNCONTROLLED),
         grepCopy: (root) => READING.grep(root, at('copied')),
-        remove: (root) => removeFolder(root, at('dir'), UNCONTROLLED),
+        remove: (root) => removeFolder(root, at('dir'), {}, UNCONTROLLED),
       },
       row,
       backend,

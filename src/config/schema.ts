@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { LOG_LEVELS } from '../audit/log.ts';
 
 export const MAX_TIMEOUT_SECONDS = 24 * 60 * 60;
-/** A full read travels twice in one answer, as text and as structured content, and an answer is bounded. */
+/** What one read may hold in memory. An answer carries less: of a larger part only the beginning, and a whole file not at all. */
 export const MAX_READ_SIZE = 64 * 1024 * 1024;
 
 const root = z.strictObject({

@@ -61,6 +61,13 @@ export class DescriptorDir extends Dir {
     if (!done) super.renameNew(name, to, toName);
   }
 
+  override exchange(name: Name, other: Name): boolean {
+    this.#assertOpen();
+    assertSingleName(name);
+    assertSingleName(other);
+    return this.#kernel?.exchange(this.fd, name, other) === true;
+  }
+
   whereabouts(): HostPath {
     this.#assertOpen();
     return fs.readlinkSync(`/proc/self/fd/${this.fd}`) as HostPath;

@@ -181,6 +181,11 @@ export abstract class Dir implements Disposable {
     });
   }
 
+  /** Lets two entries change places in one step. False, and nothing done, where that is not possible. */
+  exchange(_name: Name, _other: Name): boolean {
+    return false;
+  }
+
   /** Asks the disk to keep the names in this directory. A filesystem that cannot is not an error. */
   async sync(): Promise<void> {
     try {

@@ -11,11 +11,14 @@ export interface Kernel {
   openat2(dirFd: number, path: string, flags: number): number | undefined;
   /** `renameat2(RENAME_NOREPLACE)`: false if nothing was renamed. */
   renameNoReplace(fromFd: number, from: string | Buffer, toFd: number, to: string | Buffer): boolean;
+  /** `renameat2(RENAME_EXCHANGE)` within a directory: false if nothing changed places. */
+  exchange(dirFd: number, name: string | Buffer, other: string | Buffer): boolean;
 }
 
 const OPENAT2 = 437;
 const RENAMEAT2: Readonly<Record<string, number>> = { x64: 316, arm64: 276 };
 const RENAME_NOREPLACE = 1;
+const RENAME_EXCHANGE = 2;
 const RESOLVE_NO_MAGICLINKS = 0x02n;
 const RESOLVE_BENEATH = 0x08n;
 const O_CLOEXEC = 0o2000000;
@@ -48,15 +51,17 @@ function bind(renameat2: number): Kernel {
   const how = Buffer.alloc(24);
   how.writeBigUInt64LE(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS, 16);
 
+  const succeeds = (...call: [number, Buffer, number, Buffer, number]): boolean =>
+    Number(rename(renameat2, ...call)) === 0;
+
   return {
     openat2(dirFd, path, flags) {
       how.writeUInt32LE(flags | O_CLOEXEC, 0);
       const fd = Number(open(OPENAT2, dirFd, path, how, how.length));
       return fd >= 0 ? fd : undefined;
     },
-    renameNoReplace(fromFd, from, toFd, to) {
-      return Number(rename(renameat2, fromFd, cString(from), toFd, cString(to), RENAME_NOREPLACE)) === 0;
-    },
+    renameNoReplace: (fromFd, from, toFd, to) => succeeds(fromFd, cString(from), toFd, cString(to), RENAME_NOREPLACE),
+    exchange: (dirFd, name, other) => succeeds(dirFd, cString(name), dirFd, cString(other), RENAME_EXCHANGE),
   };
 }
 

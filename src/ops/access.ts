@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { isCode } from '../errors.ts';
-import type { CallerPath, Root } from '../fence/index.ts';
+import type { CallerPath, Dir, Root } from '../fence/index.ts';
 import { located } from './located.ts';
 
 /** What this process may do with an entry. To execute a folder is to enter it. */
@@ -45,6 +45,14 @@ export function accessByMode(stats: ModeBits, user: User): Access {
   const owner = user.uid === undefined || user.uid === uid;
   const bits = owner ? mode >> 6 : user.groups.includes(gid) ? mode >> 3 : mode;
   return { readable: (bits & 4) !== 0, writable: (bits & 2) !== 0, executable: (bits & 1) !== 0 };
+}
+
+/** Whether the mode bits allow this process to put entries in a folder and take them out. */
+export function mayChange(folder: Dir): boolean {
+  const stats = folder.lstat('.');
+  if (stats === undefined) return false;
+  const { writable, executable } = accessByMode(stats, currentUser());
+  return writable && executable;
 }
 
 type ModeBits = Pick<Stats, 'mode' | 'uid' | 'gid' | 'isDirectory'>;

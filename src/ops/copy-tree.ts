@@ -1,19 +1,23 @@
+import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { isCode, RingfenceError } from '../errors.ts';
-import {
-  type CallerPath,
-  type Dir,
-  type Entry,
-  fromSystem,
-  type Location,
-  type Name,
-  type Root,
-} from '../fence/index.ts';
+import type { CallerPath, Dir, Location, Name, Root } from '../fence/index.ts';
 import type { Control } from './control.ts';
 import { type CopyFileOptions, copyFile } from './copy-file.ts';
+import { isWithin } from './is-within.ts';
+import { leadsNowhere } from './leads-nowhere.ts';
+import { locatedSync } from './located.ts';
+import { placeLink } from './place-link.ts';
+
+/** An open folder, and where it was found. */
+export interface Tree {
+  readonly root: Root;
+  readonly path: CallerPath;
+  readonly dir: Dir;
+}
 
 export interface TreeJob {
-  readonly source: { readonly root: Root; readonly path: CallerPath; readonly dir: Dir };
+  readonly source: Tree;
   readonly options: CopyFileOptions;
   /** Recreate every link as it is, as a move must, instead of looking where it leads. */
   readonly linksAsTheyAre?: boolean;
@@ -31,25 +35,25 @@ export interface TreeCopy {
 /**
  * Copies what is in a folder into another, entering both sides by descriptor. A link whose target is in the copied
  * tree stays a link, one that leads elsewhere inside the root becomes a copy of what it leads to, and an outward one
- * is skipped, as special files are.
+ * is skipped, as special files are. Failed reads name the source; whatever else fails is about the destination, which
+ * is for the caller to name.
  */
 export async function copyTree(job: TreeJob, into: Dir): Promise<TreeCopy> {
   const walk = new TreeWalk(job);
   await walk.folder(job.source.dir, into, []);
-  if (!job.merge) walk.copyMode(job.source.dir, into);
+  if (!job.merge) walk.copyMode(job.source.dir, into, []);
   return { bytes: walk.bytes, skipped: walk.skipped };
 }
 
-/** What resolving a link may fail with that makes it one to skip. */
-const LEADS_NOWHERE = [
-  'outside_root',
-  'link_loop',
-  'not_found',
-  'not_directory',
-  'permission_denied',
-  'name_too_long',
-  'invalid_path',
-] as const;
+/** An entry to copy: what it is called in an open folder, and what it is to be called in another. */
+interface Step {
+  readonly from: Dir;
+  readonly name: Name;
+  readonly into: Dir;
+  readonly as: Name;
+  /** The way to it from the top of the tree. */
+  readonly names: readonly string[];
+}
 
 class TreeWalk {
   bytes = 0;
@@ -58,64 +62,72 @@ class TreeWalk {
   readonly #top: string;
   /** Where the folders being copied right now are on the host: a link back to one of them would never end. */
   readonly #open: string[] = [];
+  /** For one file: its progress counts on from the files before it. */
+  readonly #fileControl: Control;
 
   constructor(job: TreeJob) {
     this.#job = job;
+    const { control } = job;
+    this.#fileControl = { signal: control.signal, progress: (done) => control.progress(this.bytes + done) };
     this.#top = job.source.dir.whereabouts();
   }
 
   async folder(from: Dir, into: Dir, names: readonly string[]): Promise<void> {
     this.#open.push(from.whereabouts());
-    for (const entry of this.#reading(names, () => from.list())) {
-      await this.#job.pause();
-      const inner = [...names, entry.name];
-      if (entry.type === 'directory') await this.#subfolder(from, into, entry.raw, inner);
-      else if (entry.type === 'file') await this.#file(from, into, entry.raw, inner);
-      else if (entry.type === 'symlink') await this.#link(from, into, entry, inner);
-      else this.#skip(inner);
+    for (const { name, raw, type } of this.#reading(names, () => from.list())) {
+      const wait = this.#job.pause();
+      if (wait !== undefined) await wait;
+      const step = { from, name: raw, into, as: raw, names: [...names, name] };
+      if (type === 'directory') await this.#subfolder(step);
+      else if (type === 'file') await this.#file(step);
+      else if (type === 'symlink') await this.#link(step);
+      else this.#skip(step.names);
     }
     this.#open.pop();
   }
 
   /** Last of all, since the mode may forbid to put anything in. */
-  copyMode(from: Dir, into: Dir): void {
-    const mode = from.lstat('.')?.mode;
-    if (mode !== undefined) into.chmod('.', mode & 0o777);
+  copyMode(from: Dir, into: Dir, names: readonly string[]): void {
+    const stats = this.#reading(names, () => from.lstat('.'));
+    if (stats !== undefined) into.chmod('.', stats.mode & (this.#job.options.asMoved ? keptBits(stats, into) : 0o777));
   }
 
-  async #subfolder(from: Dir, into: Dir, name: Name, names: readonly string[], as: Name = name): Promise<void> {
+  async #subfolder({ from, name, into, as, names }: Step): Promise<void> {
     using source = this.#reading(names, () => from.openDir(name));
     const made = makeFolder(into, as);
     using inner = into.openDir(as);
     await this.folder(source, inner, names);
-    if (made) this.copyMode(source, inner);
+    if (made) this.copyMode(source, inner, names);
   }
 
-  async #file(from: Dir, into: Dir, name: Name, names: readonly string[], as: Name = name): Promise<void> {
-    using source = this.#reading(names, () => from.openFile(name));
+  async #file({ from, name, into, as, names }: Step): Promise<void> {
+    using file = this.#reading(names, () => from.openFile(name));
+    const { root } = this.#job.source;
     const place = { dir: into, name: as, stats: into.lstat(as) };
-    const { control, options } = this.#job;
-    const progress = (done: number) => control.progress(this.bytes + done);
-    this.bytes += await copyFile(source, place, options, { ...control, progress });
-    control.progress(this.bytes);
+    this.bytes += await copyFile({ file, root, path: this.#path(names) }, place, this.#job.options, this.#fileControl);
+    this.#job.control.progress(this.bytes);
   }
 
-  async #link(from: Dir, into: Dir, entry: Entry, names: readonly string[]): Promise<void> {
-    if (this.#job.linksAsTheyAre) return this.#symlink(into, entry.raw, from.readlinkExactly(entry.raw));
+  async #link(step: Step): Promise<void> {
+    const { from, name, names } = step;
+    if (this.#job.linksAsTheyAre) {
+      const exact = this.#reading(names, () => from.readlinkExactly(name));
+      return this.#symlink(step, exact);
+    }
     // A name that is not UTF-8 cannot be part of a path that is resolved.
-    if (typeof entry.raw !== 'string') return this.#skip(names);
+    if (typeof name !== 'string') return this.#skip(names);
     using target = this.#follow(names);
     if (target === undefined) return this.#skip(names);
-    const text = this.#reading(names, () => from.readlink(entry.raw));
-    const parent = target.dir.whereabouts();
-    const place = target.name === '.' ? parent : path.join(parent, target.name);
-    if (place === this.#top || place.startsWith(this.#top + path.sep)) {
-      return this.#symlink(into, entry.raw, this.#staysInside(text, names) ? text : this.#relative(place, names));
+    const text = this.#reading(names, () => from.readlink(name));
+    const place = path.join(target.dir.whereabouts(), target.name);
+    if (place === this.#top || isWithin(this.#top, place)) {
+      return this.#symlink(step, this.#staysInside(text, names) ? text : this.#relative(place, names));
     }
-    if (target.stats?.isFile()) return await this.#file(target.dir, into, target.name, names, entry.raw);
-    const endless = this.#open.some((open) => open === place || open.startsWith(place + path.sep));
+    const there = { ...step, from: target.dir, name: target.name };
+    if (target.stats?.isFile()) return await this.#file(there);
+    const endless = this.#open.some((open) => open === place || isWithin(place, open));
     if (!target.stats?.isDirectory() || endless) return this.#skip(names);
-    return await this.#subfolder(target.dir, into, target.name, names, entry.raw);
+    return await this.#subfolder(there);
   }
 
   /** Where a link of the tree leads, if it stays inside the root and the tree is still where it was. */
@@ -124,7 +136,7 @@ class TreeWalk {
     try {
       return root.locate({ raw: path.raw, segments: [...path.segments, ...names] }, { follow: true });
     } catch (error) {
-      if (isCode(error, ...LEADS_NOWHERE)) return undefined;
+      if (isCode(error, 'outside_root') || leadsNowhere(error)) return undefined;
       throw error;
     }
   }
@@ -145,35 +157,32 @@ class TreeWalk {
     return path.relative(path.join(this.#top, ...names, '..'), place) || '.';
   }
 
-  #symlink(into: Dir, name: Name, target: Name): void {
-    try {
-      into.symlink(target, name);
-    } catch (error) {
-      if (!isCode(error, 'already_exists')) throw error;
-      if (this.#job.options.overwrite === false || into.lstat(name)?.isDirectory()) throw error;
-      into.unlink(name);
-      into.symlink(target, name);
-    }
+  #symlink({ into, as }: Step, target: Name): void {
+    placeLink({ dir: into, name: as, stats: into.lstat(as) }, target, this.#job.options);
   }
 
   #skip(names: readonly string[]): void {
-    if (this.#job.linksAsTheyAre) throw new RingfenceError('special_file', {}).locate(...this.#where(names));
+    if (this.#job.linksAsTheyAre) {
+      const root = this.#job.source.root.name;
+      throw new RingfenceError('special_file', {}, { path: this.#path(names).raw, root });
+    }
     this.skipped.push(names.join('/'));
   }
 
   /** Runs what reads the source, so that its failure is not taken for one of the destination. */
   #reading<T>(names: readonly string[], read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      throw fromSystem(error, ...this.#where(names));
-    }
+    return locatedSync(this.#job.source.root, this.#path(names), read);
   }
 
-  #where(names: readonly string[]): [path: string, root: string] {
-    const { root, path: source } = this.#job.source;
-    return [path.posix.join(source.raw, ...names), root.name];
+  #path(names: readonly string[]): { raw: string } {
+    return { raw: path.posix.join(this.#job.source.path.raw, ...names) };
   }
+}
+
+/** The mode bits that a moved folder keeps: those that lend its owner's rights only if it still has that owner. */
+function keptBits(before: Stats, into: Dir): number {
+  const now = into.lstat('.');
+  return now?.uid === before.uid && now.gid === before.gid ? 0o7777 : 0o1777;
 }
 
 /** Makes a folder unless something is there already. Returns whether it did. */

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../tests/support/child.ts';
 import { onEveryBackend, outcome, Sandbox } from '../../tests/support/sandbox.ts';
 import type { RingfenceError } from '../errors.ts';
+import { Root } from '../fence/index.ts';
 import { UNCONTROLLED } from './control.ts';
 import { type CopyOptions, copy as copyOp, type End } from './copy.ts';
 
@@ -196,6 +197,36 @@ onEveryBackend((open, backend) => {
       expect(box.tree()).toEqual(before);
     });
 
+    test('into itself by a link that dangles is refused before any folder is made', async () => {
+      using box = open();
+      box.file('d/f');
+      box.link('d/new', 'l');
+      box.link('d/new/deep', 'deep');
+      box.link('../d/new/deep', 'links/up');
+      box.link(box.host('d/new/deep'), 'absolute');
+      box.link('deep/er', 'chain');
+      const before = box.tree();
+      for (const to of ['l', 'l/x', 'l/x/y', 'deep', 'deep/x', 'links/up', 'absolute/x', 'chain', 'chain/x']) {
+        expect([to, await outcome(copy(box, 'd', to))]).toEqual([to, 'into_itself']);
+      }
+      expect(box.tree()).toEqual(before);
+      box.link('other/new', 'beside');
+      expect(await outcome(copy(box, 'd', 'beside'))).toBe('ok');
+      expect(box.tree('other')).toEqual(['new/', 'new/f']);
+    });
+
+    test('merging replaces files by links, but no folders', async () => {
+      using box = open();
+      box.file('d/f');
+      box.link('f', 'd/l');
+      box.file('into/d/l', 'old');
+      await copy(box, 'd', 'into');
+      expect(box.tree('into/d')).toEqual(['f', 'l -> f']);
+      box.file('again/d/l/kept');
+      expect(await outcome(copy(box, 'd', 'again'))).toBe('is_directory');
+      expect(box.tree('again/d')).toContain('l/kept');
+    });
+
     test('beside itself is fine, also with a name that begins like its own', async () => {
       using box = open();
       box.file('d/f');
@@ -351,6 +382,15 @@ test('files of many sizes arrive byte for byte', async () => {
   }
 });
 
+// Reading a process's memory from address 0 is an input/output error on an ordinary-looking file.
+test.skipIf(process.platform !== 'linux')('a read that fails names the source (needs Linux)', async () => {
+  using box = new Sandbox('openat2');
+  using proc = Root.open('proc', '/proc/self');
+  const attempt = copy(box, box.at('mem', proc), 'x');
+  await expect(attempt).rejects.toMatchObject({ code: 'io_error', path: 'mem', root: 'proc' });
+  expect(box.tree()).toEqual([]);
+});
+
 test('setuid is not copied', async () => {
   using box = new Sandbox('openat2');
   box.file('f', 'x', 0o4755);
@@ -402,6 +442,18 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     const script = `answer(await outcome(copy(at('d'), at('into'), { durable: false }, UNCONTROLLED)));`;
     expect(await runChild(script, { folder: box.inside, unprivileged: true })).toBe('ok');
     expect(box.tree('into/d')).toEqual(box.tree('d'));
+  });
+
+  test('a file that may not be written is not replaced by a link', async () => {
+    using box = new Sandbox('openat2');
+    fs.chmodSync(box.inside, 0o777);
+    box.file('d/f', 'new');
+    box.link('f', 'd/l');
+    box.folder('into/d', 0o777);
+    box.file('into/d/l', 'old');
+    const script = `answer(await outcome(copy(at('d'), at('into'), { durable: false }, UNCONTROLLED)));`;
+    expect(await runChild(script, { folder: box.inside, unprivileged: true })).toBe('permission_denied');
+    expect(box.text('into/d/l')).toBe('old');
   });
 
   test('a destination file that may not be written is not replaced', async () => {

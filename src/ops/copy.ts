@@ -1,9 +1,10 @@
 import path from 'node:path';
 import { isCode, RingfenceError } from '../errors.ts';
-import { type CallerPath, type Dir, type Location, type Root, temporaryName } from '../fence/index.ts';
+import { type CallerPath, type Root, temporaryName } from '../fence/index.ts';
+import { assertApart, prospectOf, whereaboutsOf } from './assert-apart.ts';
 import { type Control, pacer } from './control.ts';
-import { copyFile } from './copy-file.ts';
-import { copyTree } from './copy-tree.ts';
+import { copyFile, type FileSource } from './copy-file.ts';
+import { copyTree, type Tree, type TreeCopy } from './copy-tree.ts';
 import { located } from './located.ts';
 import { discardTree } from './remove-folder.ts';
 
@@ -43,7 +44,8 @@ export async function copy(from: End, to: End, options: CopyOptions, control: Co
     if (source.stats === undefined) throw new RingfenceError('not_found', {});
     const end = options.intoFolders === false ? to : intoFolder(from.path, to);
     if (!source.stats.isDirectory()) {
-      const bytes = await placeFile(source, end, options, control);
+      using file = source.dir.openFile(source.name);
+      const bytes = await placeFile({ ...from, file }, end, options, control);
       return { destination: end.path.raw, isDirectory: false, bytes, skipped: [] };
     }
     if (options.recursive === false) throw new RingfenceError('is_directory', {});
@@ -72,18 +74,18 @@ function isFolder({ root, path }: End): boolean {
   }
 }
 
-async function placeFile(source: Location, to: End, options: CopyOptions, control: Control): Promise<number> {
-  using file = source.dir.openFile(source.name);
-  return await located(to.root, to.path, async () => {
+async function placeFile(source: FileSource, to: End, options: CopyOptions, control: Control): Promise<number> {
+  return located(to.root, to.path, async () => {
     using place = to.root.locate(to.path, { follow: true, makeParents: true });
-    return await copyFile(file, place, options, control);
+    return await copyFile(source, place, options, control);
   });
 }
 
-async function placeFolder(from: End & { dir: Dir }, to: End, options: CopyOptions, control: Control) {
+async function placeFolder(from: Tree, to: End, options: CopyOptions, control: Control): Promise<TreeCopy> {
   return located(to.root, to.path, async () => {
-    assertApart(from, to);
+    assertApart(from.dir, prospectOf(to, { follow: true }));
     using place = to.root.locate(to.path, { follow: true, makeParents: true });
+    assertApart(from.dir, whereaboutsOf(place));
     // Flushing every file of a tree would take minutes; whoever needs it on disk flushes once, by the folder's name.
     const job = { source: from, options: { ...options, durable: false }, control, pause: pacer(control) };
     if (place.stats !== undefined) {
@@ -105,24 +107,4 @@ async function placeFolder(from: End & { dir: Dir }, to: End, options: CopyOptio
       throw error;
     }
   });
-}
-
-/** Refuses a folder that would be copied onto or into itself, whatever names and roots it is reached by. */
-export function assertApart(from: { dir: Dir }, to: End): void {
-  const source = from.dir.whereabouts();
-  const place = whereaboutsOf(to);
-  if (place === source) throw new RingfenceError('same_file', {});
-  if (place.startsWith(source + path.sep)) throw new RingfenceError('into_itself', {});
-}
-
-/** Where a path is or would be on the host; its existing part decides. */
-function whereaboutsOf({ root, path: { raw, segments } }: End): string {
-  for (let length = segments.length; ; length -= 1) {
-    try {
-      using dir = root.openDir({ raw, segments: segments.slice(0, length) });
-      return path.join(dir.whereabouts(), ...segments.slice(length));
-    } catch (error) {
-      if (length === 0 || !isCode(error, 'not_found', 'not_directory')) throw error;
-    }
-  }
 }

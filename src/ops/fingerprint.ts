@@ -1,18 +1,24 @@
 import { createHash } from 'node:crypto';
-import type { Dir } from '../fence/index.ts';
+import path from 'node:path';
+import type { Dir, Entry, Name } from '../fence/index.ts';
 import { type Control, pacer } from './control.ts';
+import type { Tree } from './copy-tree.ts';
+import { located } from './located.ts';
 
 /**
  * What is in a folder, as two digests: `content` is the same for a true copy, by names, types and sizes; `identity`
  * stays the same only while nobody changes the folder. What was added during a copy would otherwise be removed uncopied.
  */
-export async function fingerprint(top: Dir, control: Control): Promise<{ content: string; identity: string }> {
+export async function fingerprint(top: Tree, control: Control): Promise<{ content: string; identity: string }> {
   const pause = pacer(control);
   const content = createHash('sha256');
   const identity = createHash('sha256');
-  const visit = async (dir: Dir, depth: number): Promise<void> => {
-    for (const { raw, type } of dir.list().sort((a, b) => Buffer.compare(Buffer.from(a.raw), Buffer.from(b.raw)))) {
-      await pause();
+
+  async function folder(dir: Dir, names: readonly string[]): Promise<void> {
+    const depth = names.length;
+    for (const { name, raw, type } of dir.list().sort(byBytes)) {
+      const wait = pause();
+      if (wait !== undefined) await wait;
       const stats = dir.lstat(raw);
       content
         .update(`${depth} ${type} ${type === 'file' ? stats?.size : ''} `)
@@ -22,11 +28,21 @@ export async function fingerprint(top: Dir, control: Control): Promise<{ content
         .update(`${depth} ${stats?.ino} ${stats?.size} ${stats?.mtimeMs} ${stats?.ctimeMs} `)
         .update(raw)
         .update('\0');
-      if (type !== 'directory') continue;
-      using child = dir.openDir(raw);
-      await visit(child, depth + 1);
+      if (type === 'directory') await subfolder(dir, raw, [...names, name]);
     }
-  };
-  await visit(top, 0);
+  }
+
+  function subfolder(parent: Dir, raw: Name, names: readonly string[]): Promise<void> {
+    return located(top.root, { raw: path.posix.join(top.path.raw, ...names) }, async () => {
+      using dir = parent.openDir(raw);
+      await folder(dir, names);
+    });
+  }
+
+  await located(top.root, top.path, () => folder(top.dir, []));
   return { content: content.digest('hex'), identity: identity.digest('hex') };
+}
+
+function byBytes(a: Entry, b: Entry): number {
+  return Buffer.compare(Buffer.from(a.raw), Buffer.from(b.raw));
 }

@@ -1,7 +1,8 @@
 import { isCode } from '../errors.ts';
-import { type CallerPath, type Entry, type EntryType, type Root, typeOf } from '../fence/index.ts';
+import { type CallerPath, type EntryType, type Root, typeOf } from '../fence/index.ts';
 import { byCodePoint } from './code-point-order.ts';
 import { type Control, pacer } from './control.ts';
+import { leadsNowhere } from './leads-nowhere.ts';
 import { located } from './located.ts';
 
 /** Where a link leads: `external` is outside the root, `missing` is nowhere or round in a circle. */
@@ -22,36 +23,31 @@ export async function listFolder(root: Root, path: CallerPath, control: Control)
     const pause = pacer(control);
     const entries: FolderEntry[] = [];
     for (const entry of dir.list().sort((a, b) => byCodePoint(a.name, b.name))) {
-      await pause();
+      // Awaiting nothing would still cost each entry a turn of the queue.
+      const wait = pause();
+      if (wait !== undefined) await wait;
       const stats = dir.lstat(entry.raw);
       if (stats === undefined) continue;
-      const plain = { name: entry.name, type: typeOf(stats), size: stats.size, modified: stats.mtime };
-      entries.push(plain.type === 'symlink' ? { ...plain, targetType: targetType(root, path, entry) } : plain);
+      const { name } = entry;
+      const { size, mtime: modified } = stats;
+      const type = typeOf(stats);
+      if (type !== 'symlink') entries.push({ name, type, size, modified });
+      else entries.push({ name, type, size, modified, targetType: targetType(root, path, name) });
     }
     return entries;
   });
 }
 
-/** What resolving a link may fail with that says nothing about its neighbours. */
-const LEADS_NOWHERE = [
-  'link_loop',
-  'not_found',
-  'not_directory',
-  'permission_denied',
-  'name_too_long',
-  'invalid_path',
-] as const;
-
 /** What a link leads to, without opening it. */
-function targetType(root: Root, folder: CallerPath, link: Entry): TargetType {
+function targetType(root: Root, folder: CallerPath, link: string): TargetType {
   try {
-    using target = root.locate({ raw: link.name, segments: [...folder.segments, link.name] }, { follow: true });
+    using target = root.locate({ raw: link, segments: [...folder.segments, link] }, { follow: true });
     if (target.stats === undefined) return 'missing';
     const type = typeOf(target.stats);
     return type === 'symlink' ? 'missing' : type;
   } catch (error) {
     if (isCode(error, 'outside_root')) return 'external';
-    if (isCode(error, ...LEADS_NOWHERE)) return 'missing';
+    if (leadsNowhere(error)) return 'missing';
     throw error;
   }
 }

@@ -89,6 +89,24 @@ onEveryBackend((open, backend) => {
     expect(box.text('d/sub/f')).toBe('content');
   });
 
+  test('into itself by a link that dangles is refused before any folder is made; onto such a link is not', async () => {
+    using box = open();
+    box.file('d/f');
+    box.link('d/new', 'l');
+    box.link('d/new/deep', 'deep');
+    box.link(box.host('d/new/deep'), 'absolute');
+    const before = box.tree();
+    for (const to of ['l/x', 'l/x/y', 'deep/x', 'absolute/x']) {
+      expect([to, await outcome(move(box, 'd', to))]).toEqual([to, 'into_itself']);
+    }
+    expect(box.tree()).toEqual(before);
+    expect(await outcome(move(box, 'd', 'l'))).toBe('not_directory');
+    expect(await outcome(move(box, 'd', 'l', { overwrite: false }))).toBe('already_exists');
+    box.link('other/new', 'beside');
+    expect(await outcome(move(box, 'd', 'beside/d'))).toBe('ok');
+    expect(box.exists('other/new/d/f')).toBe(true);
+  });
+
   test('one name of a file over another leaves the other', async () => {
     using box = open();
     box.file('f', 'content');
@@ -222,6 +240,33 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       expect(there.tree()).toHaveLength(before.length + 2);
     });
 
+    test('folders arrive with set-group-ID and sticky bits', async () => {
+      const { here, there } = pair();
+      using _here = here;
+      using _there = there;
+      here.file('d/shared/f');
+      for (const [name, mode] of Object.entries({ 'd/shared': 0o2775, d: 0o1777 })) {
+        fs.chownSync(here.host(name), process.getuid?.() ?? 0, process.getgid?.() ?? 0);
+        fs.chmodSync(here.host(name), mode);
+      }
+      await move(here, 'd', there.at('e'));
+      expect([there.mode('e'), there.mode('e/shared')]).toEqual(['1777', '2775']);
+    });
+
+    test('nothing but signal and progress is asked of the control', async () => {
+      const { here, there } = pair();
+      using _here = here;
+      using _there = there;
+      here.file('d/f');
+      const control = {
+        ...UNCONTROLLED,
+        get other(): never {
+          throw new Error('not to be looked at');
+        },
+      };
+      expect(await moveOp(here.at('d'), there.at('e'), { durable: false }, control)).toEqual({ destination: 'e' });
+    });
+
     test('a link arrives as it is', async () => {
       const { here, there } = pair();
       using _here = here;
@@ -310,8 +355,9 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       here.file('g', 'new');
       fs.renameSync(here.host('g'), here.host('f'));
     };
-    const attempt = moveOp(here.at('f'), there.at('f'), { durable: false }, { ...UNCONTROLLED, progress });
-    expect(await outcome(attempt)).toBe('changed_meanwhile');
+    const other = there.open('.', 'openat2', 'other');
+    const attempt = moveOp(here.at('f'), there.at('g', other), { durable: false }, { ...UNCONTROLLED, progress });
+    await expect(attempt).rejects.toMatchObject({ code: 'changed_meanwhile', path: 'f', root: 'workspace' });
     expect(here.text('f')).toBe('new');
   });
 });
@@ -334,5 +380,78 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     expect(outcomes).toEqual([...Array(4).fill('permission_denied'), 'ok']);
     expect(box.tree()).toEqual(['closed/', 'closed/g', 'own/', 'own/f', 'own/renamed']);
     expect([box.text('own/f'), box.text('own/renamed')]).toEqual(['new', 'old']);
+  });
+
+  /** What a script in the child needs to move between two roots and tell what an error was about. */
+  const between = `
+      const there = Root.open('there', args[0], chooseBackend('openat2'));
+      const about = async (from, to, end = root) => {
+        const ends = [at(from), { root: end, path: path(to) }];
+        const error = await move(...ends, { durable: false }, UNCONTROLLED).then(() => ({ code: 'ok' }), (e) => e);
+        return [error.code, error.path, error.root].filter(Boolean).join(' ');
+      };`;
+
+  function ours(box: Sandbox): void {
+    fs.chownSync(box.inside, 65534, 65534);
+  }
+
+  test('errors say which end they are about', async () => {
+    using box = new Sandbox('openat2');
+    ours(box);
+    box.file('closed/f');
+    box.folder('open', 0o777);
+    box.file('open/f');
+    const tries = `answer([await about('closed/f', 'open/g'), await about('open/f', 'closed/g')]);`;
+    const folder = box.inside;
+    expect(await runChild(between + tries, { folder, args: [folder], unprivileged: true })).toEqual([
+      'permission_denied closed/f workspace',
+      'permission_denied closed/g workspace',
+    ]);
+  });
+
+  test.skipIf(sameDevice)('errors between filesystems say which end they are about', async () => {
+    using box = new Sandbox('openat2');
+    using other = new Sandbox('openat2', memory());
+    for (const each of [box, other]) ours(each);
+    box.file('unreadable', 'x', 0o600);
+    box.file('d/sub/unreadable', 'x', 0o600);
+    box.file('e/sub/f');
+    fs.chmodSync(box.host('e/sub'), 0o711);
+    box.file('closed/f');
+    box.file('g');
+    other.folder('closed');
+    const tries = `
+      answer([
+        await about('unreadable', 'a', there),
+        await about('d', 'b', there),
+        await about('e', 'b', there),
+        await about('closed/f', 'c', there),
+        await about('closed', 'd', there),
+        await about('g', 'closed/g', there),
+      ]);`;
+    const options = { folder: box.inside, args: [other.inside], unprivileged: true };
+    expect(await runChild(between + tries, options)).toEqual([
+      'permission_denied unreadable workspace',
+      'permission_denied d/sub/unreadable workspace',
+      'permission_denied e/sub workspace',
+      'permission_denied closed/f workspace',
+      'permission_denied closed workspace',
+      'permission_denied closed/g there',
+    ]);
+    expect(box.exists('unreadable') && box.exists('closed/f') && box.exists('g')).toBe(true);
+  });
+
+  test.skipIf(sameDevice)('a file that becomes ours does not stay setuid', async () => {
+    using box = new Sandbox('openat2');
+    using other = new Sandbox('openat2', memory());
+    for (const each of [box, other]) ours(each);
+    box.file('theirs', 'x', 0o6755);
+    box.file('own', 'x');
+    fs.chownSync(box.host('own'), 65534, 65534);
+    fs.chmodSync(box.host('own'), 0o4755);
+    const tries = `answer([await about('theirs', 'theirs', there), await about('own', 'own', there)]);`;
+    const options = { folder: box.inside, args: [other.inside], unprivileged: true };
+    expect(await runChild(between + tries, options)).toEqual(['ok', 'ok']);
+    expect([other.mode('theirs'), other.mode('own')]).toEqual(['755', '4755']);
   });
 });

@@ -1,14 +1,18 @@
 import { isCode, RingfenceError } from '../errors.ts';
 import { type Location, temporaryName } from '../fence/index.ts';
+import { mayChange } from './access.ts';
+import { assertApart, prospectOf, whereaboutsOf } from './assert-apart.ts';
 import { type Control, pacer, UNCONTROLLED } from './control.ts';
-import { assertApart, type End, intoFolder } from './copy.ts';
+import { type End, intoFolder } from './copy.ts';
 import { copyFile } from './copy-file.ts';
 import { copyTree } from './copy-tree.ts';
 import { fingerprint } from './fingerprint.ts';
-import { located } from './located.ts';
+import { located, locatedSync } from './located.ts';
+import { placeLink } from './place-link.ts';
 import { refuseOutwardLink } from './refuse-outward-link.ts';
 import { discardTree, removeTree } from './remove-folder.ts';
 import { assertReplaceable } from './replace-file.ts';
+import { isSameFile } from './same-file.ts';
 
 export interface MoveOptions {
   readonly durable: boolean;
@@ -18,9 +22,22 @@ export interface MoveOptions {
   readonly intoFolders?: boolean;
 }
 
+/** One end of a move, and the open folder that it is in. */
+interface Found extends End {
+  readonly at: Location;
+}
+
+interface Move {
+  readonly source: Found;
+  readonly place: Found;
+  readonly options: MoveOptions;
+  readonly control: Control;
+}
+
 /**
  * Moves a file, a folder, or a link itself. On one filesystem this is one rename, also between roots; across
- * filesystems the copy is put in place whole, checked, and only then the source removed.
+ * filesystems the copy is put in place whole, checked, and only then the source removed. Errors name the end that
+ * they are about.
  */
 export async function move(
   from: End,
@@ -29,38 +46,53 @@ export async function move(
   control: Control,
 ): Promise<{ destination: string }> {
   return located(from.root, from.path, async () => {
-    using source = from.root.locate(from.path, { follow: false });
-    if (source.stats === undefined) throw new RingfenceError('not_found', {});
-    if (source.name === '.') throw new RingfenceError('root_itself', { action: 'move' });
+    using at = from.root.locate(from.path, { follow: false });
+    if (at.stats === undefined) throw new RingfenceError('not_found', {});
+    if (at.name === '.') throw new RingfenceError('root_itself', { action: 'move' });
     const end = options.intoFolders === false ? to : intoFolder(from.path, to);
-    await located(end.root, end.path, () => moveTo(from, source, end, options, control));
+    await located(end.root, end.path, () => moveTo({ ...from, at }, end, options, control));
     return { destination: end.path.raw };
   });
 }
 
-async function moveTo(from: End, source: Location, to: End, options: MoveOptions, control: Control): Promise<void> {
+async function moveTo(source: Found, to: End, options: MoveOptions, control: Control): Promise<void> {
   if (to.path.segments.length === 0) throw new RingfenceError('is_directory', {});
-  if (source.stats?.isDirectory()) {
-    using dir = source.dir.openDir(source.name);
-    assertApart({ dir }, to);
-  }
+  using folder = source.at.stats?.isDirectory() ? about(source, ({ dir, name }) => dir.openDir(name)) : undefined;
+  if (folder !== undefined) assertApart(folder, prospectOf(to, { follow: false }));
   // A rename would only replace such a link, but a path that leads outside is refused wherever it stands.
   refuseOutwardLink(to.root, to.path);
-  using place = to.root.locate(to.path, { follow: false, makeParents: true });
-  if (isSamePlace(source, place)) throw new RingfenceError('same_file', {});
-  const { overwrite = true, durable } = options;
-  if (overwrite && !source.stats?.isDirectory()) assertReplaceable(place);
+  using at = to.root.locate(to.path, { follow: false, makeParents: true });
+  if (folder !== undefined) assertApart(folder, whereaboutsOf(at));
+  if (isSamePlace(source.at, at)) throw new RingfenceError('same_file', {});
+  if (folder === undefined && options.overwrite !== false) assertReplaceable(at);
+  await put({ source, place: { ...to, at }, options, control });
+  if (options.durable) {
+    await at.dir.sync();
+    await located(source.root, source.path, () => source.at.dir.sync());
+  }
+}
+
+async function put(move: Move): Promise<void> {
+  const { source, place, options } = move;
   try {
-    if (!overwrite) source.dir.renameNew(source.name, place.dir, place.name);
-    else renameOver(source, place);
+    if (options.overwrite === false) source.at.dir.renameNew(source.at.name, place.at.dir, place.at.name);
+    else renameOver(source.at, place.at);
   } catch (error) {
-    if (!(isCode(error, 'io_error') && error.details.errno === 'EXDEV')) throw error;
-    await moveAcross(from, source, place, options, control);
+    if (!(isCode(error, 'io_error') && error.details.errno === 'EXDEV')) throw blame(error, move);
+    await moveAcross(move);
   }
-  if (durable) {
-    await place.dir.sync();
-    await source.dir.sync();
-  }
+}
+
+/** Names the source where a rename failed for it. The system does not tell which of the two folders it was about. */
+function blame(error: unknown, { source, place }: Move): unknown {
+  const vanished = isCode(error, 'not_found') && source.at.dir.lstat(source.at.name) === undefined;
+  const closed = isCode(error, 'permission_denied') && mayChange(place.at.dir);
+  return vanished || closed ? error.locate(source.path.raw, source.root.name) : error;
+}
+
+/** Does something with one end, so that its failure is not taken for one of the other. */
+function about<T>({ root, path, at }: Found, work: (at: Location) => T): T {
+  return locatedSync(root, path, () => work(at));
 }
 
 function isSamePlace(a: Location, b: Location): boolean {
@@ -73,63 +105,58 @@ function renameOver(source: Location, place: Location): void {
   if (!source.stats?.isDirectory() && isSameFile(source.stats, place.stats)) source.dir.unlink(source.name);
 }
 
-function isSameFile(a: Location['stats'], b: Location['stats']): boolean {
-  return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
+/** Copies to the other filesystem, checks, then removes the source. Fails before removing anything. */
+async function moveAcross(move: Move): Promise<void> {
+  const { source, place, options } = move;
+  const { stats } = source.at;
+  if (stats?.isFile()) await moveFileAcross(move);
+  else if (stats?.isDirectory()) await moveFolderAcross(move);
+  else if (stats?.isSymbolicLink()) {
+    const target = about(source, ({ dir, name }) => dir.readlinkExactly(name));
+    placeLink(place.at, target, options);
+    about(source, ({ dir, name }) => dir.unlink(name));
+  } else throw failed('special_file', source);
 }
 
-/** Copies to the other filesystem, checks, then removes the source. Fails before removing anything. */
-async function moveAcross(from: End, source: Location, place: Location, options: MoveOptions, control: Control) {
-  if (source.stats?.isFile()) {
-    using file = source.dir.openFile(source.name);
-    const bytes = await copyFile(file, place, { ...options, asMoved: true }, control);
-    const now = source.dir.lstat(source.name);
+async function moveFileAcross({ source, place, options, control }: Move): Promise<void> {
+  using file = about(source, ({ dir, name }) => dir.openFile(name));
+  const bytes = await copyFile({ ...source, file }, place.at, { ...options, asMoved: true }, control);
+  about(source, ({ dir, name }) => {
+    const now = dir.lstat(name);
     if (!isSameFile(file.stats, now) || bytes !== now?.size || now.mtimeMs !== file.stats.mtimeMs) {
       throw new RingfenceError('changed_meanwhile', {});
     }
-    source.dir.unlink(source.name);
-  } else if (source.stats?.isSymbolicLink()) {
-    moveLinkAcross(source, place, options);
-  } else if (source.stats?.isDirectory()) {
-    await moveFolderAcross(from, source, place, options, control);
-  } else {
-    throw new RingfenceError('special_file', {});
-  }
+    dir.unlink(name);
+  });
 }
 
-function moveLinkAcross(source: Location, place: Location, options: MoveOptions): void {
+async function moveFolderAcross({ source, place, options, control }: Move): Promise<void> {
+  const { dir, name } = place.at;
   const temporary = temporaryName();
-  place.dir.symlink(source.dir.readlinkExactly(source.name), temporary);
+  dir.mkdir(temporary, 0o700);
   try {
-    finish(place, temporary, options);
-  } catch (error) {
-    place.dir.unlink(temporary);
-    throw error;
-  }
-  source.dir.unlink(source.name);
-}
-
-async function moveFolderAcross(from: End, source: Location, place: Location, options: MoveOptions, control: Control) {
-  const temporary = temporaryName();
-  place.dir.mkdir(temporary, 0o700);
-  try {
-    using dir = source.dir.openDir(source.name);
-    using fresh = place.dir.openDir(temporary);
-    const before = await fingerprint(dir, control);
-    const job = { source: { ...from, dir }, options: { ...options, asMoved: true }, linksAsTheyAre: true, control };
-    await copyTree({ ...job, pause: pacer(control) }, fresh);
-    const [copied, after] = [await fingerprint(fresh, control), await fingerprint(dir, control)];
+    using original = about(source, (at) => at.dir.openDir(at.name));
+    using fresh = dir.openDir(temporary);
+    const tree = { root: source.root, path: source.path, dir: original };
+    const before = await fingerprint(tree, control);
+    const kept = { options: { ...options, asMoved: true }, linksAsTheyAre: true };
+    await copyTree({ ...kept, source: tree, control, pause: pacer(control) }, fresh);
+    const copied = await fingerprint({ root: place.root, path: place.path, dir: fresh }, control);
+    const after = await fingerprint(tree, control);
     if (copied.content !== before.content || after.identity !== before.identity) {
-      throw new RingfenceError('changed_meanwhile', {});
+      throw failed('changed_meanwhile', source);
     }
-    finish(place, temporary, options);
+    if (options.overwrite === false) dir.renameNew(temporary, dir, name);
+    else dir.rename(temporary, dir, name);
   } catch (error) {
-    await discardTree(place.dir, temporary);
+    await discardTree(dir, temporary);
     throw error;
   }
-  await removeTree(source.dir, source.name, { ...control, signal: UNCONTROLLED.signal });
+  // All of it is in its new place, so stopping half-way would only leave a broken copy behind.
+  const unstoppable: Control = { signal: UNCONTROLLED.signal, progress: (done) => control.progress(done) };
+  await located(source.root, source.path, () => removeTree(source.at, {}, unstoppable));
 }
 
-function finish({ dir, name }: Location, temporary: string, { overwrite = true }: MoveOptions): void {
-  if (overwrite) dir.rename(temporary, dir, name);
-  else dir.renameNew(temporary, dir, name);
+function failed(code: 'special_file' | 'changed_meanwhile', { root, path }: End): RingfenceError {
+  return new RingfenceError(code, {}, { path: path.raw, root: root.name });
 }

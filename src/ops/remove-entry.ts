@@ -1,25 +1,31 @@
-import { isCode } from '../errors.ts';
-import type { CallerPath, Root } from '../fence/index.ts';
-import { UNCONTROLLED } from './control.ts';
-import { removeFile } from './remove-file.ts';
-import { removeFolder } from './remove-folder.ts';
+import { RingfenceError } from '../errors.ts';
+import { type CallerPath, type EntryType, type Root, typeOf } from '../fence/index.ts';
+import type { Control } from './control.ts';
+import { located } from './located.ts';
+import { type RemoveOptions, removeFoundFolder } from './remove-folder.ts';
 
-export interface RemoveEntryOptions {
+export interface RemoveEntryOptions extends RemoveOptions {
   /** Called before a folder is removed; throws to refuse. */
   beforeFolder?(): void;
 }
 
-/** Removes a file, a link itself, or a folder with nothing in it, hidden entries included (`not_empty`). */
+/**
+ * Removes whatever is at a path and tells what it was: a file, a link itself, or a folder as `removeFolder` would.
+ * The root is `root_itself`.
+ */
 export async function removeEntry(
   root: Root,
   path: CallerPath,
-  { beforeFolder }: RemoveEntryOptions = {},
-): Promise<void> {
-  try {
-    await removeFile(root, path);
-  } catch (error) {
-    if (!isCode(error, 'is_directory')) throw error;
-    beforeFolder?.();
-    await removeFolder(root, path, UNCONTROLLED, { recursive: false });
-  }
+  { beforeFolder, ...options }: RemoveEntryOptions,
+  control: Control,
+): Promise<{ type: EntryType }> {
+  return located(root, path, async () => {
+    using found = root.locate(path, { follow: false });
+    if (found.stats === undefined) throw new RingfenceError('not_found', {});
+    if (found.stats.isDirectory()) {
+      beforeFolder?.();
+      await removeFoundFolder(found, options, control);
+    } else found.dir.unlink(found.name);
+    return { type: typeOf(found.stats) };
+  });
 }

@@ -9,7 +9,7 @@ import { UNCONTROLLED } from './control.ts';
 import { removeFolder } from './remove-folder.ts';
 
 const remove = ({ root }: Sandbox, raw: string, control = UNCONTROLLED) =>
-  removeFolder(root, parseCallerPath(raw), control);
+  removeFolder(root, parseCallerPath(raw), {}, control);
 
 onEveryBackend((open, backend) => {
   test('takes all in it, and counts', async () => {
@@ -76,7 +76,7 @@ onEveryBackend((open, backend) => {
   test('two at once do not get in each other’s way', async () => {
     using box = open();
     for (let i = 0; i < 300; i += 1) box.file(`d/${i % 10}/${i}/f`);
-    const eager = () => removeFolder(box.root, parseCallerPath('d'), { ...UNCONTROLLED, progress: () => {} });
+    const eager = () => removeFolder(box.root, parseCallerPath('d'), {}, { ...UNCONTROLLED, progress: () => {} });
     const outcomes = await Promise.all([eager(), eager(), eager()].map((each) => outcome(each)));
     expect(outcomes).toContain('ok');
     expect(outcomes.every((each) => each === 'ok' || each === 'not_found')).toBe(true);
@@ -138,7 +138,7 @@ test.skipIf(cannotDropPrivileges)(
     box.file('own/theirs/f');
     fs.chownSync(box.host('own'), 65534, 65534);
     const script = `
-    const tries = ['d', 'own'].map((name) => outcome(removeFolder(root, path(name), UNCONTROLLED)));
+    const tries = ['d', 'own'].map((name) => outcome(removeFolder(root, path(name), {}, UNCONTROLLED)));
     answer(await Promise.all(tries));`;
     const outcomes = await runChild(script, { folder: box.inside, unprivileged: true });
     expect(outcomes).toEqual(['permission_denied', 'permission_denied']);
@@ -150,7 +150,7 @@ test('without recursive only an empty folder goes', async () => {
   using box = new Sandbox('openat2');
   box.file('full/f');
   box.folder('empty');
-  const only = (raw: string) => removeFolder(box.root, parseCallerPath(raw), UNCONTROLLED, { recursive: false });
+  const only = (raw: string) => removeFolder(box.root, parseCallerPath(raw), { recursive: false }, UNCONTROLLED);
   expect(await only('empty')).toEqual({ entries: 1 });
   expect(await outcome(only('full'))).toBe('not_empty');
   expect(await outcome(only('.'))).toBe('root_itself');
@@ -163,7 +163,7 @@ test('going on past failures ends when it is stopped', async () => {
   for (let i = 0; i < 5; i += 1) box.file(`d/${i}/f`);
   const stop = new AbortController();
   const control = { signal: stop.signal, progress: () => stop.abort() };
-  const removing = removeFolder(box.root, parseCallerPath('d'), control, { keepGoing: true });
+  const removing = removeFolder(box.root, parseCallerPath('d'), { keepGoing: true }, control);
   expect(await outcome(removing)).toBe('cancelled');
   expect(box.exists('d')).toBe(true);
 });
@@ -176,7 +176,7 @@ test.skipIf(cannotDropPrivileges)(
     for (const name of ['d/a/closed/f', 'd/a/g', 'd/m', 'd/z/f']) box.file(name);
     execFileSync('chown', ['-R', '65534:65534', box.host('d')]);
     fs.chmodSync(box.host('d/a/closed'), 0o555);
-    const script = `answer(await outcome(removeFolder(root, path('d'), UNCONTROLLED, { keepGoing: true })));`;
+    const script = `answer(await outcome(removeFolder(root, path('d'), { keepGoing: true }, UNCONTROLLED)));`;
     expect(await runChild(script, { folder: box.inside, unprivileged: true })).toBe('permission_denied');
     expect(box.tree()).toEqual(['d/', 'd/a/', 'd/a/closed/', 'd/a/closed/f']);
   },

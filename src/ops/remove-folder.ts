@@ -1,10 +1,10 @@
 import { isCode, RingfenceError } from '../errors.ts';
-import type { CallerPath, Dir, Name, Root } from '../fence/index.ts';
+import type { CallerPath, Dir, Location, Name, Root } from '../fence/index.ts';
 import { type Control, pacer, UNCONTROLLED } from './control.ts';
 import { located } from './located.ts';
 
 export interface RemoveOptions {
-  /** Remove what is in it too; otherwise a folder that is not empty is `not_empty`. */
+  /** Remove what is in a folder too (the default); otherwise a folder that is not empty is `not_empty`. */
   readonly recursive?: boolean;
   /** Go on past what cannot be removed, and raise the first such failure only when all else is gone. */
   readonly keepGoing?: boolean;
@@ -17,23 +17,32 @@ export interface RemoveOptions {
 export async function removeFolder(
   root: Root,
   path: CallerPath,
+  options: RemoveOptions,
   control: Control,
-  { recursive = true, keepGoing = false }: RemoveOptions = {},
 ): Promise<{ entries: number }> {
   return located(root, path, async () => {
     using found = root.locate(path, { follow: false });
-    if (found.name === '.') throw new RingfenceError('root_itself', { action: 'remove' });
     if (found.stats === undefined) throw new RingfenceError('not_found', {});
     if (!found.stats.isDirectory()) throw new RingfenceError('not_directory', {});
-    if (recursive) return { entries: await removeTree(found.dir, found.name, control, { keepGoing }) };
-    found.dir.rmdir(found.name);
-    return { entries: 1 };
+    return { entries: await removeFoundFolder(found, options, control) };
   });
 }
 
+/** Removes a folder where it was found, as `removeFolder` does. Returns how many entries went. */
+export async function removeFoundFolder(
+  { dir, name }: Location,
+  { recursive = true, keepGoing = false }: RemoveOptions,
+  control: Control,
+): Promise<number> {
+  if (name === '.') throw new RingfenceError('root_itself', { action: 'remove' });
+  if (recursive) return removeTree({ dir, name }, { keepGoing }, control);
+  dir.rmdir(name);
+  return 1;
+}
+
 /** Removes a copy that was not finished. Its folders already have the modes of the source, which may forbid it even to us. */
-export async function discardTree(parent: Dir, name: Name): Promise<void> {
-  await removeTree(parent, name, UNCONTROLLED, { unlock: true });
+export async function discardTree(dir: Dir, name: Name): Promise<void> {
+  await removeTree({ dir, name }, { unlock: true }, UNCONTROLLED);
 }
 
 interface TreeOptions extends Pick<RemoveOptions, 'keepGoing'> {
@@ -43,10 +52,9 @@ interface TreeOptions extends Pick<RemoveOptions, 'keepGoing'> {
 
 /** Removes a folder by its name in an open one, entering every level by descriptor. Returns how many entries went. */
 export async function removeTree(
-  parent: Dir,
-  name: Name,
+  { dir: parent, name }: { readonly dir: Dir; readonly name: Name },
+  { keepGoing = false, unlock = false }: TreeOptions,
   control: Control,
-  { keepGoing = false, unlock = false }: TreeOptions = {},
 ): Promise<number> {
   const pause = pacer(control);
   let removed = 0;
@@ -54,7 +62,8 @@ export async function removeTree(
 
   async function empty(dir: Dir): Promise<void> {
     for (const entry of dir.list(true)) {
-      await pause();
+      const wait = pause();
+      if (wait !== undefined) await wait;
       try {
         if (entry.type === 'directory') await removeInner(dir, entry.raw);
         else ignoreMissing(() => dir.unlink(entry.raw));

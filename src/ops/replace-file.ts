@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { isCode, RingfenceError } from '../errors.ts';
 import { type Dir, type Name, type OpenFile, temporaryName } from '../fence/index.ts';
+import { isSameFile } from './same-file.ts';
 
 /** An entry of an open folder; a Location is one. */
 export interface Place {
@@ -21,7 +22,8 @@ export interface ReplaceOptions {
 
 /**
  * Puts a file in place whole or not at all: written beside it, flushed, then renamed over it. Owner and mode of a
- * replaced file are kept. A file that this process may not write is not replaced (`permission_denied`).
+ * replaced file are kept, set-id bits only together with the owner. A file that this process may not write is not
+ * replaced (`permission_denied`).
  * Raises `already_exists` or `changed_meanwhile` as `over` demands. A failure leaves what was there and nothing else.
  * Returns what the new file is.
  */
@@ -38,8 +40,9 @@ export async function replaceFile(
   {
     using file = dir.createFile(temporary);
     try {
-      if (stats !== undefined) keepOwner(file, stats);
-      if (mode !== undefined || stats !== undefined) file.chmod(mode ?? (stats?.mode ?? 0) & 0o7777);
+      const kept = stats !== undefined && keepOwner(file, stats);
+      if (mode !== undefined) file.chmod(mode);
+      else if (stats !== undefined) file.chmod(stats.mode & (kept ? 0o7777 : 0o777));
       if (typeof fill === 'function') await fill(file);
       else file.write(fill);
       written = file.statNow();
@@ -67,21 +70,24 @@ export function assertReplaceable({ dir, name, stats }: Place): void {
 
 function assertUnchanged(before: Stats, now: Stats | undefined): void {
   const same =
-    now !== undefined &&
-    now.ino === before.ino &&
-    now.dev === before.dev &&
-    now.size === before.size &&
+    isSameFile(before, now) &&
+    now?.size === before.size &&
     now.mtimeMs === before.mtimeMs &&
     now.ctimeMs === before.ctimeMs;
   if (!same) throw new RingfenceError('changed_meanwhile', {});
 }
 
-/** Gives a file the owner and group of another, as far as this process may. */
-export function keepOwner(file: OpenFile, { uid, gid }: Stats): void {
+/**
+ * Gives a file the owner and group of another, as far as this process may. Returns whether it has both: if not, the
+ * mode's set-id bits must go, or what ran with one user's rights would run with another's.
+ */
+export function keepOwner(file: OpenFile, { uid, gid }: Stats): boolean {
   const now = file.statNow();
-  if (now.uid === uid && now.gid === gid) return;
+  if (now.uid === uid && now.gid === gid) return true;
+  if (chownIfAllowed(file, uid, gid)) return true;
   // Only root may give files away, but a member may keep the group; the content matters more than either.
-  if (!chownIfAllowed(file, uid, gid)) chownIfAllowed(file, now.uid, gid);
+  chownIfAllowed(file, now.uid, gid);
+  return false;
 }
 
 function chownIfAllowed(file: OpenFile, uid: number, gid: number): boolean {

@@ -48,6 +48,12 @@ function tool(
   });
 }
 
+/** A tool that does nothing, between two ends. */
+function between(name: string, subject: readonly string[]) {
+  const ends = z.strictObject(Object.fromEntries(subject.map((end) => [end, z.string()])));
+  return tool(name, async () => ({ answer: '' }), { input: ends, subject });
+}
+
 async function untilAborted({ signal }: CallContext): Promise<never> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
   throwIfAborted(signal);
@@ -78,6 +84,9 @@ const dialect: Dialect = {
     tool('endless', (_, context) => untilAborted(context)),
     tool('patient', (_, context) => untilAborted(context), { ownTimeout: true }),
     tool('huge', async ({ size = 1 }) => ({ answer: '\u0001'.repeat(size) })),
+    between('move', ['source_root', 'source_path', 'dest_root', 'dest_path']),
+    between('rename', ['old_path', 'new_path']),
+    between('copy', ['source', 'destination']),
     tool('worded', async () => ({ answer: 'x' }), { text: () => 'for people' }),
   ],
 };
@@ -124,6 +133,19 @@ test('a result is structured, with the same as text, and one line is logged', as
   });
   expect(lines).toMatchObject([
     { level: 'info', tool: 'answer', dialect: 'test', root: 'r', path: 'x', outcome: 'success', response_bytes: 16 },
+  ]);
+});
+
+test('a call with two ends logs both, and the source as its root and path', async () => {
+  const { call, lines } = caller();
+  const ends = { source_root: 'r', source_path: 'a', dest_root: 's', dest_path: 'b' };
+  await call('move', ends);
+  await call('rename', { old_path: 'a', new_path: 'b' });
+  await call('copy', { source: 'a', destination: 'b' });
+  expect(lines).toMatchObject([
+    { ...ends, root: 'r', path: 'a' },
+    { old_path: 'a', new_path: 'b', path: 'a' },
+    { source: 'a', destination: 'b', path: 'a' },
   ]);
 });
 

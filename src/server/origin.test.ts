@@ -7,12 +7,15 @@ function foreign(headers: IncomingMessage['headers'], loopbackOnly = true): bool
 }
 
 describe('Origin', () => {
-  test.each(['http://localhost', 'http://localhost:3000', 'https://127.0.0.1:8091', 'http://[::1]:5', 'http://127.0.0.2'])(
-    '%s may call',
-    (origin) => {
-      expect(foreign({ origin, host: 'localhost' })).toBe(false);
-    },
-  );
+  test.each([
+    'http://localhost',
+    'http://localhost:3000',
+    'https://127.0.0.1:8091',
+    'http://[::1]:5',
+    'http://127.0.0.2',
+  ])('%s may call', (origin) => {
+    expect(foreign({ origin, host: 'localhost' })).toBe(false);
+  });
 
   test.each([
     'http://evil.example',
@@ -34,9 +37,12 @@ describe('Origin', () => {
 });
 
 describe('Host, bound to loopback', () => {
-  test.each(['localhost', 'LOCALHOST:80', '127.0.0.1:8091', '127.0.0.2:8091', '[::1]:8091'])('%s may be called', (host) => {
-    expect(foreign({ host })).toBe(false);
-  });
+  test.each(['localhost', 'LOCALHOST:80', '127.0.0.1:8091', '127.0.0.2:8091', '[::1]:8091'])(
+    '%s may be called',
+    (host) => {
+      expect(foreign({ host })).toBe(false);
+    },
+  );
 
   test.each([
     'evil.example',

@@ -1,12 +1,15 @@
 import { Server } from '@modelcontextprotocol/server';
 import { expect, test, vi } from 'vitest';
-import { Sessions } from './sessions.ts';
+import { type Entered, Sessions } from './sessions.ts';
 
 const newServer = (): Server => new Server({ name: 'test', version: '0' }, { capabilities: {} });
 
 async function initialize(sessions: Sessions): Promise<string | undefined> {
-  const transport = await sessions.open();
-  if (transport === undefined) return undefined;
+  const entered = await sessions.open();
+  return entered && finish(entered);
+}
+
+async function finish({ transport, leave }: Entered): Promise<string | undefined> {
   const body = {
     jsonrpc: '2.0',
     id: 1,
@@ -17,6 +20,7 @@ async function initialize(sessions: Sessions): Promise<string | undefined> {
   const request = new Request('http://localhost/mcp', { method: 'POST', headers });
   const response = await transport.handleRequest(request, { parsedBody: body });
   await response.text();
+  leave();
   return response.headers.get('mcp-session-id') ?? undefined;
 }
 
@@ -48,6 +52,42 @@ test('sessions with a request under way are not evicted: a new client has to wai
   used?.leave();
   expect(await sessions.open()).toBeDefined();
   await sessions.close();
+});
+
+test('sessions that are being opened count', async () => {
+  const sessions = new Sessions(newServer, { maxSessions: 2, idleMs: 60_000 });
+  const entered = await Promise.all([sessions.open(), sessions.open(), sessions.open()]);
+  expect(entered.map((session) => session !== undefined)).toEqual([true, true, false]);
+  const ids = await Promise.all(entered.flatMap((session) => (session === undefined ? [] : [finish(session)])));
+  expect(sessions.size).toBe(2);
+  expect(await initialize(sessions)).toBeDefined();
+  expect([sessions.size, sessions.enter(ids[0] ?? '')]).toEqual([2, undefined]);
+  await sessions.close();
+});
+
+test('a session is not evicted before its first answer is sent', async () => {
+  const sessions = new Sessions(newServer, { maxSessions: 1, idleMs: 60_000 });
+  const first = await sessions.open();
+  const id = await finish({ transport: first?.transport as Entered['transport'], leave: () => {} });
+  expect(await sessions.open()).toBeUndefined();
+  first?.leave();
+  expect(sessions.enter(id ?? '')).toBeDefined();
+  await sessions.close();
+});
+
+test('an initialization that failed takes no room', async () => {
+  const sessions = new Sessions(newServer, { maxSessions: 1, idleMs: 60_000 });
+  (await sessions.open())?.leave();
+  expect([sessions.size, await initialize(sessions)]).toEqual([0, expect.any(String)]);
+  await sessions.close();
+  const broken = new Sessions(
+    () => {
+      throw new Error('no server');
+    },
+    { maxSessions: 1, idleMs: 60_000 },
+  );
+  for (const _ of [1, 2]) await expect(broken.open()).rejects.toThrow('no server');
+  await broken.close();
 });
 
 test('a session unused for too long is forgotten, one in use is not', async () => {

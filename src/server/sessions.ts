@@ -63,7 +63,10 @@ export class Sessions {
     });
     const session: Session = { transport, open: 1, lastUsed: Date.now() };
     const leave = (): void => {
-      if (id !== undefined) return this.#touch(id, session, -1);
+      if (id !== undefined) {
+        this.#touch(id, session, -1);
+        return;
+      }
       this.#opening -= 1;
       transport.close().catch(() => {});
     };

@@ -58,7 +58,8 @@ export class StdioTransport implements Transport {
   async close(): Promise<void> {
     this.#input.off('data', this.#read);
     this.#input.pause();
-    await this.#written;
+    // What cannot be written any more has been reported to those who sent it.
+    await this.#written?.catch(() => {});
     this.#close();
     this.onclose?.();
   }

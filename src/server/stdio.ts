@@ -5,6 +5,8 @@ import { StdioTransport } from './stdio-transport.ts';
 
 /** How long calls may go on after the client closed its end, so that a script's piped requests are still answered. */
 const AFTER_INPUT_MS = 1_000;
+/** Time to hand out the last answers: a client that keeps its end open but reads no more must not keep us from ending. */
+const LAST_ANSWERS_MS = 5_000;
 
 export interface StdioServing {
   /** Resolves when the client has gone: its input ended, or nobody reads our output. */
@@ -34,6 +36,13 @@ export function startStdio(service: Service): StdioServing {
   });
   return {
     gone,
-    close: () => handle.close(),
+    close: async () => {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, LAST_ANSWERS_MS);
+      });
+      await Promise.race([handle.close(), late]);
+      clearTimeout(timer);
+    },
   };
 }

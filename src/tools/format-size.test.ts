@@ -16,3 +16,13 @@ test.each([
 ])('%i is %s', (bytes, text) => {
   expect(formatSize(bytes)).toBe(text);
 });
+
+test.each([
+  [0, '0B'],
+  [1023, '1023B'],
+  [4096, '4.0K'],
+  [1_048_575, '1.0M'],
+  [5000 * 1024 ** 4, '5000.0T'],
+])('%i is %s in short', (bytes, text) => {
+  expect(formatSize(bytes, 'short')).toBe(text);
+});

@@ -4,85 +4,105 @@ export const MAX_RESULT_BYTES = 8 * 1024 * 1024;
 /** What a list or a content may take on the wire. The rest is for what else is in a result. */
 const MAX_BYTES = MAX_RESULT_BYTES - 512 * 1024;
 
-/** The most that one UTF-16 unit takes: a control character, once as `\u0001` and once as `\\u0001`. */
-const WORST_UNIT = 13;
+/** What numbering adds to a line: up to nine digits, and a tab as `\t`. */
+const NUMBER_BYTES = 11;
+
+/** The most that one byte of UTF-8 takes: a control character, once as `\u0001` and once as `\\u0001`; or a line break. */
+const WORST_BYTE = 16;
+
+/** The quotes of a string: `"` the first time, `\"` the second. */
+const QUOTES = 6;
 
 /**
- * The first items, as many as one result can carry. A result goes out twice: as structured content, and once more as
- * text, where its JSON is a string inside JSON.
+ * What each byte of a text takes on the wire, where its result goes out twice: as structured content and as text. The
+ * text is JSON once more (`\n`, then `\\n`), or the content as it is, which may have line numbers.
  */
+const COSTS = {
+  json: costs((character) => inJson(character).length + inJson(inJson(character)).length),
+  plain: costs((character) => 2 * inJson(character).length),
+  numbered: costs((character) => 2 * inJson(character).length + (character === '\n' ? NUMBER_BYTES : 0)),
+};
+
+/** The first items, as many as one result can carry that also goes out as JSON in its text. */
 export function firstFitting<T>(items: readonly T[]): readonly T[] {
-  let total = 0;
-  const tooMuch = items.findIndex((item) => {
-    total += sentBytes(item) + 2;
-    return total > MAX_BYTES;
-  });
-  return tooMuch === -1 ? items : items.slice(0, tooMuch);
+  // Lengths alone show of nearly every list that it fits, and only the others are worth a look at each character.
+  if (countFitting(items, atMost) === items.length) return items;
+  return items.slice(0, countFitting(items, textBytes));
 }
 
-/** How a content stands in the text of its result: in JSON there too, or as it is, with or without line numbers. */
-export type ContentText = 'json' | 'plain' | 'numbered';
+function countFitting(items: readonly unknown[], weigh: Weigh): number {
+  let total = 0;
+  const tooMuch = items.findIndex((item) => {
+    total += sentBytes(item, weigh) + 2;
+    return total > MAX_BYTES;
+  });
+  return tooMuch === -1 ? items.length : tooMuch;
+}
 
-export interface ContentForm {
-  readonly encoding: 'utf-8' | 'base64';
-  readonly text: ContentText;
+interface ContentForm {
+  readonly encoding: 'utf8' | 'utf-8' | 'base64';
+  /** How it stands in the text of its result: in JSON there too, or as it is, with or without line numbers. */
+  readonly text: keyof typeof COSTS;
 }
 
 /** The beginning of a content that one result can carry, cut between characters, or between groups of base64. */
 export function fittingContent(content: string, { encoding, text }: ContentForm): string {
-  if (content.length * (WORST_UNIT + NUMBER_BYTES) <= MAX_BYTES) return content;
-  const line = text === 'numbered' ? NUMBER_BYTES : 0;
-  let total = line;
-  for (let at = 0; at < content.length; at += 1) {
-    const unit = content.charCodeAt(at);
-    total += text === 'json' ? sentBytesOf(unit) : 2 * escapedBytesOf(unit);
-    if (unit === LF) total += line;
-    if (total > MAX_BYTES) return content.slice(0, encoding === 'base64' ? at - (at % 4) : wholeCharacter(content, at));
+  if (encoding === 'base64') return content.slice(0, MAX_BYTES / 2 - ((MAX_BYTES / 2) % 4));
+  if (Buffer.byteLength(content) * WORST_BYTE + NUMBER_BYTES <= MAX_BYTES) return content;
+  const bytes = Buffer.from(content, 'utf8');
+  const cost = COSTS[text];
+  let total = text === 'numbered' ? NUMBER_BYTES : 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    total += cost[bytes[at] as number] as number;
+    if (total > MAX_BYTES) return bytes.toString('utf8', 0, characterStart(bytes, at));
   }
   return content;
 }
 
-const LF = 0x0a;
+/** What a string takes on the wire, its quotes included. */
+type Weigh = (text: string) => number;
 
-/** What numbering adds to a line: up to nine digits, and a tab as `\t`. */
-const NUMBER_BYTES = 11;
-
-/** What a value takes on the wire, twice; counted, since to make the JSON only to measure it costs more than to send it. */
-function sentBytes(value: unknown): number {
-  if (typeof value === 'string') return textBytes(value);
+/** What a value takes on the wire. It is counted, since making its JSON only to measure it costs more. */
+function sentBytes(value: unknown, weigh: Weigh): number {
+  if (typeof value === 'string') return weigh(value);
   if (typeof value !== 'object' || value === null) return 2 * String(value).length;
   let total = 4;
   if (Array.isArray(value)) {
-    for (const item of value) total += sentBytes(item) + 2;
+    for (const item of value) total += sentBytes(item, weigh) + 2;
     return total;
   }
-  for (const key in value) total += textBytes(key) + sentBytes(value[key as keyof typeof value]) + 4;
+  for (const key in value) total += weigh(key) + sentBytes(value[key as keyof typeof value], weigh) + 4;
   return total;
 }
 
-/** A string with its quotes, which are `"` the first time and `\"` the second. */
+function atMost(text: string): number {
+  return QUOTES + text.length * WORST_BYTE;
+}
+
 function textBytes(text: string): number {
-  let total = 6;
-  for (let at = 0; at < text.length; at += 1) total += sentBytesOf(text.charCodeAt(at));
+  let total = QUOTES;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) total += COSTS.json[unit] as number;
+    // Its UTF-8 twice, of which a surrogate is half.
+    else total += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 4 : 6;
+  }
   return total;
 }
 
-/** What a UTF-16 unit takes on the wire: its UTF-8 twice, or its two escapes, like `\n` and `\\n`. */
-function sentBytesOf(unit: number): number {
-  if (unit === 0x22 || unit === 0x5c) return 6;
-  const once = escapedBytesOf(unit);
-  return unit < 0x20 ? 2 * once + 1 : 2 * once;
+/** A byte beyond ASCII is never escaped. */
+function costs(cost: (character: string) => number): Uint8Array {
+  return Uint8Array.from({ length: 0x100 }, (_, byte) => (byte < 0x80 ? cost(String.fromCharCode(byte)) : 2));
 }
 
-/** What a UTF-16 unit takes in a JSON string. */
-function escapedBytesOf(unit: number): number {
-  if (unit < 0x20) return unit >= 0x08 && unit <= 0x0d && unit !== 0x0b ? 2 : 6;
-  if (unit < 0x80) return unit === 0x22 || unit === 0x5c ? 2 : 1;
-  return unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3;
+/** A text as it stands in a JSON string. */
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
-/** The length itself, or one less if it would split a surrogate pair. */
-function wholeCharacter(text: string, length: number): number {
-  const unit = text.charCodeAt(length);
-  return unit >= 0xdc00 && unit <= 0xdfff ? length - 1 : length;
+/** Where the character begins that has a byte at this place. */
+function characterStart(bytes: Buffer, at: number): number {
+  let start = at;
+  while (start > 0 && ((bytes[start] as number) & 0xc0) === 0x80) start -= 1;
+  return start;
 }

@@ -45,6 +45,21 @@ test('FR-018: stdio refuses the same configs', async () => {
   expect(await refusal(['stdio', '--config', writeConfig({ roots: [] })])).toContain('roots must be a non-empty list');
 });
 
+test('stdio on a config without workspace says which dialects it has, and how to start them', async () => {
+  const dialects = { memory: { root: 'a' }, classic: { root: 'a' } };
+  const file = writeConfig({ roots: [root('a')], dialects });
+  const line = await refusal(['stdio', '--config', file]);
+  expect(line).toContain(`${file}: dialects: names only memory and classic`);
+  expect(line).toContain(`"ringfence serve --config ${file}"`);
+  const both = {
+    transport: 'stdio',
+    roots: [root('a')],
+    config: { dialects: { ...dialects, workspace: {} } },
+  } as const;
+  await using rf = await startRingfence(both);
+  expect((await rf.call('list_roots')).isError).toBe(false);
+});
+
 describe('FR-018: the command line', () => {
   test.each([
     [['serve'], 'nothing to serve'],

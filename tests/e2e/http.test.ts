@@ -229,6 +229,36 @@ test('NFR-017 NFR-019: calls and violations are in the log, file content is not'
   expect(rf.stderr()).not.toContain('do-not-log-me');
 });
 
+test.runIf(process.platform === 'linux')(
+  'another loopback address is served to those who call it by that',
+  async () => {
+    await using own = await startRingfence({ roots: [{ name: 'r', path: dir }], config: { host: '127.0.0.2' } });
+    expect(new URL(own.url).hostname).toBe('127.0.0.2');
+    expect((await own.call('list_roots')).isError).toBe(false);
+    expect(own.logs().filter(({ level }) => level === 'warn')).toEqual([]);
+  },
+);
+
+test('a call with two ends is logged with both, in every dialect', async () => {
+  const dialects = { workspace: {}, memory: { root: 'r' }, classic: { root: 'r' } };
+  await using own = await startRingfence({ roots: [{ name: 'r', path: dir }], config: { dialects } });
+  const calls = [
+    ['/mcp', 'copy', { source_root: 'r', source_path: 'a.txt', dest_root: 'r', dest_path: 'b.txt' }],
+    ['/mcp', 'move', { source_root: 'r', source_path: 'b.txt', dest_root: 'r', dest_path: 'c.txt' }],
+    ['/mcp/memory', 'rename', { old_path: 'c.txt', new_path: 'd.txt' }],
+    ['/mcp/classic', 'copy', { source: 'd.txt', destination: 'e.txt' }],
+    ['/mcp/classic', 'move', { source: 'e.txt', destination: 'f.txt' }],
+  ] as const;
+  for (const [mount, tool, args] of calls) {
+    const client = await connectHttp(new URL(mount, own.url).href, 'modern');
+    expect((await callTool(client, { tool, args })).isError).toBe(false);
+    await client.close();
+    const source = Object.values(args).find((value) => value.endsWith('.txt'));
+    const line = await own.waitForLog((entry) => entry.tool === tool && entry.path === source);
+    expect(line).toMatchObject({ ...args, root: 'r', outcome: 'success' });
+  }
+});
+
 function ensure(name: string): string {
   const file = path.join(dir, name);
   fs.closeSync(fs.openSync(file, 'a'));

@@ -73,6 +73,38 @@ test('the end of input ends the server, also with a call under way', async () =>
   expect(ended.stderr).toContain('"code":"cancelled"');
 });
 
+test('large answers to a slow reader all arrive in order, and the log holds nothing but JSON lines', async () => {
+  fs.writeFileSync(path.join(dir, 'big.txt'), 'x'.repeat(600_000));
+  const child = spawn(process.execPath, [BIN, 'stdio', dir]);
+  let stderr = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const ids = Array.from({ length: 30 }, (_, index) => index + 2);
+  child.stdin.write(OPENING);
+  let pending = '';
+  const seen: number[] = [];
+  // One at a time: each answer is larger than the pipe, so each has to wait for the reader.
+  const ask = (): void => {
+    const id = ids[seen.length];
+    if (id === undefined) child.stdin.end();
+    else child.stdin.write(call(id, 'read_file', { root: name, path: 'big.txt' }));
+  };
+  ask();
+  for await (const chunk of child.stdout) {
+    pending += chunk;
+    const lines = pending.split('\n');
+    pending = lines.pop() ?? '';
+    for (const { id } of lines.map((text) => JSON.parse(text))) {
+      if (id === 1) continue;
+      seen.push(id);
+      ask();
+    }
+  }
+  expect(seen).toEqual(ids);
+  expect(stderr.split('\n').every((text) => text === '' || text.startsWith('{'))).toBe(true);
+});
+
 test('a reader of stdout that goes away ends the server quietly', async () => {
   const child = spawn(process.execPath, [BIN, 'stdio', dir], { stdio: ['pipe', 'pipe', 'pipe'] });
   let stderr = '';

@@ -37,7 +37,7 @@ describe.skipIf(problem)(`a read-only disk${problem ? ` (not here: ${problem})` 
     box.file('f');
     expect(await outcome(makeFolder(box.root, missing))).toBe('read_only');
     expect(await outcome(removeFile(box.root, file))).toBe('read_only');
-    expect(await outcome(removeFolder(box.root, dir, UNCONTROLLED))).toBe('read_only');
+    expect(await outcome(removeFolder(box.root, dir, {}, UNCONTROLLED))).toBe('read_only');
     for (const op of [copy, move]) {
       expect(await outcome(op(box.at('f'), box.at('mounted/g'), { durable: true }, UNCONTROLLED))).toBe('read_only');
     }

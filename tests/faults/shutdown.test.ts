@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
 import { BIN, startRingfence, tempDir } from '../support/server.ts';
 
@@ -21,14 +22,19 @@ describe.each(['http', 'stdio'] as const)('over %s', (transport) => {
     expect(rf.logs().at(-1)).toMatchObject({ msg: 'stopped' });
   });
 
-  test('a running call is finished and answered first', async () => {
-    await using rf = await startRingfence({ transport, roots, config });
-    const { answer, started } = hash(rf, 'seconds.bin');
-    await started;
-    const exit = rf.stop('SIGTERM');
-    expect((await answer).structured.size).toBe(128 * 1024 ** 2);
-    expect(await exit).toBe(0);
-  });
+  test.each(['legacy', 'modern'] as const)(
+    'a running call is finished, answered and logged first (%s)',
+    async (era) => {
+      await using rf = await startRingfence({ transport, era, roots, config });
+      const { answer, started } = hash(rf, 'seconds.bin');
+      await started;
+      const exit = rf.stop('SIGTERM');
+      expect((await answer).structured.size).toBe(128 * 1024 ** 2);
+      expect(await exit).toBe(0);
+      const order = rf.logs().map(({ tool, msg }) => tool ?? msg);
+      expect(order.slice(order.indexOf('stopping'))).toEqual(['stopping', 'hash_file', 'stopped']);
+    },
+  );
 
   test('a second signal does not wait', async () => {
     await using rf = await startRingfence({ transport, roots, config });
@@ -80,6 +86,68 @@ test('a log that nobody reads neither stops the server nor keeps it from ending'
   child.stderr.destroy();
   expect(code).toBe(0);
 });
+
+describe.each([
+  ['stdio', ['stdio', dir]],
+  ['serve', ['serve', dir, '--port', '0']],
+])('%s ends with exit code 0', (_, args) => {
+  test('when the reader of its log goes away', async () => {
+    const child = spawn(process.execPath, [BIN, ...args]);
+    await once(child.stderr, 'data');
+    child.stderr.destroy();
+    child.kill('SIGTERM');
+    expect(await exitCode(child)).toBe(0);
+  });
+
+  test('when there never was one', async () => {
+    const child = spawn(process.execPath, [BIN, ...args]);
+    child.stderr.destroy();
+    if (args[0] === 'stdio') {
+      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`);
+    }
+    await once(child.stdout, 'data');
+    // Long enough for the line about the start to have failed.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    child.kill('SIGTERM');
+    expect(await exitCode(child)).toBe(0);
+  });
+
+  test.runIf(fs.existsSync('/dev/full'))('when its log cannot be written', async () => {
+    const full = fs.openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [BIN, ...args], { stdio: ['pipe', 'pipe', full] });
+    fs.closeSync(full);
+    if (args[0] === 'stdio') {
+      child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`);
+    }
+    await once(child.stdout as Readable, 'data');
+    child.kill('SIGTERM');
+    expect(await exitCode(child)).toBe(0);
+  });
+});
+
+test('a client that keeps its end open but reads no answers does not keep the server from ending', async () => {
+  fs.writeFileSync(path.join(dir, 'big.txt'), 'x'.repeat(900_000));
+  const child = spawn(process.execPath, [BIN, 'stdio', dir]);
+  const lines: string[] = [];
+  child.stderr.on('data', (chunk) => lines.push(...String(chunk).split('\n')));
+  const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const clientInfo = { name: 't', version: '0' };
+  send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } });
+  send({ method: 'notifications/initialized' });
+  const read = { name: 'read_file', arguments: { root: path.basename(dir), path: 'big.txt' } };
+  for (let id = 2; id < 6; id += 1) send({ id, method: 'tools/call', params: read });
+  while (lines.filter((line) => line.includes('"read_file"')).length < 4) await once(child.stderr, 'data');
+  child.kill('SIGTERM');
+  expect(await exitCode(child)).toBe(0);
+  child.stdout.destroy();
+});
+
+async function exitCode(child: ChildProcess): Promise<number | null> {
+  const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const [code] = (await once(child, 'exit')) as [number | null];
+  clearTimeout(timer);
+  return code;
+}
 
 function hash(rf: Awaited<ReturnType<typeof startRingfence>>, file: string) {
   const { promise: started, resolve } = deferred();

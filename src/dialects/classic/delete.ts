@@ -1,16 +1,10 @@
 import * as z from 'zod';
 import { isCode } from '../../errors.ts';
-import type { CallerPath, EntryType, Root } from '../../fence/index.ts';
-import { removeFile } from '../../ops/remove-file.ts';
-import { removeFolder } from '../../ops/remove-folder.ts';
-import { type CallContext, defineTool } from '../../tools/tool.ts';
+import type { EntryType } from '../../fence/index.ts';
+import { removeEntry } from '../../ops/remove-entry.ts';
+import { defineTool } from '../../tools/tool.ts';
 import { entryType, filePath } from './fields.ts';
 import { pathIn, shown } from './path.ts';
-
-interface Flags {
-  readonly recursive: boolean;
-  readonly force: boolean;
-}
 
 export const deleteTool = defineTool({
   name: 'delete',
@@ -29,27 +23,21 @@ export const deleteTool = defineTool({
     path: z.string(),
     type: z.enum([...entryType.options, 'missing']).describe('What it was'),
   }),
-  run: async ({ path: raw, ...flags }, context) => {
+  run: async ({ path: raw, recursive, force }, context) => {
     const root = context.home();
     const path = pathIn(root, raw);
-    return { success: true as const, path: shown(path), type: await remove(root, path, flags, context) };
+    let isFolder = false;
+    const beforeFolder = () => {
+      isFolder = true;
+      context.require(root, 'remove_folder');
+    };
+    const removed = (type: EntryType | 'missing') => ({ success: true as const, path: shown(path), type });
+    try {
+      const { type } = await removeEntry(root, path, { recursive, keepGoing: force, beforeFolder }, context);
+      return removed(type);
+    } catch (error) {
+      if (force && !isFolder && isCode(error, 'not_found', 'not_directory')) return removed('missing');
+      throw error;
+    }
   },
 });
-
-async function remove(
-  root: Root,
-  path: CallerPath,
-  flags: Flags,
-  context: CallContext,
-): Promise<EntryType | 'missing'> {
-  try {
-    const { type } = await removeFile(root, path);
-    return type;
-  } catch (error) {
-    if (flags.force && isCode(error, 'not_found', 'not_directory')) return 'missing';
-    if (!isCode(error, 'is_directory')) throw error;
-  }
-  context.require(root, 'remove_folder');
-  await removeFolder(root, path, context, { recursive: flags.recursive, keepGoing: flags.force });
-  return 'directory';
-}

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { RingfenceError } from '../../errors.ts';
 import { wordError, wordInvalid } from './errors.ts';
 
-const word = (error: RingfenceError, args = {}) => JSON.parse(wordError(error, { tool: 'read', args }));
+const word = (error: RingfenceError, args = {}) => JSON.parse(wordError(error, { tool: { name: 'read' }, args }));
 
 test('the path is that of the failure, else that of the call, else empty', () => {
   const at = (path?: string, args = {}) => word(new RingfenceError('not_found', {}, { path }), args).error.details.path;
@@ -14,15 +14,22 @@ test('the path is that of the failure, else that of the call, else empty', () =>
 });
 
 test('arguments that do not fit are told of in the same form', () => {
-  expect(wordInvalid('path is required', { tool: 'write', args: { path: 'f' } })).toBe(
+  expect(wordInvalid('path is required', { tool: { name: 'write' }, args: { path: 'f' } })).toBe(
     '{"error":{"code":"invalid_parameters","message":"path is required","details":{"path":"f","operation":"write"}}}',
   );
+});
+
+test('content that does not fit its encoding is told of by what is wrong with it', () => {
+  const message = (args: object) =>
+    word(new RingfenceError('invalid_encoding', { argument: 'content' }), args).error.message;
+  expect(message({ encoding: 'base64' })).toBe('content is not valid base64');
+  expect(message({})).toBe('content holds an unpaired surrogate, which cannot be written as UTF-8');
 });
 
 test('what is for the log alone does not show', () => {
   const cause = new Error('/host/path');
   const text = wordError(new RingfenceError('outside_root', { resolved: '/host/path' }, { path: 'l', cause }), {
-    tool: 'read',
+    tool: { name: 'read' },
     args: { path: 'l' },
   });
   expect(text).not.toContain('host');

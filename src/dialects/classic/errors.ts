@@ -1,11 +1,7 @@
-import type { ErrorCode, RingfenceError } from '../../errors.ts';
-import { isAbsolute } from './path.ts';
-
-/** What of a call its error tells about. */
-interface Call {
-  readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
-}
+import type { RingfenceError } from '../../errors.ts';
+import type { WordedCall } from '../../tools/dialect.ts';
+import { answerTo, type ErrorMap } from '../../tools/error-map.ts';
+import { isAbsolute } from '../../tools/foreign-path.ts';
 
 interface Answer {
   readonly code: string;
@@ -14,17 +10,23 @@ interface Answer {
   readonly reason?: string | undefined;
 }
 
-type Answers = { readonly [C in ErrorCode]: (error: RingfenceError<C>, call: Call) => Answer };
+type Answers = ErrorMap<[call: WordedCall], Answer>;
 
 const OUTSIDE = { code: 'path_validation_error', message: 'Path is outside of the allowed root directory' };
 const DENIED = { code: 'permission_denied', message: 'Permission denied to access the specified path' };
 const INTERNAL = { code: 'internal_error', message: 'Internal error; the server log has the details' };
 
-const ANSWERS = {
+const ANSWERS: Answers = {
   invalid_argument: ({ details }) => invalid(details.problem),
-  invalid_encoding: ({ details }) => invalid(`${details.argument} is not valid base64`),
+  invalid_encoding: ({ details }, { args }) =>
+    invalid(
+      args.encoding === 'base64'
+        ? `${details.argument} is not valid base64`
+        : `${details.argument} holds an unpaired surrogate, which cannot be written as UTF-8`,
+    ),
   invalid_pattern: ({ details }) => invalid(`pattern is not valid: ${details.problem}`),
-  root_itself: (_, { tool }) => invalid(`${tool === 'move' ? 'source' : 'path'} must not be the root directory itself`),
+  root_itself: (_, { tool }) =>
+    invalid(`${tool.name === 'move' ? 'source' : 'path'} must not be the root directory itself`),
   same_file: () => invalid('source and destination are the same'),
   into_itself: () => invalid('destination must not lie inside source'),
 
@@ -43,7 +45,7 @@ const ANSWERS = {
     message: 'The file already exists and overwrite is not enabled',
   }),
   is_directory: ({ path }, { tool, args }) =>
-    tool === 'copy' && path === args.source
+    tool.name === 'copy' && path === args.source
       ? invalid('recursive must be true to copy a directory')
       : { code: 'is_directory', message: 'The specified path is a directory' },
   not_directory: () => ({
@@ -52,7 +54,7 @@ const ANSWERS = {
   }),
   not_empty: (_, { tool }) => ({
     code: 'directory_not_empty',
-    message: `The directory is not empty${tool === 'delete' ? '; set recursive to delete it with all in it' : ''}`,
+    message: `The directory is not empty${tool.name === 'delete' ? '; set recursive to delete it with all in it' : ''}`,
   }),
   special_file: () => ({ code: 'not_a_file', message: 'Pipes, sockets and devices are not accessible' }),
   too_large: ({ details: { size, limit } }) => ({
@@ -87,7 +89,7 @@ const ANSWERS = {
   text_not_unique: () => INTERNAL,
   line_out_of_range: () => INTERNAL,
   patch_failed: () => INTERNAL,
-} as const satisfies Answers;
+};
 
 const ABSOLUTE = 'absolute paths are not accepted; give the path relative to the root';
 
@@ -98,13 +100,12 @@ const PATH_PROBLEMS = {
 };
 
 /** The one text that a client sees for an error. */
-export function wordError(error: RingfenceError, call: Call): string {
-  const answer = ANSWERS[error.code] as (error: RingfenceError, call: Call) => Answer;
-  return toText(answer(error, call), call, error.path);
+export function wordError(error: RingfenceError, call: WordedCall): string {
+  return toText(answerTo(ANSWERS, error, call), call, error.path);
 }
 
 /** The same for arguments that do not fit a tool's schema. */
-export function wordInvalid(message: string, call: Call): string {
+export function wordInvalid(message: string, call: WordedCall): string {
   return toText(invalid(message), call);
 }
 
@@ -112,8 +113,8 @@ function invalid(message: string): Answer {
   return { code: 'invalid_parameters', message };
 }
 
-function toText({ code, message, reason }: Answer, { tool, args }: Call, at?: string): string {
+function toText({ code, message, reason }: Answer, { tool, args }: WordedCall, at?: string): string {
   const path =
     at ?? ['path', 'source', 'root_path'].map((name) => args[name]).find((value) => typeof value === 'string');
-  return JSON.stringify({ error: { code, message, details: { path: path ?? '', operation: tool, reason } } });
+  return JSON.stringify({ error: { code, message, details: { path: path ?? '', operation: tool.name, reason } } });
 }

@@ -19,7 +19,6 @@ export const classic: Dialect = {
     'Files under one root directory. All paths are relative to it and "/" separated; "." is the root. Absolute paths and paths that lead outside are refused.',
   tools: [list, read, write, mkdir, deleteTool, copy, move, info, search],
   destructive: ({ effect }) => effect === 'change' || effect === 'destroy',
-  wordError: (error, { tool, args }) => wordError(error, { tool: tool.name, args }),
-  wordProblems: (problems, { tool, args }) =>
-    wordInvalid(problems.map(({ message }) => message).join('; '), { tool: tool.name, args }),
+  wordError,
+  wordProblems: (problems, call) => wordInvalid(problems.map(({ message }) => message).join('; '), call),
 };

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { glob } from '../../ops/glob.ts';
+import { firstFitting } from '../../tools/result-size.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { entryType, filePath } from './fields.ts';
 import { isHidden, pathIn } from './path.ts';
 import { assertGlob, UNTIMED } from './patterns.ts';
-import { firstFitting } from './result-size.ts';
 
 const MAX_ENTRIES = 30_000;
 

@@ -30,6 +30,17 @@ test('absolute paths of any system, climbing and impossible names are refused', 
   expect(await outcome(() => pathIn(box.root, '\ud800'))).toBe('invalid_path');
 });
 
+test('a refusal says, for the log, where the path leads', () => {
+  using box = new Sandbox('openat2');
+  const refused = (raw: string, resolved: string) =>
+    expect(() => pathIn(box.root, raw)).toThrow(
+      expect.objectContaining({ code: 'outside_root', path: raw, root: 'workspace', details: { resolved } }),
+    );
+  refused('a/../../outside/secret', `${box.outside}/secret`);
+  refused('..\\outside\\secret', `${box.outside}/secret`);
+  refused('/etc/passwd', '/etc/passwd');
+});
+
 test('a backslash separates names unless an entry has it in its name', () => {
   using box = new Sandbox('openat2');
   const segments = (raw: string) => pathIn(box.root, raw).segments;

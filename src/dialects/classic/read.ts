@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
 import { type FilePart, type Range, readFile } from '../../ops/read-file.ts';
+import { fittingContent } from '../../tools/result-size.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { fileMetadata, filePath, metadataOf } from './fields.ts';
 import { pathIn, shown } from './path.ts';
-import { fittingContent } from './result-size.ts';
 
 const lineNumber = z.int().min(0).optional();
 
@@ -49,7 +49,7 @@ export const read = defineTool({
       context,
     );
     const { content: whole, encoding } = encode(part, text);
-    const content = fittingContent(whole, encoding);
+    const content = fittingContent(whole, { encoding, text: 'json' });
     const truncated = part.capped === true || content.length < whole.length;
     const { size } = part;
     if (truncated) {

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { grep } from '../../ops/grep.ts';
 import type { LineMatch } from '../../ops/search/match-list.ts';
+import { firstFitting } from '../../tools/result-size.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { pathIn } from './path.ts';
 import { assertGlob, UNTIMED } from './patterns.ts';
-import { firstFitting } from './result-size.ts';
 
 const contextLine = z.object({ line_number: z.int(), content: z.string() });
 

@@ -2,6 +2,7 @@ import { isCode, RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
 import { HeldRoot } from '../../ops/held-root.ts';
 import { type Checked, checker } from '../../tools/problems.ts';
+import { showValue } from '../../tools/show-value.ts';
 import { COMMANDS, type CommandName } from './commands.ts';
 import { wordError } from './errors.ts';
 import { RUN } from './run-command.ts';
@@ -37,7 +38,8 @@ export function createMemoryTool({ root }: MemoryToolOptions): MemoryTool {
   const execute = async (command: unknown): Promise<string> => {
     const name = nameOf(command);
     const check = checks.get(name as CommandName);
-    if (check === undefined) return `Error: Unknown command: ${show(name)}. Commands are: ${NAMES.join(', ')}`;
+    if (check === undefined)
+      return `Error: Unknown command: ${name === undefined ? 'none' : showValue(name)}. Commands are: ${NAMES.join(', ')}`;
     const checked = check(command);
     if ('problems' in checked) return `Error: ${checked.problems.map(({ message }) => message).join('; ')}`;
     const run = RUN[name as CommandName] as Runner;
@@ -56,8 +58,4 @@ export function createMemoryTool({ root }: MemoryToolOptions): MemoryTool {
 
 function nameOf(command: unknown): unknown {
   return typeof command === 'object' && command !== null && 'command' in command ? command.command : undefined;
-}
-
-function show(name: unknown): string {
-  return (typeof name === 'string' ? name : (JSON.stringify(name) ?? 'none')).slice(0, 80);
 }

@@ -1,6 +1,7 @@
-import type { ErrorCode, RingfenceError } from '../../errors.ts';
+import type { RingfenceError } from '../../errors.ts';
+import { answerTo, type ErrorMap } from '../../tools/error-map.ts';
+import { formatSize } from '../../tools/format-size.ts';
 import type { CommandName } from './commands.ts';
-import { formatSize } from './format-size.ts';
 import { MEMORY_ROOT, startsInRoot } from './memory-path.ts';
 
 interface Place {
@@ -9,7 +10,7 @@ interface Place {
   readonly path: string;
 }
 
-type Wordings = { readonly [C in ErrorCode]: (error: RingfenceError<C>, place: Place) => string };
+type Wordings = ErrorMap<[place: Place], string>;
 
 const PLEASE = 'Please provide a valid path.';
 
@@ -31,7 +32,7 @@ const escapes = ({ path }: Place): string =>
     ? `Error: Path ${path} would escape ${MEMORY_ROOT} directory`
     : `Error: Path must start with ${MEMORY_ROOT}, got: ${path}`;
 
-const WORDINGS = {
+const WORDINGS: Wordings = {
   not_found: (_, place) => missing(place),
   // To str_replace and insert a folder is, by the documentation, a file that does not exist.
   is_directory: (_, place) => (place.command === 'create' ? taken(place) : missing(place)),
@@ -57,9 +58,9 @@ const WORDINGS = {
   invalid_encoding: () => 'Error: The text holds an unpaired surrogate, which cannot be written as UTF-8',
   name_too_long: (_, { path }) => `Error: File name or path too long: ${path.slice(0, 200)}`,
   too_large: ({ details: { size, limit } }, { path }) =>
-    `Error: The file ${path} is too large (${formatSize(size)}, limit ${formatSize(limit)})`,
+    `Error: The file ${path} is too large (${formatSize(size, 'short')}, limit ${formatSize(limit, 'short')})`,
   result_too_large: ({ details: { size, limit } }, { path }) =>
-    `Error: Too much to show at once of ${path} (${formatSize(size)}, limit ${formatSize(limit)}). Use \`view_range\``,
+    `Error: Too much to show at once of ${path} (${formatSize(size, 'short')}, limit ${formatSize(limit, 'short')}). Use \`view_range\``,
   not_empty: (_, { path }) => `Error: Directory not empty: ${path}`,
   disk_full: () => 'Error: No space left on device',
   changed_meanwhile: (_, { path }) => `Error: The file ${path} keeps being changed by someone else, try again`,
@@ -73,12 +74,12 @@ const WORDINGS = {
   patch_failed: () => 'Error: Internal error',
   invalid_pattern: () => 'Error: Internal error',
   internal: () => 'Error: Internal error',
-} as const satisfies Wordings;
+};
 
 /** The documented text for a failure; in the documentation's manner where it has none. Never shows a host path. */
 export function wordError(error: RingfenceError, command: CommandName, input: Place['input']): string {
-  const word = WORDINGS[error.code] as (error: RingfenceError, place: Place) => string;
-  return word(error, { command, input, path: error.path ?? String(input.path ?? input.old_path) });
+  const path = error.path ?? String(input.path ?? input.old_path);
+  return answerTo(WORDINGS, error, { command, input, path });
 }
 
 function isDestination({ command, input, path }: Place): boolean {

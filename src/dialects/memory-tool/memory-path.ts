@@ -1,16 +1,24 @@
 import { RingfenceError } from '../../errors.ts';
-import { type CallerPath, parseCallerPath } from '../../fence/index.ts';
+import { type CallerPath, parseCallerPath, type Root } from '../../fence/index.ts';
+import { notBelow, parseBelow } from '../../tools/foreign-path.ts';
 
 /** The folder that the model believes all its files are in. */
 export const MEMORY_ROOT = '/memories';
 
-/** A path under `/memories`, which is our root. Anything else, also by way of `..`, is `outside_root`. */
+/**
+ * A path under `/memories`, which is our root. Anything else, also by way of `..`, is `outside_root`. `\` separates
+ * like `/`: models on any system may write it, and a name with one in it would be a way around a check elsewhere.
+ */
+export function memoryPathIn(root: Root, raw: string): CallerPath {
+  if (!startsInRoot(raw)) throw notBelow(root, raw);
+  return parseBelow(root, raw, raw.slice(MEMORY_ROOT.length));
+}
+
+/** As `memoryPathIn`, where the root is not at hand. */
 export function parseMemoryPath(raw: string): CallerPath {
-  // Models on any system may write `\`; a name with one in it would be a way around a check elsewhere.
-  const path = raw.replaceAll('\\', '/');
   try {
-    if (!startsInRoot(raw)) throw new RingfenceError('outside_root', { resolved: path });
-    return { raw, segments: parseCallerPath(path.slice(MEMORY_ROOT.length)).segments };
+    if (!startsInRoot(raw)) throw new RingfenceError('outside_root', {});
+    return { raw, segments: parseCallerPath(raw.replaceAll('\\', '/').slice(MEMORY_ROOT.length)).segments };
   } catch (error) {
     if (error instanceof RingfenceError) error.path = raw;
     throw error;

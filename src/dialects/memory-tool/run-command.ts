@@ -5,8 +5,7 @@ import { decodeContent } from '../../ops/decode-content.ts';
 import { type Edited, insertText, replaceText } from '../../ops/edit-text.ts';
 import { move } from '../../ops/move.ts';
 import { refuseOutwardLink } from '../../ops/refuse-outward-link.ts';
-import { removeFile } from '../../ops/remove-file.ts';
-import { removeFolder } from '../../ops/remove-folder.ts';
+import { removeEntry } from '../../ops/remove-entry.ts';
 import { writeFile } from '../../ops/write-file.ts';
 import type { CommandInput, CommandName } from './commands.ts';
 import { parseMemoryPath } from './memory-path.ts';
@@ -53,12 +52,7 @@ export const RUN: Runners = {
     const target = parseMemoryPath(path);
     if (target.segments.length === 0) throw new RingfenceError('root_itself', { action: 'delete' });
     refuseOutwardLink(root, target);
-    try {
-      await removeFile(root, target);
-    } catch (error) {
-      if (!isCode(error, 'is_directory')) throw error;
-      await removeFolder(root, target, UNCONTROLLED);
-    }
+    await removeEntry(root, target, {}, UNCONTROLLED);
     return `Successfully deleted ${path}`;
   },
 

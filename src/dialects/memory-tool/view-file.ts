@@ -3,7 +3,7 @@ import { RingfenceError } from '../../errors.ts';
 import type { CallerPath, Root } from '../../fence/index.ts';
 import { UNCONTROLLED } from '../../ops/control.ts';
 import { type FilePart, readFile } from '../../ops/read-file.ts';
-import { numberedLines } from './numbered-lines.ts';
+import { numberedLines } from '../../tools/numbered-lines.ts';
 
 /** As many as six digits can number. */
 const MAX_LINES = 999_999;

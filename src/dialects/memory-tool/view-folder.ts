@@ -2,7 +2,7 @@ import type { CallerPath, Root } from '../../fence/index.ts';
 import { UNCONTROLLED } from '../../ops/control.ts';
 import { type FolderEntry, listFolder } from '../../ops/list-folder.ts';
 import { statPath } from '../../ops/stat-path.ts';
-import { formatSize } from './format-size.ts';
+import { formatSize } from '../../tools/format-size.ts';
 
 const LEVELS = 2;
 
@@ -12,7 +12,7 @@ export async function viewFolder(root: Root, path: CallerPath): Promise<string> 
   const shown = path.raw.replace(/[\\/]+$/, '');
   const lines = [
     `Here're the files and directories up to ${LEVELS} levels deep in ${path.raw}, excluding hidden items and node_modules:`,
-    `${formatSize(sizeAt(root, path))}\t${path.raw}`,
+    `${formatSize(sizeAt(root, path), 'short')}\t${path.raw}`,
   ];
 
   async function list(folder: CallerPath, prefix: string, level: number): Promise<void> {
@@ -21,7 +21,7 @@ export async function viewFolder(root: Root, path: CallerPath): Promise<string> 
       const type = entry.targetType ?? entry.type;
       if (type !== 'file' && type !== 'directory') continue;
       const child = { raw: `${prefix}/${entry.name}`, segments: [...folder.segments, entry.name] };
-      lines.push(`${formatSize(sizeOf(root, child, entry))}\t${child.raw}${type === 'directory' ? '/' : ''}`);
+      lines.push(`${formatSize(sizeOf(root, child, entry), 'short')}\t${child.raw}${type === 'directory' ? '/' : ''}`);
       if (type === 'directory' && level < LEVELS) await list(child, child.raw, level + 1);
     }
   }

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { decodeContent } from '../../ops/decode-content.ts';
+import { base64ToBytes, textToBytes } from '../../ops/content.ts';
 import { writeFile } from '../../ops/write-file.ts';
+import { parseRelativePath } from '../../tools/foreign-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { changedPath, encoding, SUBJECT, storagePath } from './fields.ts';
-import { parseStoragePath } from './storage-path.ts';
 
 export const create = defineTool({
   name: 'create',
@@ -16,8 +16,8 @@ export const create = defineTool({
   output: changedPath,
   run: async ({ path, content, encoding }, context) => {
     const root = context.home();
-    const target = parseStoragePath(path);
-    const bytes = decodeContent(content, encoding, 'content');
+    const target = parseRelativePath(root, path);
+    const bytes = (encoding === 'base64' ? base64ToBytes : textToBytes)(content, 'content');
     await writeFile(root, target, bytes, { mode: 'create_only', durable: context.durable });
     return { path };
   },

@@ -18,7 +18,8 @@ export const deleteEntry = defineTool({
     const root = context.home();
     const target = parseStoragePath(path);
     refuseOutwardLink(root, target);
-    await removeEntry(root, target, { beforeFolder: () => context.require(root, 'remove_folder') });
+    const beforeFolder = () => context.require(root, 'remove_folder');
+    await removeEntry(root, target, { recursive: false, beforeFolder }, context);
     return { path };
   },
   text: ({ path }) => `Deleted ${path}.`,

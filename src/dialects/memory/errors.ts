@@ -1,18 +1,14 @@
-import type { ErrorCode, RingfenceError } from '../../errors.ts';
-import type { ArgumentProblem } from '../../tools/dialect.ts';
+import type { RingfenceError } from '../../errors.ts';
+import type { ArgumentProblem, WordedCall } from '../../tools/dialect.ts';
+import { answerTo, type ErrorMap } from '../../tools/error-map.ts';
 import { StorageError, type StorageErrorCode } from './storage-error.ts';
 
-interface Call {
-  readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
-}
-
-interface Place extends Call {
+interface Place extends WordedCall {
   readonly path: string;
 }
 
 type Answer = readonly [StorageErrorCode, string];
-type Answers = { readonly [C in ErrorCode]: (error: RingfenceError<C>, place: Place) => Answer };
+type Answers = ErrorMap<[place: Place], Answer>;
 
 const ESCAPES: Answer = ['path_security', 'Path escapes base directory'];
 
@@ -21,12 +17,12 @@ const exists = ({ path }: Place): Answer => ['file_exists', `File already exists
 const denied = ({ tool, path }: Place): Answer => [
   'permission_denied',
   // The contract words it without the path where there are two of them.
-  tool === 'rename' ? 'Permission denied' : `Permission denied: ${path}`,
+  tool.name === 'rename' ? 'Permission denied' : `Permission denied: ${path}`,
 ];
 const failed = (message: string): Answer => ['internal_error', message];
 
 /** The contract's code and message for each of ours; the nearest where the contract has none. */
-const ANSWERS = {
+const ANSWERS: Answers = {
   not_found: (_, place) => notFound(place),
   already_exists: (_, place) => exists(place),
   same_file: (_, place) => exists(place),
@@ -34,7 +30,7 @@ const ANSWERS = {
   root_itself: () => ESCAPES,
   link_loop: () => ESCAPES,
   invalid_path: ({ details }, place) => (details.problem === 'reserved' ? denied(place) : ESCAPES),
-  is_directory: (_, place) => (place.tool === 'create' ? exists(place) : notFound(place)),
+  is_directory: (_, place) => (place.tool.name === 'create' ? exists(place) : notFound(place)),
   // A file stands where a folder would have to be made; for reading, nothing can be below a file.
   not_directory: (_, place) => (isDestination(place) ? exists(place) : notFound(place)),
   permission_denied: (_, place) => denied(place),
@@ -67,13 +63,16 @@ const ANSWERS = {
   patch_failed: () => failed('Internal error'),
   invalid_pattern: () => failed('Internal error'),
   internal: () => failed('Internal error'),
-} as const satisfies Answers;
+};
 
 /** An error as the contract has it. Shows the caller's path, never one of the host. */
-export function toStorageError(error: RingfenceError, { tool, args }: Call): StorageError {
+export function toStorageError(
+  error: RingfenceError,
+  { tool: named, args }: WordedCall | { tool: string; args: WordedCall['args'] },
+): StorageError {
+  const tool = typeof named === 'string' ? { name: named } : named;
   const path = error.path ?? stringIn(args.path) ?? stringIn(args.old_path);
-  const answer = ANSWERS[error.code] as (error: RingfenceError, place: Place) => Answer;
-  const [code, message] = answer(error, { tool, args, path: path ?? '' });
+  const [code, message] = answerTo(ANSWERS, error, { tool, args, path: path ?? '' });
   return new StorageError(code, message, { path, cause: error });
 }
 
@@ -82,7 +81,7 @@ export function toArgumentsError(problems: readonly ArgumentProblem[]): StorageE
 }
 
 function isDestination({ tool, args, path }: Place): boolean {
-  return tool === 'create' || (tool === 'rename' && path === args.new_path);
+  return tool.name === 'create' || (tool.name === 'rename' && path === args.new_path);
 }
 
 function sizes({ size, limit }: { size: number; limit: number }): string {

@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { cannotMount } from '../../../tests/support/memory-mount.ts';
 import { treeOf } from '../../../tests/support/sandbox.ts';
 import { tempDir } from '../../../tests/support/server.ts';
+import { Root } from '../../fence/index.ts';
 import { FileStorage } from './file-storage.ts';
 import { StorageError } from './storage-error.ts';
 
@@ -98,5 +101,27 @@ describe('FileStorage', () => {
     await running;
     expect(treeOf(base)).toEqual(['a']);
     expect(await failure(storage.view('a'))).toMatchObject({ code: 'internal_error', message: 'already closed' });
+  });
+
+  it('says nothing of an unforeseen failure but that it was one', async () => {
+    const spy = vi.spyOn(Root.prototype, 'locate').mockImplementation(() => {
+      throw new Error(`cannot read ${base}`);
+    });
+    const error = await failure(storage.delete('a')).finally(() => spy.mockRestore());
+    expect(error.toJSON()).toEqual({ code: 'internal_error', message: 'Internal error' });
+    expect(error.cause).toMatchObject({ message: `cannot read ${base}` });
+  });
+
+  it.skipIf(cannotMount)(`renames folders onto another disk below the base (${cannotMount ?? 'mounted'})`, async () => {
+    await storage.create('notes/a.md', 'one', 'utf-8');
+    const disk = path.join(base, 'disk');
+    fs.mkdirSync(disk);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk]);
+    try {
+      await storage.rename('notes', 'disk/notes');
+      expect(treeOf(base)).toEqual(['disk/', 'disk/notes/', 'disk/notes/a.md']);
+    } finally {
+      execFileSync('umount', ['--lazy', disk]);
+    }
   });
 });

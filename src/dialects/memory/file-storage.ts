@@ -27,6 +27,7 @@ export class FileStorage implements AsyncDisposable {
   readonly #held: HeldRoot;
   readonly #durable: boolean;
   readonly #tools: ReadonlyMap<string, Checkable>;
+  #closed = false;
 
   private constructor(held: HeldRoot, durable: boolean) {
     this.#held = held;
@@ -74,6 +75,7 @@ export class FileStorage implements AsyncDisposable {
 
   /** Gives the folder up once running calls are done. */
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#held.close();
   }
 
@@ -85,18 +87,20 @@ export class FileStorage implements AsyncDisposable {
     const { tool, check } = this.#tools.get(name) as Checkable;
     const checked = check(args);
     if ('problems' in checked) throw toArgumentsError(checked.problems);
+    if (this.#closed) throw new StorageError('internal_error', 'already closed');
     try {
       return await this.#held.use((root) => tool.run(checked.value, contextFor(root, this.#durable)));
     } catch (error) {
       if (error instanceof RingfenceError) throw toStorageError(error, { tool: name, args });
-      throw new StorageError('internal_error', (error as Error).message, { cause: error });
+      // What an unforeseen error says may name places on the host, so it is only the cause.
+      throw new StorageError('internal_error', 'Internal error', { cause: error });
     }
   }
 }
 
 /** What a server would hand to the tools, for a program that may do everything in its one folder. */
 function contextFor(root: Root, durable: boolean): CallContext {
-  return {
+  const context: Omit<CallContext, 'search'> = {
     ...UNCONTROLLED,
     durable,
     limits: { maxFullReadSize: MAX_VIEW_BYTES },
@@ -107,8 +111,7 @@ function contextFor(root: Root, durable: boolean): CallContext {
     root: () => {
       throw new Error('memory tools name no roots');
     },
-    get search(): never {
-      throw new Error('memory tools do not search');
-    },
   };
+  // Memory tools do not search, and a pool of threads for nothing would be dear.
+  return context as CallContext;
 }

@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import { insertText } from '../../ops/edit-text.ts';
+import { parseRelativePath } from '../../tools/foreign-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { changedPath, SUBJECT, storagePath } from './fields.ts';
-import { parseStoragePath } from './storage-path.ts';
 
 export const insert = defineTool({
   name: 'insert',
   description:
     'Insert text above a line of a file. insert_line counts from 1; one more than the number of lines appends. Text goes in as given: end it with a line break to make it a line of its own.',
   needs: ['write_file'],
-  effect: 'change',
+  effect: 'create',
   subject: SUBJECT,
   input: z.strictObject({
     path: storagePath,
@@ -20,7 +20,7 @@ export const insert = defineTool({
   run: async ({ path, insert_line, new_str }, context) => {
     const root = context.home();
     const insertion = { after: insert_line - 1, text: new_str, as: 'text' } as const;
-    await insertText(root, parseStoragePath(path), insertion, context);
+    await insertText(root, parseRelativePath(root, path), insertion, context);
     return { path };
   },
   text: ({ path }) => `Edited ${path}.`,

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
 import { move } from '../../ops/move.ts';
 import { refuseOutwardLink } from '../../ops/refuse-outward-link.ts';
+import { parseRelativePath } from '../../tools/foreign-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { storagePath } from './fields.ts';
-import { parseStoragePath } from './storage-path.ts';
 
 export const rename = defineTool({
   name: 'rename',
@@ -16,8 +16,8 @@ export const rename = defineTool({
   output: z.object({ old_path: z.string(), new_path: z.string() }),
   run: async ({ old_path, new_path }, context) => {
     const root = context.home();
-    const from = { root, path: parseStoragePath(old_path) };
-    const to = { root, path: parseStoragePath(new_path) };
+    const from = { root, path: parseRelativePath(root, old_path) };
+    const to = { root, path: parseRelativePath(root, new_path) };
     for (const { path } of [from, to]) {
       if (path.segments.length === 0) throw new RingfenceError('root_itself', { action: 'rename' }, { path: path.raw });
     }

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
 import { replaceText } from '../../ops/edit-text.ts';
+import { parseRelativePath } from '../../tools/foreign-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { changedPath, SUBJECT, storagePath } from './fields.ts';
-import { parseStoragePath } from './storage-path.ts';
 
 export const strReplace = defineTool({
   name: 'str_replace',
@@ -16,7 +16,7 @@ export const strReplace = defineTool({
   output: changedPath,
   run: async ({ path, old_str, new_str }, context) => {
     const root = context.home();
-    const target = parseStoragePath(path);
+    const target = parseRelativePath(root, path);
     if (old_str === '') {
       const problem = 'old_str must not be empty';
       throw new RingfenceError('invalid_argument', { argument: 'old_str', problem }, { path });

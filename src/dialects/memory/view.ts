@@ -3,9 +3,9 @@ import { isCode } from '../../errors.ts';
 import { encodeContent } from '../../ops/content.ts';
 import { listFolder } from '../../ops/list-folder.ts';
 import { readFile } from '../../ops/read-file.ts';
+import { parseRelativePath } from '../../tools/foreign-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { encoding, SUBJECT, storagePath } from './fields.ts';
-import { parseStoragePath } from './storage-path.ts';
 
 const output = z.object({
   type: z.enum(['file', 'directory']),
@@ -29,7 +29,7 @@ export const view = defineTool({
   output,
   run: async ({ path: raw }, context): Promise<FileContent> => {
     const root = context.home();
-    const path = parseStoragePath(raw);
+    const path = parseRelativePath(root, raw);
     try {
       const options = { range: { by: 'whole' }, maxBytes: context.limits.maxFullReadSize } as const;
       const { bytes, size } = await readFile(root, path, options, context);

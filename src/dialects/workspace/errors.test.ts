@@ -54,7 +54,7 @@ function word<C extends ErrorCode>(
 ) {
   const cause = Object.assign(new Error(`EIO: i/o error, open '${HOST}'`), { path: HOST });
   return wordError(new RingfenceError(code, EVERY[code], { path: 'src/main.go', root: 'workspace', ...where, cause }), {
-    tool,
+    tool: { name: tool },
     args,
   });
 }
@@ -92,6 +92,7 @@ describe('the wording of the specification', () => {
     [word('not_found', 'list_folder'), 'directory not found'],
     [word('unknown_root', 'read_file', { root: 'nonexistent' }), 'unknown root: nonexistent'],
     [word('invalid_pattern', 'grep'), 'invalid pattern: missing closing ]'],
+    [word('invalid_encoding', 'write_file'), 'content holds an unpaired surrogate'],
     [word('is_directory', 'remove_file'), 'use remove_folder instead'],
     [word('not_directory', 'remove_folder'), 'use remove_file instead'],
   ])('%s', (text, part) => {
@@ -116,14 +117,14 @@ describe('the root of an error', () => {
 
   test('is that of the end it is about, or of the call', () => {
     const plain = (path?: string) =>
-      wordError(new RingfenceError('permission_denied', {}, { path }), { tool: 'copy', args });
+      wordError(new RingfenceError('permission_denied', {}, { path }), { tool: { name: 'copy' }, args });
     expect(plain('a')).toBe('permission denied: a (root: from)');
     expect(plain('b')).toBe('permission denied: b (root: to)');
-    const call = { tool: 'read_file', args: { root: 'r' } };
+    const call = { tool: { name: 'read_file' }, args: { root: 'r' } };
     expect(wordError(new RingfenceError('permission_denied', {}, { path: 'x' }), call)).toBe(
       'permission denied: x (root: r)',
     );
-    expect(wordError(new RingfenceError('cancelled', {}), { tool: 'list_roots', args: {} })).toBe(
+    expect(wordError(new RingfenceError('cancelled', {}), { tool: { name: 'list_roots' }, args: {} })).toBe(
       'cancelled by the client',
     );
   });

@@ -1,15 +1,12 @@
-import type { ErrorCode, RingfenceError } from '../../errors.ts';
-import { formatSize } from './format-size.ts';
+import type { RingfenceError } from '../../errors.ts';
+import type { WordedCall } from '../../tools/dialect.ts';
+import { answerTo, type ErrorMap } from '../../tools/error-map.ts';
+import { formatSize } from '../../tools/format-size.ts';
 
-interface Call {
-  readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
-}
-
-type Wordings = { readonly [C in ErrorCode]: (error: RingfenceError<C>, path: string, call: Call) => string };
+type Wordings = ErrorMap<[path: string, call: WordedCall], string>;
 
 /** What happened and what to do next, for each code. `where()` adds the root. */
-const WORDINGS = {
+const WORDINGS: Wordings = {
   invalid_argument: ({ details }) => details.problem,
   unknown_root: ({ root, details }) => `unknown root: ${root}; available roots: ${details.known.join(', ')}`,
   tool_not_allowed: ({ root, details }) => `tool ${details.tool} not allowed on root ${root}; list_roots shows what is`,
@@ -18,19 +15,21 @@ const WORDINGS = {
   link_loop: (_, path) => `too many symbolic links, or a circle of them: ${path}`,
   not_found: (error, path, call) => `${missing(error, call)} not found: ${path}`,
   already_exists: (_, path, { tool }) =>
-    tool === 'create_folder'
+    tool.name === 'create_folder'
       ? `path exists as a file, not a directory: ${path}`
       : `file already exists: ${path}; use overwrite mode to replace`,
   is_directory: (_, path, { tool }) =>
-    tool === 'hash_file' ? `cannot hash a directory: ${path}` : `path is a directory: ${path}${INSTEAD[tool] ?? ''}`,
+    tool.name === 'hash_file'
+      ? `cannot hash a directory: ${path}`
+      : `path is a directory: ${path}${INSTEAD[tool.name] ?? ''}`,
   not_directory: (_, path, { tool }) =>
-    tool === 'remove_folder'
+    tool.name === 'remove_folder'
       ? `path is a file, not a directory: ${path}; use remove_file instead`
       : `path is not a directory: ${path}`,
   special_file: (_, path) => `not a regular file: ${path}; pipes, sockets and devices are refused`,
   name_too_long: (_, path) => `file name or path too long: ${path.slice(0, 200)}`,
   too_large: ({ details: { size, limit } }, path, { tool }) =>
-    tool === 'read_file'
+    tool.name === 'read_file'
       ? `file too large for full read (size: ${formatSize(size)}, limit: ${formatSize(limit)}); use offset/limit parameters: ${path}`
       : `file too large (size: ${formatSize(size)}, limit: ${formatSize(limit)}): ${path}`,
   permission_denied: (_, path) => `permission denied: ${path}`,
@@ -41,7 +40,8 @@ const WORDINGS = {
   same_file: (_, path) => `source and destination are the same: ${path}`,
   into_itself: (_, path) => `cannot put a directory into itself: ${path}`,
   not_text: (_, path) => `file is not UTF-8 text: ${path}`,
-  invalid_encoding: ({ details }) => `${details.argument} is not valid base64`,
+  invalid_encoding: ({ details }) =>
+    `${details.argument} holds an unpaired surrogate, which cannot be written as UTF-8`,
   text_not_found: (_, path) => `text not found in file: ${path}`,
   text_not_unique: ({ details }, path) => `text appears ${details.count} times, must be unique: ${path}`,
   line_out_of_range: ({ details }, path) => `line ${details.line} out of range (0-${details.max}): ${path}`,
@@ -55,7 +55,7 @@ const WORDINGS = {
   exhausted: () => 'server is out of file descriptors or memory; try again later',
   io_error: (_, path) => `input/output error: ${path}`,
   internal: () => 'internal error; the server log has the details',
-} as const satisfies Wordings;
+};
 
 const PATH_PROBLEMS = {
   null_byte: 'contains a null byte',
@@ -69,21 +69,20 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /** The one text that a client sees for an error. */
-export function wordError(error: RingfenceError, call: Call): string {
-  const word = WORDINGS[error.code] as (error: RingfenceError, path: string, call: Call) => string;
-  const message = word(error, printable(error.path ?? ''), call);
+export function wordError(error: RingfenceError, call: WordedCall): string {
+  const message = answerTo(WORDINGS, error, printable(error.path ?? ''), call);
   const root = rootOf(error, call.args);
   const named = root === undefined || error.code === 'unknown_root' || error.code === 'tool_not_allowed';
   return named ? message : `${message} (root: ${root})`;
 }
 
-function missing({ path }: RingfenceError, { tool, args }: Call): string {
+function missing({ path }: RingfenceError, { tool, args }: WordedCall): string {
   if (path !== undefined && path === args.source_path) return 'source file';
-  if (tool === 'list_folder' || tool === 'remove_folder') return 'directory';
-  return tool === 'grep' || tool === 'glob' ? 'path' : 'file';
+  if (tool.name === 'list_folder' || tool.name === 'remove_folder') return 'directory';
+  return tool.name === 'grep' || tool.name === 'glob' ? 'path' : 'file';
 }
 
-function rootOf({ root, path }: RingfenceError, args: Call['args']): string | undefined {
+function rootOf({ root, path }: RingfenceError, args: WordedCall['args']): string | undefined {
   if (root !== undefined) return root;
   const name = args.root ?? (path === args.dest_path ? args.dest_root : args.source_root);
   return typeof name === 'string' ? name : undefined;
@@ -91,7 +90,5 @@ function rootOf({ root, path }: RingfenceError, args: Call['args']): string | un
 
 /** Control characters would garble the message, so a path with any is shown quoted and escaped. */
 function printable(path: string): string {
-  return /[\u0000-\u001f\u007f]/.test(path) || !(path as string & { isWellFormed(): boolean }).isWellFormed()
-    ? JSON.stringify(path)
-    : path;
+  return /[\u0000-\u001f\u007f]/.test(path) || !path.isWellFormed() ? JSON.stringify(path) : path;
 }

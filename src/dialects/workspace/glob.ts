@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
-import { glob as search } from '../../ops/glob.ts';
+import { type PathQuery, glob as search } from '../../ops/glob.ts';
+import { firstFitting } from '../../tools/result-size.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { entryType, maxDepth, maxResults, rootName, startFolder, timeoutSeconds } from './fields.ts';
+import { entryType, maxDepth, maxResults, rootName, SUBJECT, startFolder, timeoutSeconds } from './fields.ts';
 
 const TYPES = ['file', 'directory', 'symlink', 'all'] as const;
 
@@ -13,7 +14,7 @@ export const glob = defineTool({
   needs: ['glob'],
   effect: 'read',
   ownTimeout: true,
-  subject: ['root', 'path'],
+  subject: SUBJECT,
   input: z.strictObject({
     root: rootName,
     pattern: z.string().optional().describe('Like **/*.go'),
@@ -32,14 +33,10 @@ export const glob = defineTool({
   }),
   run: async (args, context) => {
     const root = context.root(args.root);
-    if ((args.pattern === undefined) === (args.regex === undefined)) {
-      throw new RingfenceError('invalid_argument', { problem: 'exactly one of pattern or regex must be provided' });
-    }
     const found = await search(
       root,
       {
-        pattern: args.pattern,
-        regex: args.regex,
+        ...queryOf(args.pattern, args.regex),
         path: root.parse(args.path),
         maxResults: args.max_results,
         timeoutSeconds: args.timeout_seconds,
@@ -49,11 +46,24 @@ export const glob = defineTool({
       context.search,
       context,
     );
+    const all = found.matches.map(({ path, type, size, modifiedAt }) => ({
+      path,
+      type,
+      size,
+      modified_at: modifiedAt,
+    }));
+    const matches = [...firstFitting(all)];
     return {
-      matches: found.matches.map(({ path, type, size, modifiedAt }) => ({ path, type, size, modified_at: modifiedAt })),
-      total_matches: found.totalMatches,
-      truncated: found.truncated,
+      matches,
+      total_matches: matches.length,
+      truncated: found.truncated || matches.length < all.length,
       timed_out: found.timedOut,
     };
   },
 });
+
+function queryOf(pattern: string | undefined, regex: string | undefined): PathQuery {
+  if (pattern !== undefined && regex === undefined) return { pattern };
+  if (regex !== undefined && pattern === undefined) return { regex };
+  throw new RingfenceError('invalid_argument', { problem: 'exactly one of pattern or regex must be provided' });
+}

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { grep as search } from '../../ops/grep.ts';
+import { firstFitting } from '../../tools/result-size.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { maxDepth, maxResults, rootName, startFolder, timeoutSeconds } from './fields.ts';
+import { maxDepth, maxResults, rootName, SUBJECT, startFolder, timeoutSeconds } from './fields.ts';
 
 export const grep = defineTool({
   name: 'grep',
@@ -10,7 +11,7 @@ export const grep = defineTool({
   needs: ['grep'],
   effect: 'read',
   ownTimeout: true,
-  subject: ['root', 'path'],
+  subject: SUBJECT,
   input: z.strictObject({
     root: rootName,
     pattern: z.string(),
@@ -54,17 +55,19 @@ export const grep = defineTool({
       context.search,
       context,
     );
+    const all = found.matches.map((match) => ({
+      file: match.file,
+      line_number: match.lineNumber,
+      line_content: match.lineContent,
+      ...(match.lineTruncated && { line_truncated: true as const }),
+      context_before: [...match.contextBefore],
+      context_after: [...match.contextAfter],
+    }));
+    const matches = [...firstFitting(all)];
     return {
-      matches: found.matches.map((match) => ({
-        file: match.file,
-        line_number: match.lineNumber,
-        line_content: match.lineContent,
-        ...(match.lineTruncated && { line_truncated: true as const }),
-        context_before: [...match.contextBefore],
-        context_after: [...match.contextAfter],
-      })),
-      total_matches: found.totalMatches,
-      truncated: found.truncated,
+      matches,
+      total_matches: matches.length,
+      truncated: found.truncated || matches.length < all.length,
       timed_out: found.timedOut,
     };
   },

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { HASH_ALGORITHMS, hashFile as hash } from '../../ops/hash-file.ts';
+import { showValue } from '../../tools/show-value.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
-import { showValue } from './show-value.ts';
 
 export const hashFile = defineTool({
   name: 'hash_file',

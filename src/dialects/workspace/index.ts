@@ -42,6 +42,6 @@ export const workspace: Dialect = {
   ],
   // The contract: agents work freely within the fence, so nothing asks for confirmation.
   destructive: () => false,
-  wordError: (error, { tool, args }) => wordError(error, { tool: tool.name, args }),
+  wordError,
   wordProblems: (problems) => problems.map(({ message }) => message).join('; '),
 };

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { listFolder as list } from '../../ops/list-folder.ts';
+import { firstFitting } from '../../tools/result-size.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { entryType, filePath, rootName, SUBJECT } from './fields.ts';
 
-/** About 4 MB of JSON, so that a result fits any transport. */
-const MAX_ENTRIES = 30_000;
+/** More never fit into one result, however short their names. */
+const MAX_ENTRIES = 50_000;
 
 export const listFolder = defineTool({
   name: 'list_folder',
@@ -24,19 +25,20 @@ export const listFolder = defineTool({
         target_type: z.enum(['file', 'directory', 'other', 'external', 'missing']).optional(),
       }),
     ),
-    count: z.int(),
+    count: z.int().describe('Of all, also of those that do not fit'),
     truncated: z.literal(true).optional().describe('Only the first entries fit; narrow with glob'),
   }),
   run: async (args, context) => {
     const root = context.root(args.root);
     const all = await list(root, root.parse(args.path), context);
-    const entries = all.slice(0, MAX_ENTRIES).map(({ name, type, size, modified, targetType }) => ({
+    const first = all.slice(0, MAX_ENTRIES).map(({ name, type, size, modified, targetType }) => ({
       name,
       type,
       size,
       modified_at: modified.toISOString(),
       ...(targetType && { target_type: targetType }),
     }));
+    const entries = [...firstFitting(first)];
     return { entries, count: all.length, ...(entries.length < all.length && { truncated: true as const }) };
   },
 });

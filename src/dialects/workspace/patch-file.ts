@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { textToBytes } from '../../ops/content.ts';
 import { patchFile as patchOp } from '../../ops/patch-file.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
@@ -15,7 +14,6 @@ export const patchFile = defineTool({
   output: z.object({ path: z.string(), hunks_applied: z.int() }),
   run: async ({ root, path, patch }, context) => {
     const target = context.root(root);
-    textToBytes(patch, 'patch');
     const { hunksApplied } = await patchOp(target, target.parse(path), patch, { durable: context.durable });
     return { path, hunks_applied: hunksApplied };
   },

@@ -1,10 +1,12 @@
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
 import { encodeContent } from '../../ops/content.ts';
-import { type Range, readFile as read } from '../../ops/read-file.ts';
+import { type FilePart, type Range, readFile as read } from '../../ops/read-file.ts';
+import { formatSize } from '../../tools/format-size.ts';
+import { numberedLines } from '../../tools/numbered-lines.ts';
+import { fittingContent } from '../../tools/result-size.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
-import { formatSize } from './format-size.ts';
 
 const input = z.strictObject({
   root: rootName,
@@ -36,18 +38,34 @@ export const readFile = defineTool({
   output,
   run: async (args, context) => {
     const root = context.root(args.root);
-    const options = { range: rangeOf(args), maxBytes: context.limits.maxFullReadSize };
-    const part = await read(root, root.parse(args.path), options, context);
+    const path = root.parse(args.path);
+    const range = rangeOf(args);
+    const part = await read(root, path, { range, maxBytes: context.limits.maxFullReadSize }, context);
+    const { content, encoding, bytes } = fitting(part, range);
+    const cut = bytes < part.bytes.length;
+    if (cut && range.by === 'whole') {
+      throw new RingfenceError('too_large', { size: part.size, limit: bytes }, { path: args.path, root: root.name });
+    }
     return {
-      ...encodeContent(part.bytes),
+      content,
+      encoding,
       size: part.size,
-      truncated: part.truncated,
+      truncated: part.truncated || cut,
       ...(part.linesTotal !== undefined && { lines_total: part.linesTotal }),
       ...(part.binary && { binary: true as const }),
     };
   },
   text: (result, args) => `${numbered(result, args)}\n${metadata(result)}`,
 });
+
+/** What of a part one result can carry, and how many bytes of the file that is. */
+function fitting(part: FilePart, range: Range) {
+  const { content: all, encoding } = encodeContent(part.bytes);
+  const text = range.by === 'bytes' || encoding === 'base64' ? 'plain' : 'numbered';
+  const content = fittingContent(all, { encoding, text });
+  const bytes = content === all ? part.bytes.length : Buffer.byteLength(content, encoding);
+  return { content, encoding, bytes };
+}
 
 function rangeOf(args: Input): Range {
   const bytes = args.offset_bytes !== undefined || args.limit_bytes !== undefined;
@@ -69,7 +87,7 @@ function numbered({ content, encoding }: z.output<typeof output>, args: Input): 
   const first = args.offset_lines ?? 1;
   const lines = content.split('\n');
   if (lines.at(-1) === '') lines.pop();
-  return lines.map((line, index) => `${String(first + index).padStart(6)}\t${line}`).join('\n');
+  return numberedLines(lines, first);
 }
 
 function metadata({ encoding, size, truncated, lines_total, binary }: z.output<typeof output>): string {

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { textToBytes } from '../../ops/content.ts';
 import { WRITE_MODES, writeFile as write } from '../../ops/write-file.ts';
+import { showValue } from '../../tools/show-value.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
-import { showValue } from './show-value.ts';
 
 export const writeFile = defineTool({
   name: 'write_file',

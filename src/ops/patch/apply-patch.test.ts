@@ -345,7 +345,12 @@ const refused: [name: string, original: string, patch: string, problem: string |
     'diff --git a/f b/g\nsimilarity index 90%\nrename from f\nrename to g\n--- a/f\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n',
     /^the patch renames the file/,
   ],
-  ['a copy', 'a\n', 'diff --git a/f b/g\nsimilarity index 100%\ncopy from f\ncopy to g\n', /^the patch copies the file/],
+  [
+    'a copy',
+    'a\n',
+    'diff --git a/f b/g\nsimilarity index 100%\ncopy from f\ncopy to g\n',
+    /^the patch copies the file/,
+  ],
   [
     'binary data',
     'a\n',
@@ -417,6 +422,11 @@ describe('a patch that is refused', () => {
     else expect(details.problem).toMatch(problem);
     expect(details).toMatchObject(where);
   });
+});
+
+it('refuses a patch that UTF-8 cannot hold', () => {
+  const apply = () => applyPatch(Buffer.from('a\n'), '@@ -1 +1 @@\n-a\n+\ud800\n');
+  expect(apply).toThrow(expect.objectContaining({ code: 'invalid_encoding', details: { argument: 'patch' } }));
 });
 
 describe('large input', () => {

@@ -112,8 +112,10 @@ class Surroundings {
 
   check(hasHunks: boolean): void {
     if (this.#files > 1) refuse(`the patch names ${this.#files} files, and one is patched at a time`);
-    if (this.#moves === 'rename') refuse('the patch renames the file, and only content is patched: rename it on its own first');
-    if (this.#moves === 'copy') refuse('the patch copies the file, and only content is patched: copy it on its own first');
+    if (this.#moves === 'rename')
+      refuse('the patch renames the file, and only content is patched: rename it on its own first');
+    if (this.#moves === 'copy')
+      refuse('the patch copies the file, and only content is patched: copy it on its own first');
     if (this.#deletes) refuse('the patch deletes the file, and only content is patched: delete it on its own');
     if (hasHunks) return;
     if (this.#binary) refuse('the patch is binary, and only text can be patched');

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { Sandbox } from '../../../tests/support/sandbox.ts';
+import { UNCONTROLLED } from '../../ops/control.ts';
+import type { CallContext } from '../../tools/tool.ts';
+import { memory } from './index.ts';
+
+const ARGUMENTS = {
+  view: (path: string) => ({ path }),
+  create: (path: string) => ({ path, content: '', encoding: 'utf-8' }),
+  str_replace: (path: string) => ({ path, old_str: 'a', new_str: 'b' }),
+  insert: (path: string) => ({ path, insert_line: 1, new_str: '' }),
+  rename: (path: string) => ({ old_path: path, new_path: 'x' }),
+};
+
+test.each(Object.entries(ARGUMENTS))(
+  '%s says, for the log, where an escape would have led',
+  async (name, argumentsFor) => {
+    using box = new Sandbox('openat2');
+    // Only what these tools use of the server.
+    const context = { ...UNCONTROLLED, durable: false, limits: { maxFullReadSize: 1000 }, home: () => box.root };
+    const tool = memory.tools.find((each) => each.name === name);
+    for (const [raw, resolved] of [
+      ['notes/../../outside/secret', `${box.outside}/secret`],
+      ['..\\outside', box.outside],
+      ['/etc/passwd', '/etc/passwd'],
+    ] as const) {
+      await expect(tool?.run(argumentsFor(raw), context as unknown as CallContext)).rejects.toMatchObject({
+        code: 'outside_root',
+        path: raw,
+        root: 'workspace',
+        details: { resolved },
+      });
+    }
+  },
+);

@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest';
+import { describeTools } from '../server/tool-list.ts';
+import { classic } from './classic/index.ts';
+import { memory } from './memory/index.ts';
+import { workspace } from './workspace/index.ts';
+
+describe.each([workspace, memory, classic])('tools/list of $name', (dialect) => {
+  const tools = describeTools(dialect);
+
+  test.each(tools)('$name', (tool) => {
+    expect(tool).toMatchSnapshot();
+  });
+
+  test('names are unique', () => {
+    expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length);
+  });
+
+  test('every tool says what it takes and what it answers', () => {
+    for (const { name, description, inputSchema, outputSchema } of tools) {
+      expect([name, inputSchema.type, outputSchema?.type]).toEqual([name, 'object', 'object']);
+      expect([name, Object.keys(outputSchema?.properties ?? {}).length > 0]).toEqual([name, true]);
+      expect([name, (description ?? '').length > 20]).toEqual([name, true]);
+    }
+  });
+});
+
+test("the list of the workspace tools leaves room in a model's attention", () => {
+  expect(Buffer.byteLength(JSON.stringify({ tools: describeTools(workspace) }))).toBeLessThan(16_000);
+});

@@ -1,0 +1,100 @@
+import fs from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { memory, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
+import { UNCONTROLLED } from '../../ops/control.ts';
+import { SearchPool } from '../../ops/search/pool.ts';
+import { MAX_RESULT_BYTES } from '../../tools/result-size.ts';
+import type { CallContext, Tool } from '../../tools/tool.ts';
+import { wordError } from './errors.ts';
+import { glob } from './glob.ts';
+import { grep } from './grep.ts';
+import { listFolder } from './list-folder.ts';
+import { readFile } from './read-file.ts';
+
+const pool = new SearchPool();
+let box: Sandbox;
+
+beforeAll(() => {
+  box = new Sandbox('openat2', memory());
+});
+
+afterAll(async () => {
+  await pool.close();
+  box[Symbol.dispose]();
+});
+
+async function run(tool: Tool, given: object) {
+  // Only what these tools use of the server.
+  const limits = { maxFullReadSize: 10_000_000 };
+  const context = { ...UNCONTROLLED, limits, search: pool, root: () => box.root } as unknown as CallContext;
+  const args = tool.input.parse({ root: 'workspace', ...given });
+  const result = await tool.run(args, context);
+  const text = tool.text === undefined ? JSON.stringify(result) : tool.text(result, args);
+  const sent = { content: [{ type: 'text', text }], structuredContent: result };
+  expect(Buffer.byteLength(JSON.stringify(sent))).toBeLessThan(MAX_RESULT_BYTES);
+  return result as Record<string, unknown>;
+}
+
+describe('a result that is too large for one message is cut', () => {
+  test('list_folder', async () => {
+    box.folder('many');
+    for (let i = 0; i < 30_000; i += 1) fs.writeFileSync(box.host('many', String(i).padStart(70, '0')), '');
+    const { entries, count, truncated } = await run(listFolder, { path: 'many' });
+    expect([count, truncated]).toEqual([30_000, true]);
+    expect(entries).not.toHaveLength(30_000);
+    expect((entries as { name: string }[])[0]?.name).toBe('0'.repeat(70));
+    expect((entries as unknown[]).length).toBeGreaterThan(15_000);
+  });
+
+  test('glob', async () => {
+    const folder = `long/${Array.from({ length: 4 }, () => 'd'.repeat(200)).join('/')}`;
+    box.folder(folder);
+    for (let i = 0; i < 10_000; i += 1) fs.writeFileSync(box.host(folder, String(i)), '');
+    const found = await run(glob, { path: 'long', pattern: '**', type_filter: 'file', max_results: 10_000 });
+    expect(found).toMatchObject({ truncated: true, timed_out: false });
+    expect(found.matches).toHaveLength(found.total_matches as number);
+    expect(found.total_matches).toBeGreaterThan(2_000);
+    expect(found.total_matches).toBeLessThan(10_000);
+  });
+
+  test('grep, whatever the script', async () => {
+    box.file('lines', `${'\u6f22'.repeat(1_000)}\n`.repeat(3_000));
+    const found = await run(grep, { path: 'lines', pattern: '.', max_results: 10_000 });
+    expect(found).toMatchObject({ truncated: true, timed_out: false });
+    expect(found.matches).toHaveLength(found.total_matches as number);
+    expect(found.total_matches).toBeGreaterThan(1_000);
+    expect(found.total_matches).toBeLessThan(3_000);
+  });
+
+  test.each([
+    ['text', 'some text of a log, like any other\n', { offset_bytes: 0 }],
+    ['text by lines', 'some text of a log, like any other\n', { offset_lines: 1 }],
+    ['short lines', '\n', { offset_lines: 1 }],
+    ['control characters', '\u0001', { offset_bytes: 0 }],
+    ['bytes that are not text', Buffer.from([0xff, 0x00, 0xfe]), { offset_bytes: 0 }],
+  ])('a part of a file: %s', async (_, unit, range) => {
+    const bytes = Buffer.alloc(12_000_000, unit);
+    box.file('large', bytes);
+    const { content, encoding, size, truncated } = await run(readFile, { path: 'large', ...range });
+    expect([size, truncated]).toEqual([12_000_000, true]);
+    const got = Buffer.from(content as string, encoding as BufferEncoding);
+    expect(got.length).toBeGreaterThan(500_000);
+    expect(bytes.subarray(0, got.length).equals(got)).toBe(true);
+  });
+});
+
+describe('a whole file', () => {
+  test('that no message can carry is refused with what to do instead', async () => {
+    box.file('large', Buffer.alloc(9_000_000, 'line of text\n'));
+    expect(await outcome(run(readFile, { path: 'large' }))).toBe('too_large');
+    const error = await run(readFile, { path: 'large' }).catch((thrown) => thrown);
+    expect(wordError(error, { tool: readFile, args: {} })).toMatch(
+      /^file too large for full read \(size: 8\.6MB, limit: [23]\.\dMB\); use offset\/limit parameters: large \(root: workspace\)$/,
+    );
+  });
+
+  test('that a message can carry comes whole', async () => {
+    box.file('fits', Buffer.alloc(3_000_000, 'quite a long line of text, so that its number hardly counts\n'));
+    expect(await run(readFile, { path: 'fits' })).toMatchObject({ size: 3_000_000, truncated: false });
+  });
+});

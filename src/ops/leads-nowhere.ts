@@ -1,0 +1,15 @@
+import { isCode } from '../errors.ts';
+
+const CODES = [
+  'link_loop',
+  'not_found',
+  'not_directory',
+  'permission_denied',
+  'name_too_long',
+  'invalid_path',
+] as const;
+
+/** Whether following a link failed because of where it leads, which says nothing about its neighbours. */
+export function leadsNowhere(error: unknown): boolean {
+  return isCode(error, ...CODES);
+}
