@@ -13,8 +13,8 @@ import { openService, type Service } from '../server/service.ts';
 import { sweepInBackground } from '../server/sweep.ts';
 import { loadDialect } from './dialects.ts';
 
-/** How long running calls may take to finish once the server was asked to stop. */
-export const GRACE_MS = 10_000;
+/** How long running calls may take to finish once the server was asked to stop, so that all is over within 10 s. */
+export const GRACE_MS = 8_500;
 
 /** What `serve` and `stdio` have in common on the command line. */
 export interface Source {

@@ -24,6 +24,12 @@ describe.each([workspace, memory, classic])('tools/list of $name', (dialect) => 
   });
 });
 
-test("the list of the workspace tools leaves room in a model's attention", () => {
+test('what only adds destroys nothing, but adds again when repeated', () => {
+  const insert = describeTools(memory).find(({ name }) => name === 'insert');
+  expect(insert?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: false });
+  expect(insert?.annotations).not.toHaveProperty('idempotentHint', true);
+});
+
+test('the list of the workspace tools is short enough to be read with every task', () => {
   expect(Buffer.byteLength(JSON.stringify({ tools: describeTools(workspace) }))).toBeLessThan(16_000);
 });

@@ -17,7 +17,7 @@ interface Options {
 }
 
 /**
- * A directory held by its descriptor (Linux). `/proc/self/fd/N/name` is looked up from the very directory that was
+ * A directory held by its descriptor (Linux). `/proc/PID/fd/N/name` is looked up from the very directory that was
  * opened, wherever it has been moved since, so there is no path left that anyone could swap.
  */
 export class DescriptorDir extends Dir {
@@ -30,7 +30,7 @@ export class DescriptorDir extends Dir {
   constructor(fd: number, { kernel, owned = true }: Options) {
     super();
     this.fd = fd;
-    this.#base = `/proc/self/fd/${fd}/`;
+    this.#base = `${descriptors()}${fd}/`;
     this.#kernel = kernel;
     this.#owned = owned;
   }
@@ -70,7 +70,7 @@ export class DescriptorDir extends Dir {
 
   whereabouts(): HostPath {
     this.#assertOpen();
-    return fs.readlinkSync(`/proc/self/fd/${this.fd}`) as HostPath;
+    return fs.readlinkSync(`${descriptors()}${this.fd}`) as HostPath;
   }
 
   [Symbol.dispose](): void {
@@ -83,4 +83,13 @@ export class DescriptorDir extends Dir {
   #assertOpen(): void {
     if (this.#closed) throw new Error('the directory is closed');
   }
+}
+
+/** Found out once: a process keeps its number. */
+let known: string | undefined;
+
+/** Where /proc shows our descriptors. `/proc/self` would do, but it is a link, and following it each time is felt. */
+function descriptors(): string {
+  known ??= `/proc/${fs.readlinkSync('/proc/self')}/fd/`;
+  return known;
 }

@@ -58,6 +58,7 @@ interface Step {
 class TreeWalk {
   bytes = 0;
   readonly skipped: string[] = [];
+  #files = 0;
   readonly #job: TreeJob;
   readonly #top: string;
   /** Where the folders being copied right now are on the host: a link back to one of them would never end. */
@@ -68,7 +69,7 @@ class TreeWalk {
   constructor(job: TreeJob) {
     this.#job = job;
     const { control } = job;
-    this.#fileControl = { signal: control.signal, progress: (done) => control.progress(this.bytes + done) };
+    this.#fileControl = { signal: control.signal, progress: (done) => this.#progress(done) };
     this.#top = job.source.dir.whereabouts();
   }
 
@@ -105,7 +106,13 @@ class TreeWalk {
     const { root } = this.#job.source;
     const place = { dir: into, name: as, stats: into.lstat(as) };
     this.bytes += await copyFile({ file, root, path: this.#path(names) }, place, this.#job.options, this.#fileControl);
-    this.#job.control.progress(this.bytes);
+    this.#files += 1;
+    this.#progress(0);
+  }
+
+  /** A file counts as its bytes and one more, so that empty ones are seen to be copied as well. */
+  #progress(bytesOfFile: number): void {
+    this.#job.control.progress(this.#files + this.bytes + bytesOfFile);
   }
 
   async #link(step: Step): Promise<void> {

@@ -121,13 +121,19 @@ async function moveAcross(move: Move): Promise<void> {
 async function moveFileAcross({ source, place, options, control }: Move): Promise<void> {
   using file = about(source, ({ dir, name }) => dir.openFile(name));
   const bytes = await copyFile({ ...source, file }, place.at, { ...options, asMoved: true }, control);
-  about(source, ({ dir, name }) => {
-    const now = dir.lstat(name);
-    if (!isSameFile(file.stats, now) || bytes !== now?.size || now.mtimeMs !== file.stats.mtimeMs) {
-      throw new RingfenceError('changed_meanwhile', {});
-    }
-    dir.unlink(name);
-  });
+  try {
+    about(source, ({ dir, name }) => {
+      const now = dir.lstat(name);
+      if (!isSameFile(file.stats, now) || bytes !== now?.size || now.mtimeMs !== file.stats.mtimeMs) {
+        throw new RingfenceError('changed_meanwhile', {});
+      }
+      dir.unlink(name);
+    });
+  } catch (error) {
+    // The file is still where it was, so a copy in a place that was empty is one too many.
+    if (place.at.stats === undefined) place.at.dir.unlink(place.at.name);
+    throw error;
+  }
 }
 
 async function moveFolderAcross({ source, place, options, control }: Move): Promise<void> {

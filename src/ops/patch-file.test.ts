@@ -138,3 +138,21 @@ describe('several processes', () => {
     },
   );
 });
+
+test('with openat2, no patch that was reported as applied is lost to another process', async () => {
+  using box = new Sandbox('openat2');
+  const lines = 60;
+  box.file('f', Array.from({ length: lines }, (_, i) => `old ${i}\n`).join(''));
+  const script = `
+    const done = [];
+    for (let i = Number(args[0]); i < ${lines}; i += 3) {
+      const text = '@@ -' + (i + 1) + ' +' + (i + 1) + ' @@\\n-old ' + i + '\\n+new ' + i + '\\n';
+      if ((await outcome(patchFile(root, path('f'), text, { durable: false }))) === 'ok') done.push(i);
+    }
+    answer(done);`;
+  const runs = ['0', '1', '2'].map((arg) => runChild(script, { folder: box.inside, args: [arg], fence: 'openat2' }));
+  const applied = ((await Promise.all(runs)) as number[][]).flat();
+  expect(applied.length).toBeGreaterThan(0);
+  const now = box.text('f').split('\n');
+  expect(applied.filter((i) => now[i] !== `new ${i}`)).toEqual([]);
+});

@@ -1,5 +1,14 @@
 import { isCode, RingfenceError } from '../errors.ts';
-import type { CallerPath, Dir, Location, Name, Root } from '../fence/index.ts';
+import {
+  type CallerPath,
+  type Dir,
+  type Entry,
+  isLeftover,
+  isTemporary,
+  type Location,
+  type Name,
+  type Root,
+} from '../fence/index.ts';
 import { type Control, pacer, UNCONTROLLED } from './control.ts';
 import { located } from './located.ts';
 
@@ -36,8 +45,24 @@ export async function removeFoundFolder(
 ): Promise<number> {
   if (name === '.') throw new RingfenceError('root_itself', { action: 'remove' });
   if (recursive) return removeTree({ dir, name }, { keepGoing }, control);
+  await sweepFolder(dir, name);
   dir.rmdir(name);
   return 1;
+}
+
+/** What a killed process left is never listed, so it must not make a folder that looks empty count as full. */
+async function sweepFolder(parent: Dir, name: Name): Promise<void> {
+  using dir = parent.openDir(name);
+  for (const entry of dir.list(true)) {
+    const stats = isTemporary(entry.name) ? dir.lstat(entry.raw) : undefined;
+    if (stats === undefined || !isLeftover(entry.name, stats)) return;
+    await discard(dir, entry);
+  }
+}
+
+async function discard(dir: Dir, { raw, type }: Entry): Promise<void> {
+  if (type === 'directory') await discardTree(dir, raw);
+  else dir.unlink(raw);
 }
 
 /** Removes a copy that was not finished. Its folders already have the modes of the source, which may forbid it even to us. */

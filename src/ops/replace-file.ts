@@ -47,9 +47,8 @@ export async function replaceFile(
       else file.write(fill);
       written = file.statNow();
       if (durable) await file.sync();
-      // From here to the rename nothing else in this process runs, so what was checked still holds.
-      if (typeof over === 'object') assertUnchanged(over, dir.lstat(name));
-      if (over === 'nothing') dir.renameNew(temporary, dir, name);
+      if (typeof over === 'object') replaceExpected(place, temporary, over);
+      else if (over === 'nothing') dir.renameNew(temporary, dir, name);
       else dir.rename(temporary, dir, name);
     } catch (error) {
       removeQuietly(place, temporary);
@@ -68,13 +67,24 @@ export function assertReplaceable({ dir, name, stats }: Place): void {
   dir.assertWritable(name);
 }
 
-function assertUnchanged(before: Stats, now: Stats | undefined): void {
-  const same =
-    isSameFile(before, now) &&
-    now?.size === before.size &&
-    now.mtimeMs === before.mtimeMs &&
-    now.ctimeMs === before.ctimeMs;
-  if (!same) throw new RingfenceError('changed_meanwhile', {});
+/**
+ * Puts the temporary file in the place of one that was read before, and of no other. Nothing else in this process runs
+ * between the look and the rename. Another process might; so the two change places, and if what comes out is not what was
+ * expected, they change back. Where that is not possible some microseconds remain.
+ */
+function replaceExpected({ dir, name }: Place, temporary: string, before: Stats): void {
+  const now = dir.lstat(name);
+  if (!isUnchanged(before, now) || now?.ctimeMs !== before.ctimeMs) throw new RingfenceError('changed_meanwhile', {});
+  if (!dir.exchange(temporary, name)) dir.rename(temporary, dir, name);
+  else if (isUnchanged(before, dir.lstat(temporary))) dir.unlink(temporary);
+  else {
+    dir.exchange(temporary, name);
+    throw new RingfenceError('changed_meanwhile', {});
+  }
+}
+
+function isUnchanged(before: Stats, now: Stats | undefined): boolean {
+  return isSameFile(before, now) && now?.size === before.size && now.mtimeMs === before.mtimeMs;
 }
 
 /**

@@ -5,7 +5,9 @@ import { replaceFile } from './replace-file.ts';
 
 /** Rewriting happens in memory, so it has a bound; far beyond any file that people edit. */
 const MAX_BYTES = 64 * 1024 * 1024;
-const ATTEMPTS = 5;
+const ATTEMPTS = 20;
+/** Between attempts, at most: two processes that edit in step would meet again and again. */
+const PAUSE_MS = 20;
 
 export interface RewriteOptions<T> {
   readonly durable: boolean;
@@ -17,7 +19,6 @@ export interface RewriteOptions<T> {
  * Reads a file, changes it and puts it back whole, through links that stay inside. Rewrites of one file take turns; if
  * somebody else changes it meanwhile, the change is made again to what is there now, so no edit is lost;
  * `changed_meanwhile` if that never ends.
- * Between the last look and the rename another process (never another call in this one) still has some microseconds.
  * Folders above a new file are made only once the change has worked out.
  */
 export async function rewriteFile<T>(root: Root, path: CallerPath, { durable, change }: RewriteOptions<T>): Promise<T> {
@@ -33,6 +34,7 @@ export async function rewriteFile<T>(root: Root, path: CallerPath, { durable, ch
       } catch (error) {
         if (left === 1 || !isCode(error, 'changed_meanwhile', 'already_exists')) throw error;
       }
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS));
     }
   };
   return located(root, path, () => root.inTurn(path, rewrite));

@@ -81,6 +81,8 @@ async function bodyOf(request: IncomingMessage, response: ServerResponse): Promi
       return REFUSED;
     }
     const { status, message } = error;
+    // The rest of the body has to be taken, or nothing more would be heard on this connection.
+    request.resume();
     sendError(response, { status, code: status === 400 ? -32700 : -32000, message });
     return REFUSED;
   }

@@ -1,4 +1,10 @@
-import { Server } from '@modelcontextprotocol/server';
+import {
+  type RequestId,
+  Server,
+  type Transport,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import { packageVersion } from '../config/index.ts';
 import { toolCaller } from './call.ts';
 import { progressOf } from './progress.ts';
 import type { Service } from './service.ts';
@@ -13,7 +19,7 @@ const LIST_TTL_MS = 300_000;
  */
 export function mcpServerFactory(service: Service): () => Server {
   const { dialect, logger } = service;
-  const info = { name: dialect.serverName, version: dialect.serverVersion };
+  const info = { name: dialect.serverName, version: dialect.serverVersion ?? packageVersion() };
   const tools = describeTools(dialect);
   const call = toolCaller(service);
   const cache = { ttlMs: LIST_TTL_MS, cacheScope: 'private' as const };
@@ -26,14 +32,19 @@ export function mcpServerFactory(service: Service): () => Server {
     const server = new Server(info, options);
     server.onerror = (error) => logger.debug({ problem: error.name }, 'protocol error');
     server.setRequestHandler('tools/list', () => ({ tools }));
-    server.setRequestHandler('tools/call', ({ params }, context) =>
-      call({
-        name: params.name,
-        args: params.arguments ?? {},
-        signal: context.mcpReq.signal,
-        progress: progressOf(context),
-      }),
-    );
+    server.setRequestHandler('tools/call', async ({ params }, context) => {
+      const { id, signal } = context.mcpReq;
+      try {
+        return await call({ name: params.name, args: params.arguments ?? {}, signal, progress: progressOf(context) });
+      } finally {
+        // A cancelled call gets no answer, and without one its event stream would stay open.
+        if (signal.aborted) endStream(server.transport, id);
+      }
+    });
     return server;
   };
+}
+
+function endStream(transport: Transport | undefined, id: RequestId): void {
+  if (transport instanceof WebStandardStreamableHTTPServerTransport) transport.closeSSEStream(id);
 }

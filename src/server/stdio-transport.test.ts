@@ -87,26 +87,38 @@ test.each([
   ['not UTF-8', Buffer.from('{"jsonrpc":"2.0","method":"\xff"}', 'latin1')],
   ['a number', '5'],
   ['null', 'null'],
-  ['a batch', `[${line(1).trim()}]`],
   ['another object', '{"method":"ping"}'],
   ['an older JSON-RPC', '{"jsonrpc":"1.0","method":"ping"}'],
-])('a line that is %s is reported, and the next one is heard', async (_, wrong) => {
-  const { receive, messages, errors, closes } = await connected();
+])('a line that is %s is refused, and the next one is heard', async (_, wrong) => {
+  const { receive, messages, errors, closes, output } = await connected();
   await receive(wrong, '\n', line(1));
   expect([messages, errors.length, closes()]).toEqual([[ping(1)], 1, 0]);
+  expect(JSON.parse(output.writes.join(''))).toMatchObject({ id: null, error: { code: expect.any(Number) } });
 });
 
-test('a message of up to 10 MiB is taken, a larger one ends the connection', async () => {
-  const { input, receive, messages, errors, transport, closes } = await connected();
+test('the messages of a batch are heard one by one', async () => {
+  const { receive, messages, errors } = await connected();
+  await receive(`[${line(1).trim()},${line(2).trim()}]\n`);
+  expect([messages, errors]).toEqual([[ping(1), ping(2)], []]);
+});
+
+test('a last line without an end is heard when the input ends', async () => {
+  const { input, receive, messages } = await connected();
+  await receive(line(1).trim());
+  expect(messages).toEqual([]);
+  input.end();
+  await turn();
+  expect(messages).toEqual([ping(1)]);
+});
+
+test('a message of up to 10 MiB is taken, a larger one is refused by its id, and the next one is heard', async () => {
+  const { receive, messages, errors, output } = await connected();
   const chunk = Buffer.alloc(MIB, ' ');
   await receive(...Array(9).fill(chunk), line(1));
   expect([messages, errors]).toEqual([[ping(1)], []]);
-  await receive(...Array(10).fill(chunk), Buffer.alloc(1, ' '));
-  await transport.closed;
-  expect([errors, closes()]).toEqual([['a message exceeds 10485760 bytes'], 1]);
-  input.write(line(2));
-  await turn();
-  expect(messages).toHaveLength(1);
+  await receive('{"jsonrpc":"2.0","id":7,"method":"x"', ...Array(11).fill(chunk), '}\n', line(2));
+  expect([messages, errors]).toEqual([[ping(1), ping(2)], ['message too large: at most 10485760 bytes']]);
+  expect(JSON.parse(output.writes.join(''))).toMatchObject({ id: 7, error: { code: -32600 } });
 });
 
 test('what is sent in one turn goes out in order, in two writes', async () => {

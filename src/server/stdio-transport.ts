@@ -4,14 +4,18 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { hasRoom } from './has-room.ts';
 
 const LF = 0x0a;
-/** A message larger than this ends the connection: what comes after it could not be told from its rest. */
+/** A message larger than this is refused, and passed over up to its end. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+/** How much of a refused message is searched for its id. */
+const HEAD_BYTES = 4096;
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
 const OUTPUT_CLOSED = 'the output is closed';
 
 /**
  * JSON-RPC messages, one a line. The SDK's own transport does the same, checking each message against a schema that the
- * protocol layer checks again; this one only makes sure that it is a JSON-RPC object. The end of the input is not the
- * end of the connection: calls under way are still answered.
+ * protocol layer checks again; this one only makes sure that it is a JSON-RPC object, and says so to the client if it is
+ * not. The end of the input is not the end of the connection: calls under way are still answered.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -21,11 +25,13 @@ export class StdioTransport implements Transport {
   readonly #output: Writable;
   #rest: Buffer[] = [];
   #restBytes = 0;
+  /** The line being read was refused already. */
+  #skipping = false;
   /** Answers of one turn of the event loop after the first, which go out together: a write costs more than a small answer. */
   #waiting = '';
   #written: Promise<void> | undefined;
 
-  /** Resolves when the connection is over, from our side or by a message that is too large. */
+  /** Resolves when the connection is over. */
   readonly closed: Promise<void>;
   readonly #close: () => void;
 
@@ -41,6 +47,7 @@ export class StdioTransport implements Transport {
 
   async start(): Promise<void> {
     this.#input.on('data', this.#read);
+    this.#input.once('end', this.#finish);
   }
 
   /** Resolves when the message is written and there is room for more. Rejects if the output is closed or breaks. */
@@ -56,7 +63,7 @@ export class StdioTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    this.#input.off('data', this.#read);
+    this.#input.off('data', this.#read).off('end', this.#finish);
     this.#input.pause();
     // What cannot be written any more has been reported to those who sent it.
     await this.#written?.catch(() => {});
@@ -84,31 +91,56 @@ export class StdioTransport implements Transport {
   readonly #read = (chunk: Buffer): void => {
     let from = 0;
     for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, from)) {
-      const tail = chunk.subarray(from, at);
+      this.#add(chunk.subarray(from, at));
+      this.#finish();
       from = at + 1;
-      this.#line(this.#rest.length === 0 ? tail : Buffer.concat([...this.#rest.splice(0), tail]));
-      this.#restBytes = 0;
     }
-    if (from === chunk.length) return;
-    this.#rest.push(chunk.subarray(from));
-    this.#restBytes += chunk.length - from;
+    if (from < chunk.length) this.#add(chunk.subarray(from));
+  };
+
+  #add(part: Buffer): void {
+    if (this.#skipping) return;
+    this.#rest.push(part);
+    this.#restBytes += part.length;
     if (this.#restBytes <= MAX_MESSAGE_BYTES) return;
-    this.onerror?.(new Error(`a message exceeds ${MAX_MESSAGE_BYTES} bytes`));
-    void this.close();
+    const head = Buffer.concat(this.#rest).toString('latin1', 0, HEAD_BYTES);
+    const id = /"id"\s*:\s*(\d+|"[^"\\]*")/.exec(head)?.[1];
+    this.#skipping = true;
+    this.#rest = [];
+    const problem = `message too large: at most ${MAX_MESSAGE_BYTES} bytes`;
+    this.#refuse(INVALID_REQUEST, problem, id === undefined ? null : JSON.parse(id));
+  }
+
+  /** The end of a line, or of the input. */
+  readonly #finish = (): void => {
+    const [first, ...more] = this.#rest;
+    this.#rest = [];
+    this.#restBytes = 0;
+    if (this.#skipping) this.#skipping = false;
+    else if (first !== undefined) this.#line(more.length === 0 ? first : Buffer.concat([first, ...more]));
   };
 
   #line(line: Buffer): void {
-    let message: unknown;
+    let parsed: unknown;
     try {
       // Bytes that are not UTF-8 must not reach a file as replacement characters.
-      if (!isUtf8(line)) throw new Error('a message is not UTF-8');
-      message = JSON.parse(line.toString('utf8'));
-    } catch (error) {
-      if (line.toString('latin1').trim() !== '') this.onerror?.(error as Error);
+      if (!isUtf8(line)) throw new Error('not UTF-8');
+      parsed = JSON.parse(line.toString('utf8'));
+    } catch {
+      if (line.toString('latin1').trim() !== '') this.#refuse(PARSE_ERROR, 'Parse error: a line is not valid JSON');
       return;
     }
-    if (isMessage(message)) this.onmessage?.(message);
-    else this.onerror?.(new Error('a line is not a JSON-RPC 2.0 message'));
+    // Some older clients send several messages as one array.
+    for (const message of Array.isArray(parsed) ? parsed : [parsed]) {
+      if (isMessage(message)) this.onmessage?.(message);
+      else this.#refuse(INVALID_REQUEST, 'Invalid request: not a JSON-RPC 2.0 message');
+    }
+  }
+
+  #refuse(code: number, message: string, id: unknown = null): void {
+    this.onerror?.(new Error(message));
+    const answer = { jsonrpc: '2.0', id, error: { code, message } } as unknown as JSONRPCMessage;
+    this.send(answer).catch(() => {});
   }
 }
 

@@ -13,8 +13,8 @@ export function describeTools(dialect: Dialect): McpTool[] {
     annotations: {
       readOnlyHint: tool.effect === 'read',
       destructiveHint: dialect.destructive(tool),
-      // Removing what is already gone changes nothing more; a second write or move may.
-      ...(tool.effect === 'destroy' && { idempotentHint: true }),
+      // Making what is there, or removing what is gone, changes nothing more; a second write or move may.
+      ...((tool.effect === 'create' || tool.effect === 'destroy') && { idempotentHint: true }),
       openWorldHint: false,
     },
   }));

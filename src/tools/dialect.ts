@@ -22,7 +22,8 @@ export interface Dialect {
   readonly name: string;
   /** How the server introduces itself to clients. */
   readonly serverName: string;
-  readonly serverVersion: string;
+  /** Where the contract fixes it; else that of the package. */
+  readonly serverVersion?: string;
   /** What a model should know before its first call. */
   readonly instructions: string;
   readonly tools: readonly Tool[];

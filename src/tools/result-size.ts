@@ -7,7 +7,7 @@ const MAX_BYTES = MAX_RESULT_BYTES - 512 * 1024;
 /** What numbering adds to a line: up to nine digits, and a tab as `\t`. */
 const NUMBER_BYTES = 11;
 
-/** The most that one byte of UTF-8 takes: a control character, once as `\u0001` and once as `\\u0001`; or a line break. */
+/** More than any one byte of UTF-8 takes: 13 is a control character, as `\u0001` and `\\u0001`, 15 a line break with a number. */
 const WORST_BYTE = 16;
 
 /** The quotes of a string: `"` the first time, `\"` the second. */

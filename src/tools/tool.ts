@@ -5,8 +5,11 @@ import type { SearchPool } from '../ops/search/pool.ts';
 import type { Capability } from './capabilities.ts';
 import type { NamedRoot } from './roots.ts';
 
-/** What a tool does to files, from which its annotations derive. `create` only ever adds: nothing that was there is lost. */
-type Effect = 'read' | 'create' | 'change' | 'destroy';
+/**
+ * What a tool does to files, from which its annotations derive. `create` makes what is not there yet, `add` puts in more
+ * each time; neither loses anything that was there.
+ */
+type Effect = 'read' | 'create' | 'add' | 'change' | 'destroy';
 
 export interface Limits {
   /** The largest file that is returned whole, and the most that a partial read returns, in bytes. */

@@ -29,6 +29,7 @@ interface Sent {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;
+  readonly agent?: http.Agent;
 }
 
 /** Sends what fetch would not let through, such as a false Host. */
@@ -37,11 +38,12 @@ function send({
   method = 'POST',
   headers = {},
   body = '',
+  agent,
 }: Sent): Promise<{ status: number; body: string; headers: http.IncomingHttpHeaders }> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(rf.url);
     const request = http.request(
-      { hostname, port, path: where, method, headers: { ...JSON_HEADERS, ...headers } },
+      { hostname, port, path: where, method, headers: { ...JSON_HEADERS, ...headers }, ...(agent && { agent }) },
       (response) => {
         let text = '';
         response.on('data', (chunk) => {
@@ -105,14 +107,36 @@ describe('what is refused before it reaches the protocol', () => {
   });
 
   test('a too large body of unknown length', async () => {
-    const answer = await send({ headers: { 'transfer-encoding': 'chunked' }, body: ' '.repeat(10 * 1024 * 1024 + 1) });
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    const headers = { 'transfer-encoding': 'chunked' };
+    const answer = await send({ headers, body: ' '.repeat(11 * 1024 * 1024), agent });
     expect(answer.status).toBe(413);
+    // The connection still works.
+    expect(await send({ path: '/health', method: 'GET', agent })).toMatchObject({ status: 200, body: 'ok' });
+    agent.destroy();
   });
 
   test('an origin on this machine is welcome', async () => {
     const answer = await send({ headers: { origin: 'http://localhost:5173' }, body: JSON.stringify(INITIALIZE) });
     expect([answer.status, typeof answer.headers['mcp-session-id']]).toEqual([200, 'string']);
   });
+});
+
+test('a call that its client cancels ends its stream, so that the session can be forgotten', async () => {
+  const { headers } = await send({ body: JSON.stringify(INITIALIZE) });
+  const session = { 'mcp-session-id': String(headers['mcp-session-id']) };
+  fs.writeFileSync(path.join(dir, 'minutes.bin'), '');
+  fs.truncateSync(path.join(dir, 'minutes.bin'), 50e9);
+  const params = { name: 'hash_file', arguments: { root: 'r', path: 'minutes.bin', algorithm: 'sha256' } };
+  const answer = send({
+    headers: session,
+    body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params }),
+  });
+  const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await send({ headers: session, body: JSON.stringify(cancel) });
+  expect(await answer).toMatchObject({ status: 200, body: '' });
+  fs.rmSync(path.join(dir, 'minutes.bin'));
 });
 
 test('a session ends when its client says so', async () => {

@@ -11,7 +11,6 @@ import { view } from './view.ts';
 export const memory: Dialect = {
   name: 'memory',
   serverName: 'file-storage-backend',
-  serverVersion: '1.0.0',
   instructions:
     'Notes and other files that last between sessions, in one folder. Paths are relative to it. Start with view on "." to see what is there. Nothing outside the folder can be reached.',
   tools: [view, create, strReplace, insert, deleteEntry, rename],

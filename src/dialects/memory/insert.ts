@@ -9,7 +9,7 @@ export const insert = defineTool({
   description:
     'Insert text above a line of a file. insert_line counts from 1; one more than the number of lines appends. Text goes in as given: end it with a line break to make it a line of its own.',
   needs: ['write_file'],
-  effect: 'create',
+  effect: 'add',
   subject: SUBJECT,
   input: z.strictObject({
     path: storagePath,

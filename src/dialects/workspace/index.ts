@@ -20,7 +20,6 @@ import { writeFile } from './write-file.ts';
 export const workspace: Dialect = {
   name: 'workspace',
   serverName: 'mcp-filesystem',
-  serverVersion: '1.0.0',
   instructions:
     'Files in named roots. Call list_roots first. Paths are relative to their root and "/" separated; a leading "/" means the top of the root. Nothing outside the roots can be reached.',
   tools: [

@@ -25,7 +25,7 @@ export const listFolder = defineTool({
         target_type: z.enum(['file', 'directory', 'other', 'external', 'missing']).optional(),
       }),
     ),
-    count: z.int().describe('Of all, also of those that do not fit'),
+    count: z.int(),
     truncated: z.literal(true).optional().describe('Only the first entries fit; narrow with glob'),
   }),
   run: async (args, context) => {
