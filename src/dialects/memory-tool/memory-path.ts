@@ -1,5 +1,4 @@
-import { RingfenceError } from '../../errors.ts';
-import { type CallerPath, parseCallerPath, type Root } from '../../fence/index.ts';
+import type { CallerPath, Root } from '../../fence/index.ts';
 import { notBelow, parseBelow } from '../../tools/foreign-path.ts';
 
 /** The folder that the model believes all its files are in. */
@@ -12,17 +11,6 @@ export const MEMORY_ROOT = '/memories';
 export function memoryPathIn(root: Root, raw: string): CallerPath {
   if (!startsInRoot(raw)) throw notBelow(root, raw);
   return parseBelow(root, raw, raw.slice(MEMORY_ROOT.length));
-}
-
-/** As `memoryPathIn`, where the root is not at hand. */
-export function parseMemoryPath(raw: string): CallerPath {
-  try {
-    if (!startsInRoot(raw)) throw new RingfenceError('outside_root', {});
-    return { raw, segments: parseCallerPath(raw.replaceAll('\\', '/').slice(MEMORY_ROOT.length)).segments };
-  } catch (error) {
-    if (error instanceof RingfenceError) error.path = raw;
-    throw error;
-  }
 }
 
 /** True for `/memories` and what is written below it; not for `/memoriesX`. */

@@ -1,15 +1,15 @@
 import { isCode, RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
+import { textToBytes } from '../../ops/content.ts';
 import { UNCONTROLLED } from '../../ops/control.ts';
-import { decodeContent } from '../../ops/decode-content.ts';
 import { type Edited, insertText, replaceText } from '../../ops/edit-text.ts';
 import { move } from '../../ops/move.ts';
 import { refuseOutwardLink } from '../../ops/refuse-outward-link.ts';
 import { removeEntry } from '../../ops/remove-entry.ts';
 import { writeFile } from '../../ops/write-file.ts';
+import { numberedLines } from '../../tools/numbered-lines.ts';
 import type { CommandInput, CommandName } from './commands.ts';
-import { parseMemoryPath } from './memory-path.ts';
-import { numberedLines } from './numbered-lines.ts';
+import { memoryPathIn } from './memory-path.ts';
 import { viewFile } from './view-file.ts';
 import { viewFolder } from './view-folder.ts';
 
@@ -22,7 +22,7 @@ type Runners = { readonly [N in CommandName]: (root: Root, input: CommandInput<N
 /** What each command does, and the documented text that it answers when that works. Failures are thrown. */
 export const RUN: Runners = {
   view: async (root, { path, view_range }) => {
-    const target = parseMemoryPath(path);
+    const target = memoryPathIn(root, path);
     try {
       return await viewFile(root, target, view_range ?? undefined);
     } catch (error) {
@@ -32,24 +32,24 @@ export const RUN: Runners = {
   },
 
   create: async (root, { path, file_text }) => {
-    const target = parseMemoryPath(path);
-    await writeFile(root, target, decodeContent(file_text, 'utf-8', 'file_text'), { mode: 'create_only', ...DURABLE });
+    const target = memoryPathIn(root, path);
+    await writeFile(root, target, textToBytes(file_text, 'file_text'), { mode: 'create_only', ...DURABLE });
     return `File created successfully at: ${path}`;
   },
 
   str_replace: async (root, { path, old_str, new_str }) => {
-    const edited = await replaceText(root, parseMemoryPath(path), { oldText: old_str, newText: new_str }, DURABLE);
+    const edited = await replaceText(root, memoryPathIn(root, path), { oldText: old_str, newText: new_str }, DURABLE);
     return `The memory file has been edited. Here is the snippet showing the change (with line numbers):\n${snippet(edited, new_str)}`;
   },
 
   insert: async (root, { path, insert_line, insert_text }) => {
     const insertion = { after: insert_line, text: insert_text, as: 'lines' } as const;
-    await insertText(root, parseMemoryPath(path), insertion, DURABLE);
+    await insertText(root, memoryPathIn(root, path), insertion, DURABLE);
     return `The file ${path} has been edited.`;
   },
 
   delete: async (root, { path }) => {
-    const target = parseMemoryPath(path);
+    const target = memoryPathIn(root, path);
     if (target.segments.length === 0) throw new RingfenceError('root_itself', { action: 'delete' });
     refuseOutwardLink(root, target);
     await removeEntry(root, target, {}, UNCONTROLLED);
@@ -57,8 +57,8 @@ export const RUN: Runners = {
   },
 
   rename: async (root, { old_path, new_path }) => {
-    const from = { root, path: parseMemoryPath(old_path) };
-    const to = { root, path: parseMemoryPath(new_path) };
+    const from = { root, path: memoryPathIn(root, old_path) };
+    const to = { root, path: memoryPathIn(root, new_path) };
     if (from.path.segments.length === 0) throw new RingfenceError('root_itself', { action: 'rename' });
     if (to.path.segments.length === 0) throw new RingfenceError('already_exists', {}, { path: new_path });
     refuseOutwardLink(root, from.path);

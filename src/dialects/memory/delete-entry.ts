@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { refuseOutwardLink } from '../../ops/refuse-outward-link.ts';
 import { removeEntry } from '../../ops/remove-entry.ts';
+import { parseRelativePath } from '../../tools/foreign-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { changedPath, SUBJECT, storagePath } from './fields.ts';
-import { parseStoragePath } from './storage-path.ts';
 
 /** `delete` is a reserved word, hence the longer name. */
 export const deleteEntry = defineTool({
@@ -16,7 +16,7 @@ export const deleteEntry = defineTool({
   output: changedPath,
   run: async ({ path }, context) => {
     const root = context.home();
-    const target = parseStoragePath(path);
+    const target = parseRelativePath(root, path);
     refuseOutwardLink(root, target);
     const beforeFolder = () => context.require(root, 'remove_folder');
     await removeEntry(root, target, { recursive: false, beforeFolder }, context);

@@ -66,11 +66,7 @@ const ANSWERS: Answers = {
 };
 
 /** An error as the contract has it. Shows the caller's path, never one of the host. */
-export function toStorageError(
-  error: RingfenceError,
-  { tool: named, args }: WordedCall | { tool: string; args: WordedCall['args'] },
-): StorageError {
-  const tool = typeof named === 'string' ? { name: named } : named;
+export function toStorageError(error: RingfenceError, { tool, args }: WordedCall): StorageError {
   const path = error.path ?? stringIn(args.path) ?? stringIn(args.old_path);
   const [code, message] = answerTo(ANSWERS, error, { tool, args, path: path ?? '' });
   return new StorageError(code, message, { path, cause: error });

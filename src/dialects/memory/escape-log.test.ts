@@ -9,6 +9,7 @@ const ARGUMENTS = {
   create: (path: string) => ({ path, content: '', encoding: 'utf-8' }),
   str_replace: (path: string) => ({ path, old_str: 'a', new_str: 'b' }),
   insert: (path: string) => ({ path, insert_line: 1, new_str: '' }),
+  delete: (path: string) => ({ path }),
   rename: (path: string) => ({ old_path: path, new_path: 'x' }),
 };
 

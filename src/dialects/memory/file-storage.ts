@@ -91,7 +91,7 @@ export class FileStorage implements AsyncDisposable {
     try {
       return await this.#held.use((root) => tool.run(checked.value, contextFor(root, this.#durable)));
     } catch (error) {
-      if (error instanceof RingfenceError) throw toStorageError(error, { tool: name, args });
+      if (error instanceof RingfenceError) throw toStorageError(error, { tool, args });
       // What an unforeseen error says may name places on the host, so it is only the cause.
       throw new StorageError('internal_error', 'Internal error', { cause: error });
     }

@@ -1,1 +1,0 @@
-export { numberedLines } from '../../tools/numbered-lines.ts';
