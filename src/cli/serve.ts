@@ -20,7 +20,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const started = await start(config, config.dialects[0]);
   const { logger } = started.log;
   const mounts = await mountsOf(config, started.service);
-  const http = await listen(() => startHttp(mounts, config), config);
+  const http = await listen(() => startHttp(mounts, config), config, options);
   const urls = mounts.map(({ path }) => http.base + path);
   const facts = { ...started.facts, dialects: config.dialects.map(({ name }) => name) };
   logger.info({ ...facts, address: `${config.host}:${http.port}`, url: urls[0], urls }, 'listening');
@@ -56,22 +56,33 @@ function withOverrides(config: Config, { host, port }: ServeOptions): Config {
   return { ...config, ...(host !== undefined && { host }), ...(port !== undefined && { port: Number(port) }) };
 }
 
-async function listen(attempt: () => Promise<HttpServing>, { host, port }: Config): Promise<HttpServing> {
+/** Raises `ListenError`, which names what the operator wrote the address or port in. */
+async function listen(
+  attempt: () => Promise<HttpServing>,
+  { file, host, port }: Config,
+  options: ServeOptions,
+): Promise<HttpServing> {
+  const written = (key: 'host' | 'port'): string =>
+    options[key] !== undefined || file === undefined ? `--${key}` : `${file}: ${key}`;
   try {
     return await attempt();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE')
+    if (code === 'EADDRINUSE') {
       throw new ListenError(
-        `port ${port} on ${host} is already in use; stop what uses it or choose another with --port`,
+        `${written('port')}: port ${port} on ${host} is already in use; stop what uses it or choose another`,
       );
-    if (code === 'EACCES')
-      throw new ListenError(`port ${port} on ${host}: permission denied; choose a port above 1023 with --port`);
+    }
+    if (code === 'EACCES') {
+      throw new ListenError(`${written('port')}: permission denied for port ${port} on ${host}; choose one above 1023`);
+    }
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-      throw new ListenError(`${host} is not an address of this machine; correct host, or use --host 127.0.0.1`);
+      throw new ListenError(
+        `${written('host')}: ${host} is not an address of this machine; correct it, or use 127.0.0.1`,
+      );
     }
     if (code === undefined) throw error;
-    throw new ListenError(`cannot listen on ${host}, port ${port}: ${code}`);
+    throw new ListenError(`${written('port')}: cannot listen on ${host}, port ${port}: ${code}`);
   }
 }
 

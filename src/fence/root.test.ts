@@ -48,6 +48,13 @@ describe.each(BACKEND_NAMES)('Root on %s', (backend) => {
     expect(read(outside, 'file.txt')).toContain(SECRET);
   });
 
+  test('a root whose folder was removed is gone, not empty', () => {
+    using layout = makeLayout(PLAIN);
+    using root = openRoot(layout.rootPath, backend);
+    fs.rmSync(layout.rootPath, { recursive: true });
+    expect(codeOf(() => root.openDir(parseCallerPath('.')))).toBe('not_found');
+  });
+
   test('a path that climbs out is logged with where it would have led', () => {
     using layout = makeLayout(PLAIN);
     using root = openRoot(layout.rootPath, backend);

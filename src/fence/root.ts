@@ -137,6 +137,7 @@ export class Root implements Disposable {
   }
 
   #openDir(segments: readonly string[]): Dir {
+    if (segments.length === 0) this.#assertThere();
     const fd = this.#openBeneath(segments, O_PATH | O_DIRECTORY);
     if (fd !== undefined) return this.#dir(fd);
     return this.#retrying(() => {
@@ -146,6 +147,12 @@ export class Root implements Disposable {
       if (found.stats === undefined) throw new RingfenceError('not_found', {});
       return found.dir.openDir(found.name);
     });
+  }
+
+  /** A folder that was removed can still be listed through its descriptor, and would look empty. */
+  #assertThere(): void {
+    using top = this.#top.open();
+    if (top.lstat('.')?.nlink === 0) throw new RingfenceError('not_found', {});
   }
 
   #fastLocate(path: CallerPath, { follow }: ResolveOptions): Location | undefined {

@@ -107,6 +107,7 @@ describe('insertText', () => {
     ['a\nb', 2, 'x', 'a\nb\nx'],
     ['a\r\nb', 2, 'x', 'a\r\nb\r\nx'],
     ['a', 1, 'x\n', 'a\nx\n'],
+    ['a', 1, '', 'a'],
     ['', 0, 'x', 'x'],
     ['\n', 1, 'x', '\nx'],
     ['\ufeffa\n', 0, 'x\n', '\ufeffx\na\n'],

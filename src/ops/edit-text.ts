@@ -78,7 +78,8 @@ export async function insertText(
     const before = original.subarray(0, position);
     const rest = original.subarray(position);
     const lineBreak = lineBreakOf(original);
-    const opensLine = rest.length === 0 && position > markLength(original) && original.at(-1) !== LF;
+    const opensLine =
+      added.length > 0 && rest.length === 0 && position > markLength(original) && original.at(-1) !== LF;
     const closesLine = as === 'lines' && !opensLine && added.at(-1) !== LF;
     const content = Buffer.concat([
       before,

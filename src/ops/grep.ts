@@ -56,6 +56,7 @@ export async function grep(root: Root, options: GrepOptions, pool: SearchPool, c
   const { pattern, path, globFilter, caseInsensitive, contextLines, maxResults, timeoutSeconds } = options;
   const { literal = false, maxDepth, skipHidden = false, maxFileSize, maxText = MAX_TEXT } = options;
   return located(root, path, async () => {
+    refuseUnreadable(root, path);
     using search = pool.begin({
       kind: 'lines',
       root: root.share(),
@@ -86,4 +87,10 @@ export async function grep(root: Root, options: GrepOptions, pool: SearchPool, c
       skipped: lines.counts.skipped,
     };
   });
+}
+
+/** A file that was named, not met on the way, is not passed over in silence. */
+function refuseUnreadable(root: Root, path: CallerPath): void {
+  using found = root.locate(path, { follow: true });
+  if (found.stats?.isFile()) found.dir.openFile(found.name)[Symbol.dispose]();
 }

@@ -76,8 +76,10 @@ function word(issue: z.core.$ZodRawIssue | z.core.$ZodIssue, top: SchemaNode, st
 }
 
 function unknownKey(key: string, path: readonly PropertyKey[], top: SchemaNode, style: CheckStyle): string {
-  const meant = nearest(key, Object.keys(nodeAt(top, path)?.properties ?? {}));
-  const hint = meant === undefined ? '' : ` (did you mean ${style.name([...path, meant])}?)`;
+  const known = Object.keys(nodeAt(top, path)?.properties ?? {});
+  const meant = nearest(key, known);
+  const hint =
+    meant === undefined ? `; known are ${known.join(', ')}` : ` (did you mean ${style.name([...path, meant])}?)`;
   return `unknown ${style.noun}: ${cut(style.name([...path, key]))}${hint}`;
 }
 

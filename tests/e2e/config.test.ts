@@ -101,12 +101,14 @@ test('FR-018: a port in use and a foreign address are one line, exit code 1', as
   taken.close();
   expect([inUse.code, inUse.stderr]).toEqual([
     1,
-    expect.stringMatching(/^ringfence: port \d+ on 127\.0\.0\.1 is already in use[^\n]*\n$/),
+    expect.stringMatching(/^ringfence: --port: port \d+ on 127\.0\.0\.1 is already in use[^\n]*\n$/),
   ]);
+  const file = writeConfig({ host: '203.0.113.7', roots: [root('a')] });
+  expect((await runRingfence(['serve', '--config', file])).stderr).toContain(`${file}: host: 203.0.113.7 is not an`);
   const foreign = await runRingfence(['serve', dir, '--host', '203.0.113.7', '--port', '0']);
   expect([foreign.code, foreign.stderr]).toEqual([
     1,
-    expect.stringMatching(/^ringfence: 203\.0\.113\.7 is not an address of this machine[^\n]*\n$/),
+    expect.stringMatching(/^ringfence: --host: 203\.0\.113\.7 is not an address of this machine[^\n]*\n$/),
   ]);
 });
 

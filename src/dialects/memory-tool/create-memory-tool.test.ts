@@ -42,6 +42,17 @@ const insert = (insert_line: number, insert_text: string, name = '/memories/a.tx
 const remove = (name: string) => memory.execute({ command: 'delete', path: name });
 const rename = (old_path: string, new_path: string) => memory.execute({ command: 'rename', old_path, new_path });
 
+it('counts the empty line after a final line break in a range as it does without one', async () => {
+  put('a.txt', 'one\ntwo\n');
+  expect(await view('/memories/a.txt', [3, 3])).toBe(
+    "Here's the content of /memories/a.txt with line numbers:\n     3\t",
+  );
+  expect(await view('/memories/a.txt', [2, -1])).toMatch(/ {5}2\ttwo\n {5}3\t$/);
+  expect(await view('/memories/a.txt', [4, 4])).toContain('[1, 3]');
+  put('empty.txt', '');
+  expect(await view('/memories/empty.txt', [2, 2])).toContain('[1, 1]');
+});
+
 describe('view of a folder', () => {
   it('lists two levels with sizes and tabs, without hidden items and node_modules', async () => {
     put('customer_service_guidelines.xml', 'x'.repeat(1536));
@@ -136,7 +147,7 @@ describe('view of a file', () => {
       [9, -1],
     ]) {
       expect(await view('/memories/a.txt', range)).toBe(
-        `Error: Invalid \`view_range\` parameter: [${range.join(', ')}]. It should be within the range of lines of the file: [1, 3]`,
+        `Error: Invalid \`view_range\` parameter: [${range.join(', ')}]. It should be within the range of lines of the file: [1, 4]`,
       );
     }
     expect(await view('/memories/a.txt', [1])).toBe('Error: view_range must be two line numbers, [first, last]');

@@ -5,6 +5,7 @@ import { UNCONTROLLED } from '../../ops/control.ts';
 import { type FilePart, readFile } from '../../ops/read-file.ts';
 import { numberedLines } from '../../tools/numbered-lines.ts';
 
+const LF = 0x0a;
 /** As many as six digits can number. */
 const MAX_LINES = 999_999;
 /** Far more than a model can take in, and little enough for any program. */
@@ -21,9 +22,9 @@ export async function viewFile(root: Root, path: CallerPath, range: readonly num
   const wanted = Math.max(1, last - first + 1);
   const options = { range: { by: 'lines', offset: first, limit: wanted }, maxBytes: MAX_BYTES } as const;
   const part = await readFile(root, path, options, UNCONTROLLED);
-  const total = part.linesTotal ?? 0;
-  if (total > MAX_LINES) return `File ${path.raw} exceeds maximum line limit of 999,999 lines.`;
-  if (last < first || first > Math.max(1, total)) {
+  const total = (part.linesTotal ?? 0) + ((await endsInEmptyLine(root, path, part)) ? 1 : 0);
+  if (total > MAX_LINES + 1) return `File ${path.raw} exceeds maximum line limit of 999,999 lines.`;
+  if (last < first || first > total) {
     const problem = `Invalid \`view_range\` parameter: [${range.join(', ')}]. It should be within the range of lines of the file: [1, ${total}]`;
     throw new RingfenceError('invalid_argument', { problem });
   }
@@ -33,6 +34,14 @@ export async function viewFile(root: Root, path: CallerPath, range: readonly num
     throw new RingfenceError('result_too_large', { size: part.size, limit: MAX_BYTES }, { path: path.raw });
   }
   return `Here's the content of ${path.raw} with line numbers:\n${numberedLines(lines.slice(0, wanted), first)}`;
+}
+
+/** Whether an editor would show an empty line at the end, as it does for an empty file. */
+async function endsInEmptyLine(root: Root, path: CallerPath, { size }: FilePart): Promise<boolean> {
+  if (size === 0) return true;
+  const options = { range: { by: 'bytes', offset: size - 1, limit: 1 }, maxBytes: 1 } as const;
+  const { bytes } = await readFile(root, path, options, UNCONTROLLED);
+  return bytes[0] === LF;
 }
 
 /** Whether less came than the lines that were asked for. A whole line is followed by one more, if only an empty one. */

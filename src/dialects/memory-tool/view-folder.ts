@@ -1,3 +1,4 @@
+import { isCode } from '../../errors.ts';
 import type { CallerPath, Root } from '../../fence/index.ts';
 import { UNCONTROLLED } from '../../ops/control.ts';
 import { type FolderEntry, listFolder } from '../../ops/list-folder.ts';
@@ -16,13 +17,23 @@ export async function viewFolder(root: Root, path: CallerPath): Promise<string> 
   ];
 
   async function list(folder: CallerPath, prefix: string, level: number): Promise<void> {
-    for (const entry of await listFolder(root, folder, UNCONTROLLED)) {
+    for (const entry of await entriesOf(folder, level)) {
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
       const type = entry.targetType ?? entry.type;
       if (type !== 'file' && type !== 'directory') continue;
       const child = { raw: `${prefix}/${entry.name}`, segments: [...folder.segments, entry.name] };
       lines.push(`${formatSize(sizeOf(root, child, entry), 'short')}\t${child.raw}${type === 'directory' ? '/' : ''}`);
       if (type === 'directory' && level < LEVELS) await list(child, child.raw, level + 1);
+    }
+  }
+
+  /** A folder below that cannot be looked into, or is gone by now, must not hide all the others. */
+  async function entriesOf(folder: CallerPath, level: number): Promise<FolderEntry[]> {
+    try {
+      return await listFolder(root, folder, UNCONTROLLED);
+    } catch (error) {
+      if (level > 1 && isCode(error, 'permission_denied', 'not_found', 'not_directory')) return [];
+      throw error;
     }
   }
 

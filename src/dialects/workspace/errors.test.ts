@@ -125,7 +125,7 @@ describe('the root of an error', () => {
       'permission denied: x (root: r)',
     );
     expect(wordError(new RingfenceError('cancelled', {}), { tool: { name: 'list_roots' }, args: {} })).toBe(
-      'cancelled by the client',
+      'cancelled before it was done',
     );
   });
 });

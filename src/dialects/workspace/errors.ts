@@ -1,11 +1,11 @@
 import type { RingfenceError } from '../../errors.ts';
-import type { WordedCall } from '../../tools/dialect.ts';
+import type { ArgumentProblem, WordedCall } from '../../tools/dialect.ts';
 import { answerTo, type ErrorMap } from '../../tools/error-map.ts';
 import { formatSize } from '../../tools/format-size.ts';
 
 type Wordings = ErrorMap<[path: string, call: WordedCall], string>;
 
-/** What happened and what to do next, for each code. `where()` adds the root. */
+/** What happened and what to do next, for each code. `wordError` adds the root. */
 const WORDINGS: Wordings = {
   invalid_argument: ({ details }) => details.problem,
   unknown_root: ({ root, details }) => `unknown root: ${root}; available roots: ${details.known.join(', ')}`,
@@ -51,7 +51,7 @@ const WORDINGS: Wordings = {
   result_too_large: ({ details: { size, limit } }) =>
     `result too large (size: ${formatSize(size)}, limit: ${formatSize(limit)}); ask for less`,
   timed_out: ({ details }, path) => `timed out after ${details.seconds} seconds${path && `: ${path}`}`,
-  cancelled: () => 'cancelled by the client',
+  cancelled: () => 'cancelled before it was done',
   exhausted: () => 'server is out of file descriptors or memory; try again later',
   io_error: (_, path) => `input/output error: ${path}`,
   internal: () => 'internal error; the server log has the details',
@@ -74,6 +74,17 @@ export function wordError(error: RingfenceError, call: WordedCall): string {
   const root = rootOf(error, call.args);
   const named = root === undefined || error.code === 'unknown_root' || error.code === 'tool_not_allowed';
   return named ? message : `${message} (root: ${root})`;
+}
+
+/** The same for arguments that do not fit: what is wrong with them, and what the call was about as far as it says. */
+export function wordProblems(problems: readonly ArgumentProblem[], { args }: WordedCall): string {
+  const subject = [
+    ['path', args.path ?? args.source_path],
+    ['root', args.root ?? args.source_root],
+  ] as const;
+  const known = subject.flatMap(([name, value]) => (typeof value === 'string' ? [`${name}: ${printable(value)}`] : []));
+  const message = problems.map((problem) => problem.message).join('; ');
+  return known.length === 0 ? message : `${message} (${known.join(', ')})`;
 }
 
 function missing({ path }: RingfenceError, { tool, args }: WordedCall): string {

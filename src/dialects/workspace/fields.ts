@@ -9,6 +9,13 @@ export const timeoutSeconds = z.int().min(1).max(3600).default(300).describe('Pa
 export const maxDepth = z.int().min(1).optional().describe('Folder levels; 1 = direct children');
 export const entryType = z.enum(['file', 'directory', 'symlink', 'other']);
 
+/** How a search ended, after its matches. */
+export const searchOutcome = {
+  total_matches: z.int().describe('Returned here'),
+  truncated: z.boolean().describe('There are more'),
+  timed_out: z.boolean(),
+};
+
 /** The ends of copy and move. */
 export const ends = {
   source_root: rootName,

@@ -3,7 +3,16 @@ import { RingfenceError } from '../../errors.ts';
 import { type PathQuery, glob as search } from '../../ops/glob.ts';
 import { firstFitting } from '../../tools/result-size.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { entryType, maxDepth, maxResults, rootName, SUBJECT, startFolder, timeoutSeconds } from './fields.ts';
+import {
+  entryType,
+  maxDepth,
+  maxResults,
+  rootName,
+  SUBJECT,
+  searchOutcome,
+  startFolder,
+  timeoutSeconds,
+} from './fields.ts';
 
 const TYPES = ['file', 'directory', 'symlink', 'all'] as const;
 
@@ -27,9 +36,7 @@ export const glob = defineTool({
   }),
   output: z.object({
     matches: z.array(z.object({ path: z.string(), type: entryType, size: z.int(), modified_at: z.string() })),
-    total_matches: z.int().describe('Returned here'),
-    truncated: z.boolean().describe('There are more'),
-    timed_out: z.boolean(),
+    ...searchOutcome,
   }),
   run: async (args, context) => {
     const root = context.root(args.root);

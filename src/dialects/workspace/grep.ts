@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { grep as search } from '../../ops/grep.ts';
 import { firstFitting } from '../../tools/result-size.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { maxDepth, maxResults, rootName, SUBJECT, startFolder, timeoutSeconds } from './fields.ts';
+import { maxDepth, maxResults, rootName, SUBJECT, searchOutcome, startFolder, timeoutSeconds } from './fields.ts';
 
 export const grep = defineTool({
   name: 'grep',
@@ -34,9 +34,7 @@ export const grep = defineTool({
         context_after: z.array(z.string()),
       }),
     ),
-    total_matches: z.int().describe('Returned here'),
-    truncated: z.boolean().describe('There are more'),
-    timed_out: z.boolean(),
+    ...searchOutcome,
   }),
   run: async (args, context) => {
     const root = context.root(args.root);

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../tools/dialect.ts';
 import { copy } from './copy.ts';
 import { createFolder } from './create-folder.ts';
-import { wordError } from './errors.ts';
+import { wordError, wordProblems } from './errors.ts';
 import { glob } from './glob.ts';
 import { grep } from './grep.ts';
 import { hashFile } from './hash-file.ts';
@@ -42,5 +42,5 @@ export const workspace: Dialect = {
   // The contract: agents work freely within the fence, so nothing asks for confirmation.
   destructive: () => false,
   wordError,
-  wordProblems: (problems) => problems.map(({ message }) => message).join('; '),
+  wordProblems,
 };

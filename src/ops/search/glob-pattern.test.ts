@@ -57,3 +57,17 @@ test.each([
 ])('refuses what would silently not match: %s', (_what, glob) => {
   expect(() => compileGlob(glob)).toThrow(expect.objectContaining({ code: 'invalid_pattern' }));
 });
+
+test.each(['[a', '*.[ch', '[]', '{a,b', 'x{1,{2,3}'])('%s is refused, since it would quietly match nothing', (glob) => {
+  expect(() => compileGlob(glob)).toThrow(expect.objectContaining({ code: 'invalid_pattern' }));
+});
+
+test.each([
+  ['\\[a', '[a'],
+  ['[]]', ']'],
+  ['[[]x', '[x'],
+  ['\\{a', '{a'],
+  ['a}', 'a}'],
+])('%s is fine', (glob, name) => {
+  expect(compileGlob(glob).matches(name, 'file')).toBe(true);
+});

@@ -47,12 +47,24 @@ function compile(pattern: string): Minimatch {
   if (pattern.length > MAX_LENGTH) throw invalid(`the glob is longer than ${MAX_LENGTH} characters`);
   if (count(pattern, '**') > MAX_GLOBSTARS) throw invalid(`the glob has more than ${MAX_GLOBSTARS} "**"`);
   if (count(pattern, '{') > MAX_BRACES) throw invalid(`the glob has more than ${MAX_BRACES} "{"`);
+  refuseUnclosed(pattern);
   const expanded = braceExpand(withoutLargeRanges(pattern), { braceExpandMax: MAX_ALTERNATIVES });
   const length = expanded.reduce((sum, alternative) => sum + alternative.length, 0);
   if (expanded.length >= MAX_ALTERNATIVES || length > MAX_EXPANDED_LENGTH) throw tooMany();
   const compiled = new Minimatch(pattern, { ...OPTIONS, braceExpandMax: MAX_ALTERNATIVES });
   if (compiled.globSet.length >= MAX_ALTERNATIVES) throw tooMany();
   return compiled;
+}
+
+/** minimatch takes an unclosed bracket or brace for itself and finds nothing; whoever wrote it meant something else. */
+function refuseUnclosed(pattern: string): void {
+  const open = pattern
+    .replace(/\\./g, '')
+    .replace(/\[[!^]?(?:\][^\]]*|[^\]]+)\]/g, '')
+    .replace(/[^[{}]/g, '');
+  if (open.includes('[')) throw invalid('the glob has a "[" without a "]"; write "\\[" for the character');
+  if (count(open, '{') > count(open, '}'))
+    throw invalid('the glob has a "{" without a "}"; write "\\{" for the character');
 }
 
 function withoutLargeRanges(pattern: string): string {
