@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import type { HostPath } from './caller-path.ts';
 import { assertSingleName, Dir, type Name } from './dir.ts';
 import { fromSystem } from './errno.ts';
-import type { Kernel } from './kernel.ts';
+import type { Brief, Kernel } from './kernel.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW } = fs.constants;
 
@@ -59,6 +59,13 @@ export class DescriptorDir extends Dir {
     const { fd } = this;
     const done = to instanceof DescriptorDir && this.#kernel?.renameNoReplace(fd, name, to.fd, toName) === true;
     if (!done) super.renameNew(name, to, toName);
+  }
+
+  override brief(name: Name): Brief | undefined {
+    this.#assertOpen();
+    assertSingleName(name);
+    const found = typeof name === 'string' ? this.#kernel?.statx(this.fd, name) : undefined;
+    return found ?? super.brief(name);
   }
 
   override exchange(name: Name, other: Name): boolean {

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { isCode, RingfenceError } from '../errors.ts';
 import { type HostPath, isReserved } from './caller-path.ts';
 import { errnoOf, fromSystem } from './errno.ts';
+import type { Brief } from './kernel.ts';
 import { OpenFile } from './open-file.ts';
 
 const { constants } = fs;
@@ -84,6 +85,12 @@ export abstract class Dir implements Disposable {
   }
 
   /** Where a link says it leads. A target that is not UTF-8 is `invalid_path`: as a string it would name another file. */
+  /** The part of `lstat` that a listing shows. */
+  brief(name: Name): Brief | undefined {
+    const stats = this.lstat(name);
+    return stats && { type: typeOf(stats), size: stats.size, mtimeMs: stats.mtimeMs };
+  }
+
   readlink(name: Name): string {
     return this.#do(() => {
       const target = fs.readlinkSync(this.at(name), 'buffer');

@@ -281,3 +281,21 @@ describe.each(BACKEND_NAMES)('folders made on the way, on %s', (backend) => {
     expect(fs.readdirSync(path.join(layout.rootPath, 'old'))).toEqual([]);
   });
 });
+
+test.each(BACKEND_NAMES)('what a listing shows of an entry is what plain fs says, on %s', (backend) => {
+  using layout = makeLayout(PLAIN);
+  const at = (name: string) => path.join(layout.rootPath, name);
+  fs.symlinkSync('file.txt', at('link'));
+  fs.truncateSync(at('file.txt'), 5_000_000_000);
+  fs.utimesSync(at('file.txt'), 1, -86_400.5);
+  fs.mkdirSync(at('far'));
+  fs.utimesSync(at('far'), 1, 5_000_000_000.25);
+  using root = openRoot(layout.rootPath, backend);
+  using dir = root.openDir(parseCallerPath('.'));
+  for (const name of ['file.txt', 'link', 'far', 'dir']) {
+    const { size, mtimeMs } = fs.lstatSync(at(name));
+    expect(dir.brief(name), name).toMatchObject({ size, mtimeMs: expect.closeTo(mtimeMs, 3) });
+  }
+  expect(['file.txt', 'link', 'dir'].map((name) => dir.brief(name)?.type)).toEqual(['file', 'symlink', 'directory']);
+  expect(dir.brief('missing')).toBeUndefined();
+});

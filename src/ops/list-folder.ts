@@ -26,11 +26,11 @@ export async function listFolder(root: Root, path: CallerPath, control: Control)
       // Awaiting nothing would still cost each entry a turn of the queue.
       const wait = pause();
       if (wait !== undefined) await wait;
-      const stats = dir.lstat(entry.raw);
-      if (stats === undefined) continue;
+      const found = dir.brief(entry.raw);
+      if (found === undefined) continue;
       const { name } = entry;
-      const { size, mtime: modified } = stats;
-      const type = typeOf(stats);
+      const { type, size } = found;
+      const modified = new Date(found.mtimeMs);
       if (type !== 'symlink') entries.push({ name, type, size, modified });
       else entries.push({ name, type, size, modified, targetType: targetType(root, path, name) });
     }
