@@ -1,6 +1,8 @@
 export { openLog } from './audit/log.ts';
 export { type Config, ConfigError, configFromDirs, loadConfig, type RootConfig } from './config/index.ts';
+export { classic } from './dialects/classic/index.ts';
 export { FileStorage } from './dialects/memory/file-storage.ts';
+export { memory } from './dialects/memory/index.ts';
 export { StorageError, type StorageErrorCode } from './dialects/memory/storage-error.ts';
 export type { FileContent } from './dialects/memory/view.ts';
 export {
@@ -8,6 +10,7 @@ export {
   type MemoryTool,
   type MemoryToolOptions,
 } from './dialects/memory-tool/create-memory-tool.ts';
+export { workspace } from './dialects/workspace/index.ts';
 export { type ErrorCode, type ErrorDetails, isCode, RingfenceError } from './errors.ts';
 export { type CallerPath, chooseBackend, parseCallerPath, Root } from './fence/index.ts';
 export { type HttpOptions, type HttpServing, type Mount, startHttp } from './server/http.ts';
