@@ -86,6 +86,15 @@ onEveryBackend((open) => {
     ]);
   });
 
+  test('times are those that a stat tells, to the millisecond', async () => {
+    using box = open();
+    for (const fraction of [0.0001, 0.0005, 0.0006, 0.9996]) {
+      fs.utimesSync(box.file(`f${fraction}`), 1, 1_700_000_000 + fraction);
+    }
+    const listed = (await list(box)).map(({ name, modified }) => [name, modified]);
+    expect(listed).toEqual(listed.map(([name]) => [name, fs.statSync(box.host(String(name))).mtime]));
+  });
+
   test('temporary files do not show, also beside names that are not UTF-8', async () => {
     using box = open();
     box.file(temporaryName());

@@ -30,7 +30,8 @@ export async function listFolder(root: Root, path: CallerPath, control: Control)
       if (found === undefined) continue;
       const { name } = entry;
       const { type, size } = found;
-      const modified = new Date(found.mtimeMs);
+      // Rounded as Node rounds the times of `stats`, so that every tool tells the same.
+      const modified = new Date(Math.round(found.mtimeMs));
       if (type !== 'symlink') entries.push({ name, type, size, modified });
       else entries.push({ name, type, size, modified, targetType: targetType(root, path, name) });
     }
