@@ -3,9 +3,10 @@ import { createRequire } from 'node:module';
 import type { EntryType } from './dir.ts';
 
 /**
- * The system calls that Node does not offer, through koffi. They say whether it worked, not why it did not: by the time
- * we could read errno, the engine may have made calls of its own (to compile code, to collect garbage) that changed it.
- * Whoever needs the reason tries the same in a way that Node reports.
+ * The system calls that Node does not offer, through koffi. They say whether it worked, not why it did not. Whatever openat2
+ * refuses needs another look in any case: EXDEV may be an absolute link that stays inside, and EAGAIN only means that
+ * something was renamed somewhere on the machine while a `..` was resolved. So the reason always comes from one place,
+ * the same attempt in a way that Node reports.
  */
 export interface Kernel {
   /** Opens beneath a directory descriptor; the kernel refuses whatever would leave it. Undefined if it did not open. */

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -298,4 +299,29 @@ test.each(BACKEND_NAMES)('what a listing shows of an entry is what plain fs says
   }
   expect(['file.txt', 'link', 'dir'].map((name) => dir.brief(name)?.type)).toEqual(['file', 'symlink', 'directory']);
   expect(dir.brief('missing')).toBeUndefined();
+});
+
+test('openat2: renames elsewhere on the machine, at which the kernel gives up on a `..`, change no answer', async () => {
+  using layout = makeLayout(PLAIN);
+  fs.symlinkSync('dir/../file.txt', path.join(layout.rootPath, 'inward'));
+  fs.symlinkSync('../../outside/secret.txt', path.join(layout.rootPath, 'dir', 'outward'));
+  fs.mkdirSync(path.join(layout.outsidePath, 'busy'));
+  const script = `
+    const fs = require('node:fs');
+    process.chdir(process.argv[1]);
+    process.stdout.write('ready');
+    for (const end = Date.now() + 1500; Date.now() < end; ) {
+      fs.renameSync('busy', 'other');
+      fs.renameSync('other', 'busy');
+    }`;
+  const renamer = spawn(process.execPath, ['-e', script, layout.outsidePath]);
+  await once(renamer.stdout, 'data');
+  using root = openRoot(layout.rootPath, 'openat2');
+  const answers = new Set<string | undefined>();
+  for (let i = 0; i < 5_000; i += 1) {
+    answers.add(codeOf(() => read(root, 'inward')));
+    answers.add(codeOf(() => read(root, 'dir/outward')));
+  }
+  renamer.kill();
+  expect([...answers]).toEqual([undefined, 'outside_root']);
 });
