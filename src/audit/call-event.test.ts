@@ -12,6 +12,7 @@ function record(failure?: Failure, more: Partial<CallEvent> = {}) {
   recordCall(logger, {
     tool: 'read_file',
     dialect: 'test',
+    client: 'stdio',
     root: 'r',
     path: 'a',
     about: { root: 'r', path: 'a' },

@@ -5,6 +5,8 @@ import { type ErrorCode, isCode, RingfenceError } from '../errors.ts';
 export interface CallEvent {
   readonly tool: string;
   readonly dialect: string;
+  /** By what the client is known, where it is; never what lets it in. */
+  readonly client: string | undefined;
   readonly root: string | undefined;
   readonly path: string | undefined;
   /** Every argument that says what the call was about. */
@@ -30,6 +32,7 @@ export function recordCall(logger: Logger, event: CallEvent): void {
     ...mapValues(event.about, cut),
     tool: cut(event.tool),
     dialect: event.dialect,
+    client: event.client,
     root: cut(event.root),
     path: cut(event.path),
     outcome: failure === undefined ? 'success' : 'error',

@@ -24,10 +24,10 @@ export async function serve(options: ServeOptions): Promise<void> {
   const urls = mounts.map(({ path }) => http.base + path);
   const facts = { ...started.facts, dialects: config.dialects.map(({ name }) => name) };
   logger.info({ ...facts, address: `${config.host}:${http.port}`, url: urls[0], urls }, 'listening');
-  if (!isLoopbackAddress(config.host)) {
+  if (config.auth === undefined && !isLoopbackAddress(config.host)) {
     logger.warn(
       { host: config.host },
-      'reachable from other machines without authentication; set host: 127.0.0.1 unless that is intended',
+      'reachable from other machines without authentication; set auth.tokens, or host: 127.0.0.1, unless that is intended',
     );
   }
   process.stdout.on('error', () => {});
@@ -87,12 +87,13 @@ async function listen(
 }
 
 /** Tells a person where to connect and how. The log has the same for programs. */
-function banner({ roots, dialects }: Config, urls: readonly string[], version: string): string {
+function banner({ roots, dialects, auth }: Config, urls: readonly string[], version: string): string {
   const width = Math.max(...roots.map(({ name }) => name.length));
   const rows = roots.map(({ name, allowed }) => {
     const tools = new Set(allowed);
     return `  ${name.padEnd(width)}  ${tools.size === CAPABILITIES.length ? 'all tools' : [...tools].join(', ') || 'no tools'}`;
   });
+  const header = auth === undefined ? '' : ' --header "Authorization: Bearer TOKEN"';
   return [
     `Ringfence ${version} is serving MCP at ${urls.join(' and ')}`,
     '',
@@ -100,7 +101,9 @@ function banner({ roots, dialects }: Config, urls: readonly string[], version: s
     ...rows,
     '',
     'Connect from Claude Code:',
-    ...urls.map((url, index) => `  claude mcp add --transport http ${clientName(dialects[index]?.name)} ${url}`),
+    ...urls.map(
+      (url, index) => `  claude mcp add --transport http ${clientName(dialects[index]?.name)} ${url}${header}`,
+    ),
     '',
     'Stop with Ctrl+C.',
     '',

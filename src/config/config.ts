@@ -1,5 +1,6 @@
 import type { LogLevel } from '../audit/log.ts';
 import type { Capability } from '../tools/capabilities.ts';
+import type { AuthConfig } from './auth-config.ts';
 import type { DialectName } from './schema.ts';
 
 export interface RootConfig {
@@ -30,4 +31,6 @@ export interface Config {
   readonly durableWrites: boolean;
   readonly roots: readonly RootConfig[];
   readonly dialects: readonly [DialectConfig, ...DialectConfig[]];
+  /** Who may call over HTTP; undefined if anyone may. */
+  readonly auth: AuthConfig | undefined;
 }

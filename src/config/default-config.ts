@@ -12,6 +12,7 @@ export function defaultConfig(): Omit<Config, 'roots'> {
     requestTimeout: defaults.request_timeout,
     logLevel: defaults.log_level,
     durableWrites: defaults.durable_writes,
+    auth: undefined,
     dialects: [{ name: 'workspace', root: undefined }],
   };
 }

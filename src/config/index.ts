@@ -1,3 +1,4 @@
+export type { AuthConfig, TokenConfig } from './auth-config.ts';
 export { type ClassicFlags, classicConfig } from './classic-config.ts';
 export type { Config, DialectConfig, RootConfig } from './config.ts';
 export { ConfigError } from './config-error.ts';

@@ -41,6 +41,7 @@ test('FR-018: defaults, and paths relative to the file', async () => {
     durableWrites: true,
     roots: [{ name: 'a', path: path.join(dir, 'a'), allowed: CAPABILITIES, origin: 'roots[0].path' }],
     dialects: [{ name: 'workspace', root: undefined }],
+    auth: undefined,
   });
 });
 
@@ -90,7 +91,7 @@ describe('FR-018: what is wrong is named by file, key and fix, in one line', () 
     ['roots: a', /roots must be a non-empty list, got "a"/],
     ['roots: [a]', /roots\[0\] must be an object, got "a"/],
     [`${A}\nprot: 1`, /unknown key: prot \(did you mean port\?\)/],
-    [`${A}\nauth: {}`, /unknown key: auth; known are host, port, /],
+    [`${A}\ntls: {}`, /unknown key: tls; known are host, port, /],
     [`${A}\nrate_limit: {}`, /unknown key: rate_limit; known are host, port, /],
     [`${A}\nhardening: {}`, /unknown key: hardening; known are host, port, /],
     [`${A}\ndialect: {}`, /unknown key: dialect \(did you mean dialects\?\)/],
@@ -167,5 +168,35 @@ describe('FR-018: what is wrong is named by file, key and fix, in one line', () 
       /missing\.yaml: no such config file/,
     );
     expect(await problem(() => loadConfig(dir))).toMatch(/is a folder, not a config file/);
+  });
+});
+
+describe('tokens', () => {
+  const withAuth = (auth: string): string => `${A}\nauth: ${auth}`;
+
+  test('are taken from the environment', async () => {
+    fs.writeFileSync(file, withAuth('{ tokens: [{ name: ci, token_env: T, roots: [a] }] }'));
+    const { auth } = await loadConfig(file, { T: 'hunter2' });
+    expect(auth?.tokens).toMatchObject([{ name: 'ci', roots: ['a'] }]);
+    expect(JSON.stringify(auth)).not.toContain('hunter2');
+  });
+
+  test.each([
+    ['hunter2', /auth must be an object$/],
+    ['{ tokens: hunter2 }', /auth\.tokens must be a non-empty list$/],
+    ['{ tokens: [] }', /auth\.tokens must be a non-empty list$/],
+    ['{ tokens: [hunter2] }', /auth\.tokens\[0\] must be an object$/],
+    [
+      '{ tokens: [{ name: x, token: hunter2, roots: [a] }] }',
+      /unknown key: auth\.tokens\[0\]\.token; known are name, token_env/,
+    ],
+    ['{ tokens: [{ name: x, sha256: [hunter2], roots: [a] }] }', /auth\.tokens\[0\]\.sha256 must be a string$/],
+    ['{ tokens: [{ name: x, token_env: T, roots: [] }] }', /auth\.tokens\[0\]\.roots must be a non-empty list$/],
+    ['{ tokens: [{ name: x, token_env: T }] }', /auth\.tokens\[0\]\.roots is required$/],
+    ['', /auth must be an object$/],
+  ])('%j is refused without showing what may be a token', async (auth, expected) => {
+    const message = await problem(() => load(withAuth(auth)));
+    expect(message).toMatch(expected);
+    expect(message).not.toContain('hunter2');
   });
 });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { CAPABILITIES, type Capability } from '../tools/capabilities.ts';
 import { nearest } from '../tools/nearest.ts';
 import { type CheckStyle, checker } from '../tools/problems.ts';
+import { checkAuth } from './auth-config.ts';
 import { checkFolder } from './check-folder.ts';
 import type { Config, DialectConfig, RootConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
@@ -16,10 +17,12 @@ const KEYS: CheckStyle = {
         typeof key === 'number' ? `${name}[${key}]` : name === '' ? String(key) : `${name}.${String(key)}`,
       '',
     ),
+  // A token may stand where it does not belong.
+  hides: ([first]) => first === 'auth',
 };
 
-/** Reads and checks a config file. Everything wrong with it is a `ConfigError` that names the file, the key and the fix. */
-export async function loadConfig(file: string): Promise<Config> {
+/** Reads and checks a config file, and the variables that it names. Everything wrong with it is a `ConfigError` that names the file, the key and the fix. */
+export async function loadConfig(file: string, env: NodeJS.ProcessEnv = process.env): Promise<Config> {
   const fail = (problem: string): never => {
     throw new ConfigError(`${file}: ${problem}`);
   };
@@ -37,6 +40,13 @@ export async function loadConfig(file: string): Promise<Config> {
     durableWrites: value.durable_writes,
     roots,
     dialects: checkDialects(value.dialects, roots, fail),
+    auth:
+      value.auth &&
+      checkAuth(
+        value.auth,
+        roots.map(({ name }) => name),
+        { env, fail },
+      ),
   };
 }
 

@@ -11,6 +11,14 @@ const root = z.strictObject({
   allowed_tools: z.array(z.string()),
 });
 
+/** A token is written as the variable that holds it, or as its hash. Which of the two is checked where the variables are read. */
+const token = z.strictObject({
+  name: z.string().min(1).max(64),
+  token_env: z.string().min(1).optional(),
+  sha256: z.string().optional(),
+  roots: z.array(z.string().min(1)).min(1),
+});
+
 const bound = z.strictObject({ root: z.string().min(1) });
 
 /** The dialects that can be served, each with what it has to be told. */
@@ -32,6 +40,8 @@ export const configSchema = z.strictObject({
   durable_writes: z.boolean().default(true),
   roots: z.array(root).min(1),
   dialects: dialects.default({ workspace: {} }),
+  // An empty list would be a door that only looks locked.
+  auth: z.strictObject({ tokens: z.array(token).min(1) }).optional(),
 });
 
 export type ConfigFile = z.output<typeof configSchema>;

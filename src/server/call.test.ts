@@ -116,7 +116,16 @@ function caller(requestTimeout = 30) {
   const callTool = toolCaller(service);
   const call = async (name: string, args: Record<string, unknown> = {}, more: Partial<CallRequest> = {}) => {
     try {
-      return await callTool({ name, args, signal: new AbortController().signal, progress: () => {}, ...more });
+      return await callTool({
+        name,
+        args,
+        client: { key: 'c', kind: 'session', name: 'session-1' },
+        roots: service.roots,
+        sample: undefined,
+        signal: new AbortController().signal,
+        progress: () => {},
+        ...more,
+      });
     } finally {
       // The line comes after the answer.
       await new Promise((resolve) => setImmediate(resolve));
@@ -132,7 +141,16 @@ test('a result is structured, with the same as text, and one line is logged', as
     structuredContent: { answer: 'r:x' },
   });
   expect(lines).toMatchObject([
-    { level: 'info', tool: 'answer', dialect: 'test', root: 'r', path: 'x', outcome: 'success', response_bytes: 16 },
+    {
+      level: 'info',
+      tool: 'answer',
+      dialect: 'test',
+      client: 'session-1',
+      root: 'r',
+      path: 'x',
+      outcome: 'success',
+      response_bytes: 16,
+    },
   ]);
 });
 

@@ -2,9 +2,11 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcon
 import { type CallEvent, type Failure, recordCall } from '../audit/call-event.ts';
 import { RingfenceError } from '../errors.ts';
 import type { Root } from '../fence/index.ts';
+import type { Client } from '../tools/client.ts';
 import { nearest } from '../tools/nearest.ts';
 import { type Checked, checker } from '../tools/problems.ts';
 import { MAX_RESULT_BYTES } from '../tools/result-size.ts';
+import type { Roots } from '../tools/roots.ts';
 import type { CallContext, Tool } from '../tools/tool.ts';
 import type { RunningCall } from './running-calls.ts';
 import type { Service } from './service.ts';
@@ -22,6 +24,10 @@ const PATH_ARGUMENT = /(?:^|_)path$|^source$/;
 export interface CallRequest {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
+  readonly client: Client;
+  /** Those that this client may know of. */
+  readonly roots: Roots;
+  readonly sample: CallContext['sample'];
   /** Aborted when the client cancels or goes away. */
   readonly signal: AbortSignal;
   progress(done: number, total?: number): void;
@@ -39,15 +45,23 @@ export function toolCaller(service: Service): CallTool {
   const { dialect, logger } = service;
   const tools = new Map(dialect.tools.map((tool) => [tool.name, { tool, check: checker(tool.input) }]));
 
-  return async ({ name, args, signal, progress }) => {
+  return async (request) => {
+    const { name, args, client } = request;
     const started = performance.now();
-    const running = service.running.start(signal);
+    const running = service.running.start(request.signal);
     const found = tools.get(name);
     const call = new Call();
     call.describe(found?.tool.subject ?? [], args);
     const finish = (result: Sized, failure?: Failure): CallToolResult => {
       const durationMs = performance.now() - started;
-      const facts = { tool: name, dialect: dialect.name, durationMs, responseBytes: result.bytes, failure };
+      const facts = {
+        tool: name,
+        dialect: dialect.name,
+        client: client.name,
+        durationMs,
+        responseBytes: result.bytes,
+        failure,
+      };
       // The answer goes out first. A call is over when its line is written: a shutdown waits for that.
       setImmediate(() => {
         recordCall(logger, { ...call.event(), ...facts });
@@ -70,8 +84,8 @@ export function toolCaller(service: Service): CallTool {
     try {
       const value = await run(service, tool, {
         args: checked.value,
+        request,
         running,
-        progress,
         used: (root) => call.use(root),
       });
       return finish(succeeded(tool, value, checked.value));
@@ -89,13 +103,14 @@ export function toolCaller(service: Service): CallTool {
 
 interface Run {
   readonly args: Args;
+  readonly request: CallRequest;
   readonly running: RunningCall;
-  readonly progress: CallContext['progress'];
   used(root: string): void;
 }
 
-async function run(service: Service, tool: Tool, { args, running, progress, used }: Run): Promise<Args> {
-  const { roots, requestTimeout } = service;
+async function run(service: Service, tool: Tool, { args, request, running, used }: Run): Promise<Args> {
+  const { requestTimeout } = service;
+  const { client, roots, sample, progress } = request;
   const expire = (): void => running.abort(new RingfenceError('timed_out', { seconds: requestTimeout }));
   const timer = tool.ownTimeout ? undefined : setTimeout(expire, requestTimeout * 1000);
   const hand = (name: string): Root => {
@@ -107,6 +122,8 @@ async function run(service: Service, tool: Tool, { args, running, progress, used
       get signal() {
         return running.signal;
       },
+      client,
+      sample,
       progress,
       limits: service.limits,
       search: service.search,
@@ -121,7 +138,7 @@ async function run(service: Service, tool: Tool, { args, running, progress, used
       },
       allRoots: () => roots.all(),
       warn: (message, facts) =>
-        service.logger.warn({ tool: tool.name, dialect: service.dialect.name, ...facts }, message),
+        service.logger.warn({ tool: tool.name, dialect: service.dialect.name, client: client.name, ...facts }, message),
     });
   } finally {
     clearTimeout(timer);

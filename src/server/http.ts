@@ -38,11 +38,13 @@ export interface Mount {
 }
 
 /**
- * Serves the protocol at the path of each mount and `ok` at `/health`. The mounts share their running calls and log.
+ * Serves the protocol at the path of each mount and `ok` at `/health`. The mounts share their principals, running calls
+ * and log.
  * Rejects with a system error if it cannot listen there.
  */
 export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: HttpOptions): Promise<HttpServing> {
   const [{ service }] = mounts;
+  const { principals } = service;
   const limits = options.sessions ?? SESSION_LIMITS;
   const endpoints = new Map(mounts.map((mount) => [mount.path, mcpEndpoint(mount.service, limits)]));
   const loopbackOnly = isLoopbackAddress(options.host);
@@ -54,16 +56,22 @@ export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: H
     if (path === '/health') return health(request, response);
     const endpoint = endpoints.get(path ?? '');
     if (endpoint === undefined) {
-      const known = [...endpoints.keys()].join(', ');
-      return sendError(response, { status: 404, message: `Not found: MCP is served at ${known}` });
+      // What is served is nobody's business who has shown no token.
+      const known = principals === undefined ? `: MCP is served at ${[...endpoints.keys()].join(', ')}` : '';
+      return sendError(response, { status: 404, message: `Not found${known}` });
     }
     const foreign = foreignCaller(request, loopbackOnly);
     if (foreign !== undefined) {
       service.logger.warn({ origin: request.headers.origin, host: request.headers.host }, 'foreign request refused');
       return sendError(response, { status: 403, message: `Forbidden: ${foreign}` });
     }
+    const principal = principals?.authenticate(request);
+    if (principal !== undefined && 'status' in principal) {
+      service.logger.warn({ address: request.socket.remoteAddress, problem: principal.message }, 'request refused');
+      return sendError(response, principal);
+    }
     if (closing) return sendError(response, { status: 503, message: 'The server is shutting down' });
-    await endpoint.handle(request, response);
+    await endpoint.handle(request, response, principal);
   };
 
   const server = http.createServer(

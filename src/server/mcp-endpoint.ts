@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createMcpHandler, isInitializeRequest, isLegacyRequest } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  isInitializeRequest,
+  isLegacyRequest,
+  type McpHttpHandler,
+} from '@modelcontextprotocol/server';
 import { mcpServerFactory } from './mcp-server.ts';
+import { type Peer, sessionPeer } from './peer.ts';
+import type { Principal } from './principals.ts';
 import type { Service } from './service.ts';
 import { type SessionLimits, Sessions } from './sessions.ts';
 import { BadBody, type HttpError, readJson, sendError, sendWebResponse, toWebRequest } from './web.ts';
@@ -8,20 +15,32 @@ import { BadBody, type HttpError, readJson, sendError, sendWebResponse, toWebReq
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 export interface McpEndpoint {
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Answers a request of a principal, or of anyone where there are none. */
+  handle(request: IncomingMessage, response: ServerResponse, principal?: Principal): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Streamable HTTP for both eras: 2026-07-28 clients without state, older ones in sessions. */
 export function mcpEndpoint(service: Service, limits: SessionLimits): McpEndpoint {
   const newServer = mcpServerFactory(service);
-  const sessions = new Sessions(newServer, limits);
-  const modern = createMcpHandler(newServer, {
-    legacy: 'reject',
-    onerror: (error) => service.logger.debug({ problem: error.name }, 'protocol error'),
-  });
+  const sessions = new Sessions((owner) => newServer(owner ?? sessionPeer(service.roots)), limits);
+  const onerror = (error: Error): void => service.logger.debug({ problem: error.name }, 'protocol error');
+  const handler = (peer: Peer): McpHttpHandler =>
+    createMcpHandler(() => newServer(peer), { legacy: 'reject', onerror });
+  const anyone = handler({ client: undefined, roots: service.roots });
+  /** One for each principal, so that none shares even the SDK's state with another. Bounded by the config. */
+  const modern = new Map<Principal, McpHttpHandler>();
+  const modernOf = (principal: Principal | undefined): McpHttpHandler => {
+    if (principal === undefined) return anyone;
+    const found = modern.get(principal) ?? handler(principal);
+    modern.set(principal, found);
+    return found;
+  };
 
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const handle: McpEndpoint['handle'] = async (request, response, principal) => {
+    if (principal !== undefined && service.home !== undefined && !principal.roots.has(service.home)) {
+      return sendError(response, NOT_FOR_THIS_TOKEN);
+    }
     if (request.method !== 'POST' && request.method !== 'GET' && request.method !== 'DELETE') {
       return sendError(response, { ...METHOD_NOT_ALLOWED, headers: { allow: 'GET, POST, DELETE' } });
     }
@@ -32,9 +51,9 @@ export function mcpEndpoint(service: Service, limits: SessionLimits): McpEndpoin
     const web = toWebRequest(request, gone.signal);
     const parsed = body === undefined ? {} : { parsedBody: body };
     if (!(await isLegacyRequest(web, body))) {
-      return sendWebResponse(response, await modern.fetch(web, parsed), gone.signal);
+      return sendWebResponse(response, await modernOf(principal).fetch(web, parsed), gone.signal);
     }
-    const session = await enterSession(request, body);
+    const session = await enterSession(request, body, principal);
     if ('status' in session) return sendError(response, session);
     try {
       await sendWebResponse(response, await session.transport.handleRequest(web, parsed), gone.signal);
@@ -43,22 +62,23 @@ export function mcpEndpoint(service: Service, limits: SessionLimits): McpEndpoin
     }
   };
 
-  const enterSession = async (request: IncomingMessage, body: unknown) => {
+  const enterSession = async (request: IncomingMessage, body: unknown, principal: Principal | undefined) => {
     const id = request.headers['mcp-session-id'];
-    if (typeof id === 'string') return sessions.enter(id) ?? SESSION_NOT_FOUND;
+    if (typeof id === 'string') return sessions.enter(id, principal) ?? SESSION_NOT_FOUND;
     if (!isInitializeRequest(body)) return SESSION_REQUIRED;
-    return (await sessions.open()) ?? TOO_MANY_SESSIONS;
+    return (await sessions.open(principal)) ?? TOO_MANY_SESSIONS;
   };
 
   return {
     handle,
     close: async () => {
       await sessions.close();
-      await modern.close();
+      await Promise.all([anyone, ...modern.values()].map((each) => each.close()));
     },
   };
 }
 
+const NOT_FOR_THIS_TOKEN: HttpError = { status: 403, message: 'Forbidden: this token may not be used here' };
 const METHOD_NOT_ALLOWED: HttpError = { status: 405, message: 'Method not allowed' };
 const SESSION_REQUIRED: HttpError = { status: 400, message: 'Bad Request: the Mcp-Session-Id header is required' };
 const SESSION_NOT_FOUND: HttpError = { status: 404, code: -32001, message: 'Session not found' };

@@ -5,6 +5,7 @@ import { SearchPool } from '../ops/search/pool.ts';
 import type { Dialect } from '../tools/dialect.ts';
 import { type NamedRoot, Roots } from '../tools/roots.ts';
 import type { Limits } from '../tools/tool.ts';
+import { Principals } from './principals.ts';
 import { RunningCalls } from './running-calls.ts';
 
 /** Everything that the calls of one server share, whatever transport they come by. */
@@ -13,6 +14,8 @@ export interface Service {
   /** The root of a dialect whose tools name none. */
   readonly home?: string | undefined;
   readonly roots: Roots;
+  /** Who may call over HTTP; undefined if anyone may. */
+  readonly principals?: Principals | undefined;
   readonly search: SearchPool;
   readonly limits: Limits;
   readonly durable: boolean;
@@ -39,12 +42,14 @@ export function speaking(service: Service, dialect: Dialect, home?: string): Ser
 
 /** Opens the roots of a config. Raises `ConfigError` for one that cannot be opened. */
 export function openService({ config, dialect, home, backend, logger }: ServiceParts): Service {
-  const roots = openRoots(config, backend);
+  const opened = openRoots(config, backend);
+  const roots = new Roots(opened);
   const search = new SearchPool();
   return {
     dialect,
     home,
-    roots: new Roots(roots),
+    roots,
+    principals: config.auth && new Principals(config.auth, roots),
     search,
     limits: { maxFullReadSize: config.maxFullReadSize },
     durable: config.durableWrites,
@@ -53,7 +58,7 @@ export function openService({ config, dialect, home, backend, logger }: ServiceP
     running: new RunningCalls(),
     close: async () => {
       await search.close();
-      for (const { root } of roots) root[Symbol.dispose]();
+      for (const { root } of opened) root[Symbol.dispose]();
     },
   };
 }

@@ -1,11 +1,12 @@
 import { Server } from '@modelcontextprotocol/server';
 import { expect, test, vi } from 'vitest';
+import type { Principal } from './principals.ts';
 import { type Entered, Sessions } from './sessions.ts';
 
 const newServer = (): Server => new Server({ name: 'test', version: '0' }, { capabilities: {} });
 
-async function initialize(sessions: Sessions): Promise<string | undefined> {
-  const entered = await sessions.open();
+async function initialize(sessions: Sessions, owner?: Principal): Promise<string | undefined> {
+  const entered = await sessions.open(owner);
   return entered && finish(entered);
 }
 
@@ -31,6 +32,36 @@ test('a session is found by its id, and by no other', async () => {
   expect(sessions.enter('other')).toBeUndefined();
   await sessions.close();
   expect(sessions.size).toBe(0);
+});
+
+test('a session answers to its owner alone', async () => {
+  const [one, other] = [{}, {}] as Principal[];
+  const sessions = new Sessions(newServer);
+  const id = await initialize(sessions, one);
+  expect(sessions.enter(id ?? '', other)).toBeUndefined();
+  expect(sessions.enter(id ?? '')).toBeUndefined();
+  expect(sessions.enter(id ?? '', one)).toBeDefined();
+  await sessions.close();
+});
+
+test('the end of a session is told, once, in whatever way it comes', async () => {
+  const ended: (Principal | undefined)[] = [];
+  const owners = [{}, {}, {}] as Principal[];
+  const telling = (owner: Principal | undefined): Server =>
+    Object.assign(newServer(), { onclose: () => void ended.push(owner) });
+  const sessions = new Sessions(telling, { maxSessions: 2, idleMs: 60_000 });
+  const first = await initialize(sessions, owners[0]);
+  await initialize(sessions, owners[1]);
+  const { transport, leave } = sessions.enter(first ?? '', owners[0]) as Entered;
+  const headers = { 'mcp-session-id': first ?? '' };
+  await transport.handleRequest(new Request('http://localhost/mcp', { method: 'DELETE', headers }));
+  leave();
+  expect(ended).toEqual([owners[0]]);
+  await initialize(sessions, owners[0]);
+  await initialize(sessions, owners[2]);
+  expect(ended).toEqual([owners[0], owners[1]]);
+  await sessions.close();
+  expect(ended).toEqual([owners[0], owners[1], owners[0], owners[2]]);
 });
 
 test('when all are taken the longest unused makes room', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import type { Principal } from './principals.ts';
 
 export interface SessionLimits {
   readonly maxSessions: number;
@@ -11,6 +12,8 @@ export const SESSION_LIMITS: SessionLimits = { maxSessions: 1_000, idleMs: 30 * 
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** The one principal that it answers to; undefined where there are none. */
+  readonly owner: Principal | undefined;
   /** Requests being answered, open event streams included. */
   open: number;
   lastUsed: number;
@@ -23,6 +26,9 @@ export interface Entered {
   leave(): void;
 }
 
+/** Its `onclose` is called when the session ends, in whatever way. */
+type NewSessionServer = (owner: Principal | undefined) => Server;
+
 /**
  * The sessions of 2025-era clients, bounded in number and in idle time. When all are taken, the one unused for longest
  * makes room; one with a request under way never does.
@@ -30,13 +36,13 @@ export interface Entered {
 export class Sessions {
   /** In order of last use, the longest unused first. */
   readonly #sessions = new Map<string, Session>();
-  readonly #newServer: () => Server;
+  readonly #newServer: NewSessionServer;
   readonly #limits: SessionLimits;
   readonly #expiry: NodeJS.Timeout;
   /** Sessions whose client has no id yet. They count, or many clients at once would pass the limit. */
   #opening = 0;
 
-  constructor(newServer: () => Server, limits: SessionLimits = SESSION_LIMITS) {
+  constructor(newServer: NewSessionServer, limits: SessionLimits = SESSION_LIMITS) {
     this.#newServer = newServer;
     this.#limits = limits;
     this.#expiry = setInterval(() => this.#expire(), Math.min(limits.idleMs, 60_000)).unref();
@@ -48,9 +54,9 @@ export class Sessions {
 
   /**
    * Opens a session for an `initialize` request, in use until `leave` is called; undefined if there is no room. Of one whose
-   * client got no id nothing is kept.
+   * client got no id nothing is kept. It is its owner's alone.
    */
-  async open(): Promise<Entered | undefined> {
+  async open(owner?: Principal): Promise<Entered | undefined> {
     if (this.#sessions.size + this.#opening >= this.#limits.maxSessions && !this.#evict()) return undefined;
     let id: string | undefined;
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -61,7 +67,7 @@ export class Sessions {
         this.#sessions.set(given, session);
       },
     });
-    const session: Session = { transport, open: 1, lastUsed: Date.now() };
+    const session: Session = { transport, owner, open: 1, lastUsed: Date.now() };
     const leave = (): void => {
       if (id !== undefined) {
         this.#touch(id, session, -1);
@@ -72,8 +78,12 @@ export class Sessions {
     };
     this.#opening += 1;
     try {
-      const server = this.#newServer();
-      server.onclose = () => this.#sessions.delete(transport.sessionId ?? '');
+      const server = this.#newServer(owner);
+      const { onclose } = server;
+      server.onclose = () => {
+        this.#sessions.delete(transport.sessionId ?? '');
+        onclose?.();
+      };
       await server.connect(transport);
     } catch (error) {
       leave();
@@ -82,10 +92,10 @@ export class Sessions {
     return { transport, leave };
   }
 
-  /** Marks a session as in use until `leave` is called; undefined if there is none of that id. */
-  enter(id: string): Entered | undefined {
+  /** Marks a session as in use until `leave` is called; undefined if this owner has none of that id. */
+  enter(id: string, owner?: Principal): Entered | undefined {
     const session = this.#sessions.get(id);
-    if (session === undefined) return undefined;
+    if (session === undefined || session.owner !== owner) return undefined;
     this.#touch(id, session, 1);
     return { transport: session.transport, leave: () => this.#touch(id, session, -1) };
   }

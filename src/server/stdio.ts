@@ -1,5 +1,6 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { mcpServerFactory } from './mcp-server.ts';
+import { processPeer } from './peer.ts';
 import type { Service } from './service.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
@@ -18,7 +19,9 @@ export interface StdioServing {
 export function startStdio(service: Service): StdioServing {
   const { stdin, stdout } = process;
   const transport = new StdioTransport(stdin, stdout);
-  const handle = serveStdio(mcpServerFactory(service), {
+  const newServer = mcpServerFactory(service);
+  const peer = processPeer(service.roots);
+  const handle = serveStdio(() => newServer(peer), {
     transport,
     onerror: (error) => service.logger.debug({ problem: error.name }, 'protocol error'),
   });

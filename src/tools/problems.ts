@@ -24,6 +24,8 @@ export interface CheckStyle {
   readonly noun: 'parameter' | 'key';
   /** How a field is named in messages. */
   name(path: readonly PropertyKey[]): string;
+  /** Whether a value at that place is kept out of messages, because it may be a secret. */
+  hides?(path: readonly PropertyKey[]): boolean;
 }
 
 const PARAMETERS: CheckStyle = { noun: 'parameter', name: (path) => path.map(String).join('.') };
@@ -72,7 +74,8 @@ function word(issue: z.core.$ZodRawIssue | z.core.$ZodIssue, top: SchemaNode, st
   if (issue.code === 'unrecognized_keys') return `unknown ${style.noun}s in ${name || 'the arguments'}`;
   if (isMissing(issue)) return `${name} is required`;
   const subject = path.length === 0 ? `the ${style.noun}s` : name;
-  return `${subject} must be ${describe(nodeAt(top, path))}, got ${show(issue.input)}`;
+  const got = style.hides?.(path) ? '' : `, got ${show(issue.input)}`;
+  return `${subject} must be ${describe(nodeAt(top, path))}${got}`;
 }
 
 function unknownKey(key: string, path: readonly PropertyKey[], top: SchemaNode, style: CheckStyle): string {

@@ -15,6 +15,15 @@ export class Roots {
     this.#byName = new Map(roots.map((entry) => [entry.root.name, entry]));
   }
 
+  /** Some of them, in the same order: for whoever may not even know of the others. */
+  only(names: readonly string[]): Roots {
+    return new Roots(this.all().filter(({ root }) => names.includes(root.name)));
+  }
+
+  has(name: string): boolean {
+    return this.#byName.has(name);
+  }
+
   all(): NamedRoot[] {
     return [...this.#byName.values()];
   }

@@ -1,8 +1,10 @@
 import type * as z from 'zod';
+import type { Sample } from '../bridge/sample.ts';
 import type { Root } from '../fence/index.ts';
 import type { Control } from '../ops/control.ts';
 import type { SearchPool } from '../ops/search/pool.ts';
 import type { Capability } from './capabilities.ts';
+import type { Client } from './client.ts';
 import type { NamedRoot } from './roots.ts';
 
 /**
@@ -18,6 +20,9 @@ export interface Limits {
 
 /** What the server hands to a running tool. */
 export interface CallContext extends Control {
+  readonly client: Client;
+  /** Asks the client's model; undefined for a client that cannot be asked. */
+  readonly sample: Sample | undefined;
   readonly limits: Limits;
   readonly search: SearchPool;
   /** False where the operator turned off waiting for the disk (`durable_writes: false`). */
@@ -30,7 +35,7 @@ export interface CallContext extends Control {
   require(root: Root, capability: Capability): void;
   /** Puts a warning about this call in the log. The facts name things; they never hold what is in files. */
   warn(message: string, facts: Readonly<Record<string, string | number>>): void;
-  /** All roots, to be named, not used. */
+  /** All roots that this client may know of, to be named, not used. */
   allRoots(): NamedRoot[];
 }
 

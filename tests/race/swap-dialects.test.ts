@@ -7,6 +7,7 @@ import { classic } from '../../src/dialects/classic/index.ts';
 import { memory } from '../../src/dialects/memory/index.ts';
 import { type BackendName, chooseBackend } from '../../src/fence/index.ts';
 import { toolCaller } from '../../src/server/call.ts';
+import { anonymousClient } from '../../src/server/peer.ts';
 import { openService, speaking } from '../../src/server/service.ts';
 import { SECRET } from '../support/escape-layouts.ts';
 import { OUTSIDE_NAME, swapLayout } from '../support/swap-layout.ts';
@@ -111,12 +112,13 @@ describe.each<BackendName>(['openat2', 'procfd'])('a folder swapped with a link 
         logger: pino({ level: 'silent' }),
       });
       const callTool = toolCaller(speaking(service, dialect, config.roots[0]?.name));
+      const caller = { client: anonymousClient(), roots: service.roots, sample: undefined };
       const leaked: string[] = [];
       const done = new Map<string, number>();
       const refused = new Map<string, number>();
       const call: Call = async (name, args) => {
         const { signal } = new AbortController();
-        const { isError = false, content } = await callTool({ name, args, signal, progress: () => {} });
+        const { isError = false, content } = await callTool({ ...caller, name, args, signal, progress: () => {} });
         const text = content.map((block) => ('text' in block ? block.text : '')).join();
         if (leaks(text, isError)) leaked.push(`${name} ${JSON.stringify(args)}: ${text}`);
         if (isError) count(refused, codeOf(text));

@@ -3,6 +3,7 @@ import { classic } from '../../src/dialects/classic/index.ts';
 import { type BackendName, chooseBackend, Root } from '../../src/fence/index.ts';
 import { SearchPool } from '../../src/ops/search/pool.ts';
 import { toolCaller } from '../../src/server/call.ts';
+import { anonymousClient } from '../../src/server/peer.ts';
 import { RunningCalls } from '../../src/server/running-calls.ts';
 import type { Service } from '../../src/server/service.ts';
 import { describeTools } from '../../src/server/tool-list.ts';
@@ -39,14 +40,16 @@ export class Classic extends Sandbox {
   readonly log: Fields[] = [];
   readonly #call: ReturnType<typeof toolCaller>;
   readonly #home: Root;
+  readonly #roots: Roots;
 
   constructor({ backend = 'openat2', allowed = CAPABILITIES, ...limits }: ClassicOptions = {}) {
     super(backend);
     this.#home = Root.open(ROOT, this.inside, chooseBackend(backend));
+    this.#roots = new Roots([{ root: this.#home, allowed: new Set(allowed) }]);
     const service: Service = {
       dialect: classic,
       home: ROOT,
-      roots: new Roots([{ root: this.#home, allowed: new Set(allowed) }]),
+      roots: this.#roots,
       search: POOL,
       limits: { maxFullReadSize: limits.maxFileSize ?? 10 * 1024 * 1024 },
       durable: false,
@@ -102,7 +105,15 @@ export class Classic extends Sandbox {
   }
 
   async raw(tool: string, args: object, signal = new AbortController().signal): Promise<Fields> {
-    const result = await this.#call({ name: tool, args: { ...args }, signal, progress: () => {} });
+    const result = await this.#call({
+      name: tool,
+      args: { ...args },
+      client: anonymousClient(),
+      roots: this.#roots,
+      sample: undefined,
+      signal,
+      progress: () => {},
+    });
     // The line in the log comes after the answer.
     await new Promise((resolve) => setImmediate(resolve));
     return result;

@@ -7,6 +7,7 @@ import { configFromDirs } from '../../src/config/index.ts';
 import { memory } from '../../src/dialects/memory/index.ts';
 import { chooseBackend } from '../../src/fence/index.ts';
 import { mcpServerFactory } from '../../src/server/mcp-server.ts';
+import { processPeer } from '../../src/server/peer.ts';
 import { openService } from '../../src/server/service.ts';
 import type { Capability } from '../../src/tools/capabilities.ts';
 import { ChildTransport } from './child-transport.ts';
@@ -70,7 +71,7 @@ async function serveHere(client: Client, base: string, { allowed, maxFullReadSiz
     logger: pino({ level: 'silent' }),
   });
   const [clientEnd, serverEnd] = InMemoryTransport.createLinkedPair();
-  await mcpServerFactory(service)().connect(serverEnd);
+  await mcpServerFactory(service)(processPeer(service.roots)).connect(serverEnd);
   await client.connect(clientEnd);
   return () => service.close();
 }

@@ -31,6 +31,8 @@ export interface RingfenceOptions {
   /** Which path to connect to over HTTP; the first that is served if left out. */
   readonly path?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What the client shows over HTTP. */
+  readonly token?: string;
 }
 
 export interface CallResult {
@@ -92,7 +94,7 @@ export async function startRingfence(options: RingfenceOptions): Promise<Ringfen
   const client = newClient(options.era ?? 'legacy');
   return options.transport === 'stdio'
     ? overStdio(client, { config, env, dispose })
-    : overHttp(client, { config, env, dispose, path: options.path });
+    : overHttp(client, { config, env, dispose, path: options.path, token: options.token });
 }
 
 export interface StdioCommand {
@@ -111,26 +113,32 @@ export async function startStdioCommand({ args, env, cwd, era = 'legacy' }: Stdi
 }
 
 /** One more client for a server on HTTP. */
-export async function connectHttp(url: string, era: Era): Promise<Client> {
+export async function connectHttp(url: string, era: Era, token?: string): Promise<Client> {
   const client = newClient(era);
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  await client.connect(httpTransport(url, token));
   return client;
+}
+
+function httpTransport(url: string, token: string | undefined): StreamableHTTPClientTransport {
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
 }
 
 interface Parts {
   readonly config: string;
   readonly env: Record<string, string>;
   readonly path?: string | undefined;
+  readonly token?: string | undefined;
   dispose(): void;
 }
 
-async function overHttp(client: Client, { config, env, path, dispose }: Parts): Promise<Ringfence> {
+async function overHttp(client: Client, { config, env, path, token, dispose }: Parts): Promise<Ringfence> {
   const child = spawn(process.execPath, [BIN, 'serve', '--config', config], { env });
   child.stdout.resume();
   const log = collectLog(child);
   const first = (await log.waitFor((line) => line.msg === 'listening')).url as string;
   const url = path === undefined ? first : new URL(path, first).href;
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  await client.connect(httpTransport(url, token));
   return assemble({ client, log, child, url, dispose });
 }
 

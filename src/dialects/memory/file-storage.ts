@@ -102,6 +102,8 @@ export class FileStorage implements AsyncDisposable {
 function contextFor(root: Root, durable: boolean): CallContext {
   const context: Omit<CallContext, 'search'> = {
     ...UNCONTROLLED,
+    client: { key: 'process', kind: 'process', name: undefined },
+    sample: undefined,
     durable,
     limits: { maxFullReadSize: MAX_VIEW_BYTES },
     home: () => root,

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { nearest } from '../tools/nearest.ts';
+import type { ConfigFile } from './schema.ts';
+
+/** One who may call over HTTP, and the roots it may know of. Of its token only the hash is kept. */
+export interface TokenConfig {
+  readonly name: string;
+  readonly sha256: Buffer;
+  readonly roots: readonly string[];
+}
+
+export interface AuthConfig {
+  readonly tokens: readonly TokenConfig[];
+}
+
+type Fail = (problem: string) => never;
+type Entry = NonNullable<ConfigFile['auth']>['tokens'][number];
+
+interface Surroundings {
+  readonly env: NodeJS.ProcessEnv;
+  readonly fail: Fail;
+}
+
+/** Checks `auth` against the names of the roots. Calls `fail` with one line that names the key, and never shows a token. */
+export function checkAuth(
+  { tokens }: NonNullable<ConfigFile['auth']>,
+  roots: readonly string[],
+  { env, fail }: Surroundings,
+): AuthConfig {
+  const names = new Map<string, number>();
+  const hashes = new Map<string, number>();
+  return {
+    tokens: tokens.map((token, index) => {
+      const at = `auth.tokens[${index}]`;
+      if (!/^[\p{L}\p{N}_][\p{L}\p{N}\p{M}._@+-]{0,63}$/u.test(token.name)) {
+        fail(
+          `${at}.name ${JSON.stringify(token.name)} cannot name a token; use up to 64 letters, digits, "-", "_" and "."`,
+        );
+      }
+      const named = names.get(token.name);
+      if (named !== undefined) {
+        fail(`${at}.name: duplicate token name "${token.name}", already used by auth.tokens[${named}]`);
+      }
+      names.set(token.name, index);
+      for (const [nth, root] of token.roots.entries())
+        checkRoot(root, roots, (what) => fail(`${at}.roots[${nth}]: ${what}`));
+      const sha256 = hashOf(token, env, (key, what) => fail(`${at}${key}: ${what}`));
+      const same = hashes.get(sha256.toString('hex'));
+      if (same !== undefined) fail(`${at}: has the same token as auth.tokens[${same}]; give each its own`);
+      hashes.set(sha256.toString('hex'), index);
+      return { name: token.name, sha256, roots: token.roots };
+    }),
+  };
+}
+
+function checkRoot(root: string, known: readonly string[], fail: Fail): void {
+  if (known.includes(root)) return;
+  const meant = nearest(root, known);
+  fail(
+    `unknown root "${root}"${meant === undefined ? '' : ` (did you mean ${meant}?)`}; known are ${known.join(', ')}`,
+  );
+}
+
+function hashOf(
+  { token_env, sha256 }: Entry,
+  env: NodeJS.ProcessEnv,
+  fail: (key: string, what: string) => never,
+): Buffer {
+  if (token_env !== undefined && sha256 !== undefined) {
+    return fail('', 'has both token_env and sha256; keep the one that holds');
+  }
+  if (sha256 !== undefined) {
+    if (/^[\da-f]{64}$/i.test(sha256)) return Buffer.from(sha256, 'hex');
+    return fail('.sha256', 'must be the 64 hex digits of the SHA-256 of a token');
+  }
+  if (token_env === undefined)
+    return fail('', 'has neither token_env nor sha256; name the variable that holds the token');
+  return createHash('sha256')
+    .update(tokenOf(token_env, env, (what) => fail('.token_env', what)))
+    .digest();
+}
+
+function tokenOf(variable: string, env: NodeJS.ProcessEnv, fail: Fail): string {
+  if (!/^[A-Za-z_]\w*$/.test(variable))
+    return fail('must be the name of an environment variable, not the token itself');
+  // What does not look like the name of a variable may be a token that was put in its place.
+  const shown = /^[A-Z_][A-Z0-9_]*$/.test(variable)
+    ? `the environment variable ${variable}`
+    : 'the environment variable';
+  const token = env[variable];
+  if (token === undefined) return fail(`${shown} is not set; set it to the token`);
+  if (token === '') return fail(`${shown} is empty; set it to the token`);
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    return fail(`${shown} holds what no header can carry; a token has only letters, digits and punctuation, no spaces`);
+  }
+  return token;
+}
