@@ -1,10 +1,11 @@
 import fs from 'node:fs';
-import type { HostPath } from './caller-path.ts';
-import { assertSingleName, Dir, type Name } from './dir.ts';
+import { type HostPath, isReserved } from './caller-path.ts';
+import { ALWAYS, assertSingleName, Dir, type Entry, type Name, notRegular } from './dir.ts';
 import { fromSystem } from './errno.ts';
-import type { Brief, Kernel } from './kernel.ts';
+import type { Brief, DirEntry, Kernel } from './kernel.ts';
+import { ReadableFile } from './readable-file.ts';
 
-const { O_DIRECTORY, O_NOFOLLOW } = fs.constants;
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = fs.constants;
 
 /** Not among Node's constants. Such a descriptor is a starting point only and needs no read permission. */
 export const O_PATH = 0o10000000;
@@ -43,12 +44,54 @@ export class DescriptorDir extends Dir {
   }
 
   openDir(name: Name): DescriptorDir {
+    const flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
     try {
-      const fd = fs.openSync(this.at(name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+      const fd = this.#openat(name, flags) ?? fs.openSync(this.at(name), flags);
       return new DescriptorDir(fd, { kernel: this.#kernel });
     } catch (error) {
       throw fromSystem(error);
     }
+  }
+
+  override openToRead(name: Name): ReadableFile {
+    const fd = this.#openat(name, O_RDONLY | ALWAYS);
+    if (fd === undefined) return super.openToRead(name);
+    const found = this.#kernel?.statxOpen(fd);
+    if (found?.type === 'file') return new ReadableFile(fd, found.size);
+    fs.closeSync(fd);
+    // Without a word about what it is, it gets its second look in Node's way.
+    if (found === undefined) return super.openToRead(name);
+    throw notRegular(found.type);
+  }
+
+  override list(all = false): Entry[] {
+    const fd = this.#openat('.', O_RDONLY | O_DIRECTORY);
+    if (fd === undefined) return super.list(all);
+    const entries: Entry[] = [];
+    try {
+      for (;;) {
+        const found = this.#kernel?.getdents(fd);
+        if (found === undefined) return super.list(all);
+        if (found.length === 0) return entries;
+        for (const entry of found) this.#add(entry, entries, all);
+      }
+    } finally {
+      fs.closeSync(fd);
+    }
+  }
+
+  #add({ name: raw, type }: DirEntry, to: Entry[], all: boolean): void {
+    const name = typeof raw === 'string' ? raw : raw.toString();
+    if (!all && isReserved(name)) return;
+    const known = type ?? this.brief(raw)?.type;
+    if (known !== undefined) to.push({ name, raw, type: known });
+  }
+
+  /** One name, opened by the kernel in one step. Undefined where Node has to do it, or has to say why it cannot be done. */
+  #openat(name: Name, flags: number): number | undefined {
+    this.#assertOpen();
+    assertSingleName(name);
+    return this.#kernel?.openat(this.fd, name, flags);
   }
 
   override renameNew(name: Name, to: Dir, toName: Name): void {

@@ -4,8 +4,10 @@ import { promisify } from 'node:util';
 import { isCode, RingfenceError } from '../errors.ts';
 import { type HostPath, isReserved } from './caller-path.ts';
 import { errnoOf, fromSystem } from './errno.ts';
+import { exactName, type Name } from './exact-name.ts';
 import type { Brief } from './kernel.ts';
 import { OpenFile } from './open-file.ts';
+import type { ReadableFile } from './readable-file.ts';
 
 const { constants } = fs;
 const openAsync = promisify(fs.open);
@@ -13,10 +15,9 @@ const fsyncAsync = promisify(fs.fsync);
 const closeAsync = promisify(fs.close);
 
 /** A FIFO must not make the open wait, a terminal must not become ours, and a link must not be followed. */
-const ALWAYS = constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
+export const ALWAYS = constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
 
-/** A file name: a string, or its bytes where they are not UTF-8. */
-export type Name = string | Buffer;
+export type { Name } from './exact-name.ts';
 
 export type EntryType = 'file' | 'directory' | 'symlink' | 'other';
 
@@ -84,13 +85,13 @@ export abstract class Dir implements Disposable {
     });
   }
 
-  /** Where a link says it leads. A target that is not UTF-8 is `invalid_path`: as a string it would name another file. */
   /** The part of `lstat` that a listing shows. */
   brief(name: Name): Brief | undefined {
     const stats = this.lstat(name);
     return stats && { type: typeOf(stats), size: stats.size, mtimeMs: stats.mtimeMs };
   }
 
+  /** Where a link says it leads. A target that is not UTF-8 is `invalid_path`: as a string it would name another file. */
   readlink(name: Name): string {
     return this.#do(() => {
       const target = fs.readlinkSync(this.at(name), 'buffer');
@@ -116,6 +117,11 @@ export abstract class Dir implements Disposable {
         throw error;
       }
     });
+  }
+
+  /** Opens a regular file for reading alone, at the least cost. */
+  openToRead(name: Name): ReadableFile {
+    return this.openFile(name);
   }
 
   /** Opens a file to write at its end, making it if need be. */
@@ -220,8 +226,12 @@ export abstract class Dir implements Disposable {
 /** Wraps a descriptor that must be a regular file. Does not close it on failure. */
 export function regularFile(fd: number): OpenFile {
   const stats = fs.fstatSync(fd);
-  if (stats.isFile()) return new OpenFile(fd, stats);
-  throw new RingfenceError(stats.isDirectory() ? 'is_directory' : 'special_file', {});
+  if (!stats.isFile()) throw notRegular(typeOf(stats));
+  return new OpenFile(fd, stats);
+}
+
+export function notRegular(type: EntryType): RingfenceError {
+  return new RingfenceError(type === 'directory' ? 'is_directory' : 'special_file', {});
 }
 
 /** Refuses anything but one plain name (or `.`), whatever the caller thought it was. */
@@ -235,9 +245,4 @@ export function typeOf(item: fs.Stats | fs.Dirent | fs.Dirent<Buffer>): EntryTyp
   if (item.isFile()) return 'file';
   if (item.isDirectory()) return 'directory';
   return item.isSymbolicLink() ? 'symlink' : 'other';
-}
-
-function exactName(bytes: Buffer): Name {
-  const text = bytes.toString();
-  return Buffer.from(text).equals(bytes) ? text : bytes;
 }

@@ -5,6 +5,7 @@ export { ensureFolder } from './ensure-folder.ts';
 export { fromSystem } from './errno.ts';
 export type { OpenFile } from './open-file.ts';
 export { OwnerNames } from './owner-names.ts';
+export type { ReadableFile } from './readable-file.ts';
 export type { Location } from './resolve.ts';
 export { Root, type SharedRoot } from './root.ts';
 export { isLeftover, isTemporary, temporaryName } from './temp-names.ts';

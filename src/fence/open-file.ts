@@ -1,24 +1,16 @@
 import fs from 'node:fs';
 import { promisify } from 'node:util';
 import { fromSystem } from './errno.ts';
+import { guarded, ReadableFile } from './readable-file.ts';
 
 const fsync = promisify(fs.fsync);
-/** No descriptor: Node itself refuses it. */
-const CLOSED = -1;
-
 /** A regular file that was opened through the fence. Holds a descriptor, so dispose of it. */
-export class OpenFile implements Disposable {
-  #fd: number;
+export class OpenFile extends ReadableFile {
   readonly stats: fs.Stats;
 
   constructor(fd: number, stats: fs.Stats) {
-    this.#fd = fd;
+    super(fd, stats.size);
     this.stats = stats;
-  }
-
-  /** Reads at `position`, or on from the last read when it is null. Returns 0 at the end of the file. */
-  read(into: Uint8Array, position: number | null = null, length = into.byteLength): number {
-    return guarded(() => fs.readSync(this.#fd, into, 0, length, position));
   }
 
   /** Writes all of `data` at the end of what was written so far. */
@@ -29,51 +21,36 @@ export class OpenFile implements Disposable {
 
   /** One write call: returns how many bytes the system took. */
   writeSome(data: Uint8Array): number {
-    return guarded(() => fs.writeSync(this.#fd, data));
+    return guarded(() => fs.writeSync(this.fd, data));
   }
 
   /** What the file is now, as opposed to `stats`, which is what it was when opened. */
   statNow(): fs.Stats {
-    return guarded(() => fs.fstatSync(this.#fd));
+    return guarded(() => fs.fstatSync(this.fd));
   }
 
   truncate(size: number): void {
-    guarded(() => fs.ftruncateSync(this.#fd, size));
+    guarded(() => fs.ftruncateSync(this.fd, size));
   }
 
   chmod(mode: number): void {
-    guarded(() => fs.fchmodSync(this.#fd, mode));
+    guarded(() => fs.fchmodSync(this.fd, mode));
   }
 
   chown(uid: number, gid: number): void {
-    guarded(() => fs.fchownSync(this.#fd, uid, gid));
+    guarded(() => fs.fchownSync(this.fd, uid, gid));
   }
 
   setTimes(atime: Date, mtime: Date): void {
-    guarded(() => fs.futimesSync(this.#fd, atime, mtime));
+    guarded(() => fs.futimesSync(this.fd, atime, mtime));
   }
 
   /** Asks the disk to keep what was written. The one call here that may take long, hence the promise. */
   async sync(): Promise<void> {
     try {
-      await fsync(this.#fd);
+      await fsync(this.fd);
     } catch (error) {
       throw fromSystem(error);
     }
-  }
-
-  /** Once is enough; then every other call fails, since the number may soon be another file's. */
-  [Symbol.dispose](): void {
-    if (this.#fd === CLOSED) return;
-    fs.closeSync(this.#fd);
-    this.#fd = CLOSED;
-  }
-}
-
-function guarded<T>(call: () => T): T {
-  try {
-    return call();
-  } catch (error) {
-    throw fromSystem(error);
   }
 }

@@ -116,6 +116,11 @@ export class Root implements Disposable {
     return this.#located(path, () => this.#openDir(path.segments));
   }
 
+  /** Memory to read files into, placed so that the system copies into its beginning fast. What it holds is left to chance. */
+  allocate(bytes: number): Buffer {
+    return this.#backend.kernel?.pageAligned(bytes) ?? Buffer.allocUnsafeSlow(bytes);
+  }
+
   /**
    * Finds where a path ends, without opening the entry itself. With `follow`, the entry is never a link that was
    * there when looked at; acting on it through `dir` is safe either way, since a Dir follows no links.

@@ -1,4 +1,4 @@
-import type { Name, OpenFile, Root } from '../../fence/index.ts';
+import type { Name, ReadableFile, Root } from '../../fence/index.ts';
 import { type FileBatch, filesOf } from './file-batch.ts';
 import { CHUNK, FileSearch } from './file-search.ts';
 import type { LinePattern } from './line-pattern.ts';
@@ -22,7 +22,7 @@ interface BatchSearch {
 export function* searchBatch(search: BatchSearch, batch: FileBatch): Steps<BatchResult> {
   const { root, spec, pattern, stop, buffers } = search;
   const found = new MatchList(spec);
-  const buffer = buffers.pop() ?? Buffer.allocUnsafeSlow(CHUNK);
+  const buffer = buffers.pop() ?? root.allocate(CHUNK);
   const options = { pattern, contextLines: spec.contextLines, stop, found, buffer };
   const counts = { searched: 0, matched: 0, skipped: 0 };
   using trail = new Trail(() => root.openDir(spec.path));
@@ -32,7 +32,7 @@ export function* searchBatch(search: BatchSearch, batch: FileBatch): Steps<Batch
       yield undefined;
       try {
         using file = open(search, trail, place, name);
-        if (spec.maxFileSize !== undefined && file.stats.size > spec.maxFileSize) {
+        if (spec.maxFileSize !== undefined && file.size > spec.maxFileSize) {
           counts.skipped += 1;
           continue;
         }
@@ -50,8 +50,8 @@ export function* searchBatch(search: BatchSearch, batch: FileBatch): Steps<Batch
   return { matches: found.matches, text: found.text, ...counts, complete: !stop.raised };
 }
 
-function open({ root, spec }: BatchSearch, trail: Trail, place: Place, name: Name): OpenFile {
-  return isStart(place, name) ? root.openFile(spec.path) : trail.enter(place).openFile(name);
+function open({ root, spec }: BatchSearch, trail: Trail, place: Place, name: Name): ReadableFile {
+  return isStart(place, name) ? root.openFile(spec.path) : trail.enter(place).openToRead(name);
 }
 
 function resultPath(spec: LineSpec, place: Place, name: Name): string {

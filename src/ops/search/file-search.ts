@@ -1,4 +1,4 @@
-import type { OpenFile } from '../../fence/index.ts';
+import type { ReadableFile } from '../../fence/index.ts';
 import { excerpt, MAX_SHOWN } from './excerpt.ts';
 import type { LinePattern } from './line-pattern.ts';
 import type { MatchList } from './match-list.ts';
@@ -40,7 +40,7 @@ interface OpenMatch {
  * may also hold where a piece begins or ends.
  */
 export class FileSearch {
-  readonly #file: OpenFile;
+  readonly #file: ReadableFile;
   readonly #path: string;
   readonly #options: FileSearchOptions;
   #buffer: Buffer;
@@ -58,7 +58,7 @@ export class FileSearch {
   #inLineHead = '';
   #inLineMatched = false;
 
-  constructor(file: OpenFile, path: string, options: FileSearchOptions) {
+  constructor(file: ReadableFile, path: string, options: FileSearchOptions) {
     this.#file = file;
     this.#path = path;
     this.#options = options;
@@ -68,7 +68,7 @@ export class FileSearch {
   /** Yields between chunks. Returns false if the file is binary, in which case nothing was found in it. */
   *run(): Generator<undefined, boolean> {
     const { stop } = this.#options;
-    const { size } = this.#file.stats;
+    const { size } = this.#file;
     let filled = 0;
     let searchedForLf = 0;
     let read = 0;

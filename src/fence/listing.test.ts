@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import { expect, test } from 'vitest';
+import { onEveryBackend, outcome } from '../../tests/support/sandbox.ts';
+import { parseCallerPath } from './caller-path.ts';
+
+const openDescriptors = () => fs.readdirSync('/proc/self/fd').length;
+
+onEveryBackend((open) => {
+  test('lists every kind of entry by its exact name', () => {
+    using box = open();
+    box.file('plain', '');
+    box.file('é\u{1f600}', '');
+    box.file('.ringfence-tmp-x', '');
+    box.file('folder/inner', '');
+    box.link('plain', 'link');
+    execFileSync('mkfifo', [box.host('fifo')]);
+    const odd = Buffer.from([0x6f, 0xff]);
+    fs.writeFileSync(Buffer.concat([Buffer.from(`${box.inside}/`), odd]), '');
+    using dir = box.root.openDir(parseCallerPath('.'));
+    const byName = (all?: boolean) =>
+      dir
+        .list(all)
+        .map(({ name, raw, type }) => [name, typeof raw === 'string' ? raw : [...raw], type])
+        .sort((a, b) => ((a[0] as string) < (b[0] as string) ? -1 : 1));
+    const expected = [
+      ['fifo', 'fifo', 'other'],
+      ['folder', 'folder', 'directory'],
+      ['link', 'link', 'symlink'],
+      ['o\ufffd', [...odd], 'file'],
+      ['plain', 'plain', 'file'],
+      ['é\u{1f600}', 'é\u{1f600}', 'file'],
+    ];
+    expect(byName()).toEqual(expected);
+    expect(byName(true)).toEqual([['.ringfence-tmp-x', '.ringfence-tmp-x', 'file'], ...expected]);
+  });
+
+  test('lists a folder that takes several reads', () => {
+    using box = open();
+    const names = Array.from({ length: 3_000 }, (_, i) => `${'long-'.repeat(20)}${i}`);
+    for (const name of names) box.file(name, '');
+    using dir = box.root.openDir(parseCallerPath('.'));
+    const listed = dir.list().map((entry) => entry.name);
+    expect(listed.sort()).toEqual(names.sort());
+  });
+
+  test('opens regular files alone for reading, links never', async () => {
+    using box = open();
+    box.file('plain', 'some content');
+    box.file('folder/inner', '');
+    box.link('plain', 'link');
+    execFileSync('mkfifo', [box.host('fifo')]);
+    using dir = box.root.openDir(parseCallerPath('.'));
+    const before = openDescriptors();
+    {
+      using file = dir.openToRead('plain');
+      const into = Buffer.alloc(20);
+      expect([file.size, file.read(into), into.toString('utf8', 0, 12)]).toEqual([12, 12, 'some content']);
+      using same = dir.openFile('plain');
+      expect(file.identity()).toBe(same.identity());
+    }
+    const refused = async (name: string) => outcome((async () => dir.openToRead(name)[Symbol.dispose]())());
+    expect(await refused('folder')).toBe('is_directory');
+    expect(await refused('fifo')).toBe('special_file');
+    expect(await refused('nowhere')).toBe('not_found');
+    expect(await refused('link')).toMatch(/link_loop|outside_root/);
+    expect(() => dir.openToRead('folder/inner')).toThrow('not a single file name');
+    expect(openDescriptors()).toBe(before);
+  });
+});

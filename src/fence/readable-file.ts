@@ -1,0 +1,51 @@
+import fs from 'node:fs';
+import { fromSystem } from './errno.ts';
+
+/** No descriptor: Node itself refuses it. */
+const CLOSED = -1;
+
+/** A regular file that was opened through the fence, as far as reading goes. Holds a descriptor, so dispose of it. */
+export class ReadableFile implements Disposable {
+  /** In bytes, when it was opened. Files in /proc and the like say 0 and have content all the same. */
+  readonly size: number;
+  #fd: number;
+
+  constructor(fd: number, size: number) {
+    this.#fd = fd;
+    this.size = size;
+  }
+
+  protected get fd(): number {
+    return this.#fd;
+  }
+
+  /** Reads at `position`, or on from the last read when it is null. Returns 0 at the end of the file. */
+  read(into: Uint8Array, position: number | null = null, length = into.byteLength): number {
+    try {
+      return fs.readSync(this.#fd, into, 0, length, position);
+    } catch (error) {
+      throw fromSystem(error);
+    }
+  }
+
+  /** The same for two descriptors only if they are the same file. */
+  identity(): string {
+    const { dev, ino } = guarded(() => fs.fstatSync(this.#fd, { bigint: true }));
+    return `${dev} ${ino}`;
+  }
+
+  /** Once is enough; then every other call fails, since the number may soon be another file's. */
+  [Symbol.dispose](): void {
+    if (this.#fd === CLOSED) return;
+    fs.closeSync(this.#fd);
+    this.#fd = CLOSED;
+  }
+}
+
+export function guarded<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fromSystem(error);
+  }
+}
