@@ -12,10 +12,17 @@ export async function bench({ scale, groups = Object.keys(GROUPS), onGroup = () 
   process.once('exit', clean);
   const data = benchData(scale);
   let configs = 0;
+  const curves = [];
+  const loads = [];
   const context = {
     data,
     scratch,
     rounds: scale.rounds,
+    iterations: scale.iterations,
+    /** How cost grows with size: `{ name, of, against, points: [{ size, ours, theirs }] }`, in milliseconds. */
+    addCurve: (curve) => curves.push(curve),
+    /** What so many clients at once get: `{ era, clients, ours, theirs }`. */
+    addLoad: (load) => loads.push(load),
     /** How often to repeat, scaled, at least a few times. */
     times: (count) => Math.max(3, Math.round(count * scale.iterations)),
     config: (folder, settings) => writeConfig(path.join(scratch, `config-${configs++}.yaml`), folder, settings),
@@ -27,7 +34,7 @@ export async function bench({ scale, groups = Object.keys(GROUPS), onGroup = () 
       rows.push(...added);
       onGroup(added);
     }
-    return { rows, data: data.facts() };
+    return { rows, curves, loads, data: data.facts() };
   } finally {
     process.off('exit', clean);
     clean();

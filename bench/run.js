@@ -1,59 +1,71 @@
-// npm run bench [-- GROUP… --quick|--full]
+// npm run bench [-- GROUP… --quick|--standard|--full]   measures
+// npm run bench -- --docs                               writes the last whole run into docs/performance.md
 import fs from 'node:fs';
 import { parseArgs } from 'node:util';
 import { bench } from './bench.js';
+import { CACHE } from './data.js';
 import { GROUPS } from './groups/index.js';
 import { machine } from './machine.js';
 import { SCALES } from './scales.js';
-import { table } from './table.js';
+import { asText, curveTable, loadTable, ratioTable } from './table.js';
+import { writeDocs } from './write-docs.js';
 
 const RESULTS = new URL('./results/latest.json', import.meta.url);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean' }, full: { type: 'boolean' } },
+  options: {
+    quick: { type: 'boolean' },
+    standard: { type: 'boolean' },
+    full: { type: 'boolean' },
+    docs: { type: 'boolean' },
+  },
 });
 const unknown = positionals.filter((name) => !Object.hasOwn(GROUPS, name));
 if (unknown.length > 0) {
   console.error(`no group ${unknown.join(', ')}; groups are ${Object.keys(GROUPS).join(', ')}`);
   process.exit(2);
 }
-const scaleName = values.full ? 'full' : values.quick ? 'quick' : 'standard';
-const scale = SCALES[scaleName];
-const groups = positionals.length > 0 ? positionals : Object.keys(GROUPS);
-
 // Leave through the exit handlers, which end the servers and remove what was written.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
-const { rows, data } = await bench({
-  scale,
-  groups,
-  onGroup: (measured) => {
-    const ratios = measured.map(({ ratio }) => ratio.toFixed(2)).join(', ');
-    process.stderr.write(`measured ${measured[0].group}: ${ratios}\n`);
-  },
-});
-const facts = machine();
-const sizes = Object.entries(data).map(([name, { bytes }]) =>
-  bytes ? `${name} (${Math.round(bytes / 1e6)} MB)` : name,
-);
+if (values.docs) writeDocs(JSON.parse(fs.readFileSync(RESULTS, 'utf8')));
+else await measure();
 
-console.log(`\nRatios of time, ours to the other's: best of ${scale.rounds} interleaved rounds, lower is better.`);
-console.log(
-  `Data (${scaleName}): ${sizes.join(', ')}. Node ${facts.node}, ${facts.platform} ${facts.kernel}, ${facts.cores} cores.\n`,
-);
-console.log(table(rows));
+async function measure() {
+  const scaleName = values.quick ? 'quick' : values.standard ? 'standard' : 'full';
+  const scale = SCALES[scaleName];
+  const { rows, curves, loads, data } = await bench({
+    scale,
+    groups: positionals.length > 0 ? positionals : Object.keys(GROUPS),
+    onGroup: (measured) => {
+      const ratios = measured.map(({ ratio }) => ratio.toFixed(2)).join(', ');
+      process.stderr.write(`measured ${measured[0].group}: ${ratios}\n`);
+    },
+  });
+  const facts = machine();
+  const sizes = Object.entries(data).map(([name, { bytes }]) => (bytes ? `${name} (${megabytes(bytes)})` : name));
+  console.log(`\nRatios of time, ours to the other's: best of ${scale.rounds} interleaved rounds, lower is better.`);
+  console.log(`Data (${scaleName}), kept in ${CACHE}: ${sizes.join(', ')}.`);
+  console.log(`Node ${facts.node}, ${facts.platform} ${facts.kernel}, ${facts.cores} cores.\n`);
+  console.log(asText(ratioTable(rows)));
+  if (curves.length > 0) console.log(`\nHow cost grows\n${asText(curveTable(curves))}`);
+  if (loads.length > 0) console.log(`\nClients at once\n${asText(loadTable(loads))}`);
 
-if (positionals.length === 0) {
-  fs.mkdirSync(new URL('.', RESULTS), { recursive: true });
-  fs.writeFileSync(
-    RESULTS,
-    `${JSON.stringify({ machine: facts, scale: scaleName, rounds: scale.rounds, data, rows }, null, 2)}\n`,
-  );
-  console.log('\nWritten to bench/results/latest.json.');
+  // Only whole runs are kept: figures of different moments do not compare.
+  if (positionals.length === 0) {
+    const results = { machine: facts, scale: scaleName, rounds: scale.rounds, data, rows, curves, loads };
+    fs.mkdirSync(new URL('.', RESULTS), { recursive: true });
+    fs.writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
+    console.log('\nWritten to bench/results/latest.json.');
+  }
+  const wrong = rows.filter(({ agrees }) => !agrees).length;
+  if (wrong > 0) {
+    console.error(`\n${wrong} rows with a wrong result.`);
+    process.exitCode = 1;
+  }
 }
-const wrong = rows.filter(({ agrees }) => !agrees).length;
-if (wrong > 0) {
-  console.error(`\n${wrong} rows with a wrong result.`);
-  process.exitCode = 1;
+
+function megabytes(bytes) {
+  return `${Math.round(bytes / 1e6).toLocaleString('en')} MB`;
 }

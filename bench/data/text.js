@@ -43,9 +43,14 @@ export function passages(random, count) {
   });
 }
 
-/** A line that one of the benchmark's patterns finds. */
-export function needleLine(random) {
-  return Buffer.from(`  ${word(random)} ${random.pick(NEEDLES).sample(random)} ${word(random)}\n`);
+/** Lines that the benchmark's patterns find, each pattern in its turn. */
+export function needleLines(random) {
+  let next = 0;
+  return () => {
+    const { sample, ownLine } = NEEDLES[next++ % NEEDLES.length];
+    const text = sample(random);
+    return Buffer.from(ownLine ? `  ${text}\n` : `  ${word(random)} ${text} ${word(random)}\n`);
+  };
 }
 
 /** The part of a log line after its time and number. */

@@ -1,93 +1,109 @@
-import fs from 'node:fs';
-import http from 'node:http';
-import path from 'node:path';
-import { bestOf } from '../best-of.js';
-import { HttpClient } from '../clients/http.js';
-import { smallName } from '../data.js';
+import { fileURLToPath } from 'node:url';
+import { Helper } from '../clients/helper.js';
+import { percentile } from '../clients/percentile.js';
+import { mixedFolder } from '../data/mixed-folder.js';
 import { EMPTY, emptyOnHttp } from '../peers/empty.js';
-import { ROOT, ringfenceOnHttp } from '../peers/ringfence.js';
+import { ringfenceOnHttp } from '../peers/ringfence.js';
 
-const CALLERS = 50;
-const FOLDER_ENTRIES = 20;
+const CLIENTS = [1, 10, 50, 200];
+const ERAS = { 2025: 'sessions', 2026: 'stateless' };
+const TURN_MS = 600;
+/** The rows of the report: cost at 50 clients, health at 200. */
+const COST_AT = 50;
+const COST_TARGET = 1.3;
+const HEALTH_AT = 200;
+const HEALTH_MS = 50;
 
-/** What the callers ask for in turn: mostly reads, as agents do. */
-const MIX = [
-  (index) => ['read_file', { root: ROOT, path: `${smallName(index)}` }],
-  (index) => ['stat_file', { root: ROOT, path: `${smallName(index)}` }],
-  (index) => ['read_file', { root: ROOT, path: `${smallName(index)}`, offset_lines: 5, limit_lines: 10 }],
-  () => ['list_folder', { root: ROOT, path: 'folder' }],
-  (index) => ['hash_file', { root: ROOT, path: `${smallName(index)}`, algorithm: 'sha256' }],
-  (index) => ['write_file', { root: ROOT, path: `written/${index % CALLERS}.txt`, content: 'hello' }],
-];
+const script = (name) => fileURLToPath(new URL(`../clients/${name}`, import.meta.url));
 
-/** Fifty clients at a time, in both eras of the protocol, each with one call on the way. */
-export async function overHttp({ data, scratch, rounds, times, config }) {
-  const folder = fs.mkdtempSync(path.join(scratch, 'http-'));
-  fs.cpSync(data.small().folder, folder, { recursive: true });
-  fs.mkdirSync(path.join(folder, 'folder'));
-  for (let index = 0; index < FOLDER_ENTRIES; index++)
-    fs.writeFileSync(path.join(folder, 'folder', `${index}.txt`), 'x');
-
-  const servers = [];
+/**
+ * More and more clients at once, in both eras of the protocol, each with one call on the way, while somebody asks for
+ * the server's health. Throughput is that of the best round; percentiles are over the calls of all rounds.
+ */
+export async function overHttp({ data, scratch, rounds, iterations, config, addLoad }) {
+  const opened = [];
+  const hold = (closable) => opened.push(closable) && closable;
   try {
-    const ours = await ringfenceOnHttp(config(folder, { durable_writes: false }));
-    servers.push(ours);
-    const theirs = await emptyOnHttp();
-    servers.push(theirs);
+    const settings = config(mixedFolder(data, scratch), { durable_writes: false });
+    const servers = {
+      ours: { ...hold(await ringfenceOnHttp(settings)), calls: 'mixed' },
+      theirs: { ...hold(await emptyOnHttp()), calls: 'nothing' },
+    };
+    const load = hold(new Helper(script('load.js')));
+    const probe = hold(new Helper(script('probe.js')));
+    const ms = Math.max(30, TURN_MS * iterations);
     const rows = [];
-    for (const era of ['2025', '2026']) {
-      const failures = [];
-      const best = await withClients([ours.url, `${theirs.url}/${era}`], era, async ([us, them]) => {
-        const mixed = (index) => MIX[index % MIX.length](index);
-        return bestOf(rounds, {
-          ours: () => together(us, mixed, times(1_000), failures),
-          theirs: () => together(them, () => ['nothing', {}], times(1_000), failures),
-        });
-      });
-      const work = `mixed calls over HTTP, ${CALLERS} at once, ${era === '2025' ? 'sessions' : 'stateless'}, each`;
-      rows.push({
-        work,
-        against: EMPTY,
-        ...best,
-        target: 1.3,
-        agrees: failures.length === 0,
-        note: failures[0] ?? 'no errors',
-      });
+    for (const [era, title] of Object.entries(ERAS)) {
+      for (const clients of CLIENTS) {
+        const loads = await contest({ servers, load, probe, era, clients, rounds, ms });
+        addLoad({ era: title, clients, ...loads });
+        rows.push(...rowsOf(title, clients, loads));
+      }
     }
     return rows;
   } finally {
-    await Promise.all(servers.map((server) => server.close()));
+    await Promise.all(opened.map((closable) => closable.close()));
   }
 }
 
-async function withClients(urls, era, work) {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: CALLERS });
-  try {
-    const clients = urls.map((url) => Array.from({ length: CALLERS }, () => new HttpClient(url, { era, agent })));
-    await Promise.all(clients.flat().map((client) => client.open()));
-    return await work(clients);
-  } finally {
-    agent.destroy();
+async function contest({ servers, load, probe, era, clients, rounds, ms }) {
+  const sums = { ours: new Sum(), theirs: new Sum() };
+  const turn = async (name, time) => {
+    const { url, calls } = servers[name];
+    await load.ask({ open: { url: name === 'theirs' ? `${url}/${era}` : url, era, clients } });
+    const health = probe.ask({ url: new URL('/health', url).href, ms: time });
+    sums[name].add(await load.ask({ run: { calls, ms: time } }), await health);
+    await load.ask({ close: true });
+  };
+  for (const name of rounds > 1 ? ['ours', 'theirs'] : []) await turn(name, ms / 4);
+  sums.ours = new Sum();
+  sums.theirs = new Sum();
+  for (let round = 0; round < rounds; round++) {
+    for (const name of round % 2 === 0 ? ['ours', 'theirs'] : ['theirs', 'ours']) await turn(name, ms);
+  }
+  return { ours: sums.ours.figures(), theirs: sums.theirs.figures() };
+}
+
+class Sum {
+  #perSecond = 0;
+  #calls = [];
+  #health = [];
+  #failures = [];
+
+  add({ calls, ms, latencies, failures }, health) {
+    this.#perSecond = Math.max(this.#perSecond, (calls / ms) * 1000);
+    this.#calls.push(...latencies);
+    this.#health.push(...health);
+    this.#failures.push(...failures);
+  }
+
+  figures() {
+    const calls = this.#calls.sort((a, b) => a - b);
+    const health = this.#health.sort((a, b) => a - b);
+    return {
+      perSecond: this.#perSecond,
+      p50: percentile(calls, 50),
+      p99: percentile(calls, 99),
+      health50: percentile(health, 50),
+      health99: percentile(health, 99),
+      calls: calls.length,
+      failures: this.#failures.length,
+      failure: this.#failures[0],
+    };
   }
 }
 
-/** Milliseconds a call, when every client has one call on the way until `count` were made. */
-async function together(clients, callOf, count, failures) {
-  const answers = [];
-  let next = 0;
-  const started = performance.now();
-  await Promise.all(
-    clients.map(async (client) => {
-      while (next < count) answers.push(await client.call(...callOf(next++)));
-    }),
-  );
-  const ms = performance.now() - started;
-  for (const { result } of answers) {
-    try {
-      result();
-    } catch (error) {
-      failures.push(error.message);
-    }
+function rowsOf(era, clients, { ours, theirs }) {
+  const agrees = ours.failures + theirs.failures === 0;
+  const note = ours.failure ?? theirs.failure ?? 'no errors';
+  if (clients === COST_AT) {
+    const work = `mixed calls over HTTP, ${clients} at once, ${era}, each`;
+    const times = { ours: 1000 / ours.perSecond, theirs: 1000 / theirs.perSecond };
+    return [{ work, against: EMPTY, ...times, target: COST_TARGET, agrees, note }];
   }
-  return ms / count;
+  if (clients === HEALTH_AT) {
+    const work = `/health at p99 while ${clients} clients call, ${era}`;
+    return [{ work, against: `${HEALTH_MS} ms`, ours: ours.health99, theirs: HEALTH_MS, target: 1, agrees, note }];
+  }
+  return agrees ? [] : [{ work: `${clients} clients, ${era}`, against: EMPTY, ours: 1, theirs: 1, agrees, note }];
 }

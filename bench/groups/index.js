@@ -1,8 +1,10 @@
 import { glob } from './glob.js';
 import { grep } from './grep.js';
+import { growth } from './growth.js';
 import { hash } from './hash.js';
 import { overHttp } from './http.js';
 import { list } from './list.js';
+import { memory } from './memory.js';
 import { page } from './page.js';
 import { read } from './read.js';
 import { start } from './start.js';
@@ -13,4 +15,4 @@ import { write } from './write.js';
  * `{ work, against, ours, theirs, unit?, target?, agrees, note? }`. Figures are milliseconds unless `unit` says bytes;
  * `agrees` says that both sides gave the same, right result.
  */
-export const GROUPS = { start, read, write, list, grep, glob, hash, page, http: overHttp };
+export const GROUPS = { start, read, write, list, grep, glob, hash, page, http: overHttp, memory, growth };

@@ -42,6 +42,8 @@ function serveHttp() {
   };
 
   const server = http.createServer(async (request, response) => {
+    // As light as a server's answer can be, to compare how long it waits for its turn.
+    if (request.url === '/health') return response.writeHead(200).end('ok');
     try {
       await (request.url === '/mcp/2025' ? legacy : modern)(request, response);
     } catch {

@@ -1,0 +1,8 @@
+/** A time or an amount of memory as a person reads it. */
+export function figure(value, unit = 'ms') {
+  if (unit === 'bytes') return `${(value / 2 ** 20).toFixed(1)} MiB`;
+  if (value >= 10) return `${value.toFixed(0)} ms`;
+  return value >= 1 ? `${value.toFixed(1)} ms` : `${(value * 1000).toFixed(0)} µs`;
+}
+
+export const count = (value) => Math.round(value).toLocaleString('en');
