@@ -36,8 +36,16 @@ export interface ErrorDetails {
   cancelled: object;
   exhausted: object;
   io_error: { errno?: string };
+  path_not_allowed: { violation: Violation; allowed: readonly string[] };
+  sampling_unsupported: object;
+  bad_answer: { problem: string };
+  unsupported_encoding: { encoding: string };
+  undecodable: { tried: readonly string[] };
   internal: object;
 }
+
+/** What is wrong with a path that a policy refuses. */
+export type Violation = 'traversal' | 'absolute' | 'not_allowed' | 'link' | 'circle' | 'characters';
 
 /** The closed list of failures. A dialect answers every one of them. */
 export type ErrorCode = keyof ErrorDetails;

@@ -1,4 +1,5 @@
 export { openLog } from './audit/log.ts';
+export * from './bridge/index.ts';
 export { type Config, ConfigError, configFromDirs, loadConfig, type RootConfig } from './config/index.ts';
 export { classic } from './dialects/classic/index.ts';
 export { FileStorage } from './dialects/memory/file-storage.ts';
@@ -11,7 +12,7 @@ export {
   type MemoryToolOptions,
 } from './dialects/memory-tool/create-memory-tool.ts';
 export { workspace } from './dialects/workspace/index.ts';
-export { type ErrorCode, type ErrorDetails, isCode, RingfenceError } from './errors.ts';
+export { type ErrorCode, type ErrorDetails, isCode, RingfenceError, type Violation } from './errors.ts';
 export { type CallerPath, chooseBackend, parseCallerPath, Root } from './fence/index.ts';
 export { type HttpOptions, type HttpServing, type Mount, startHttp } from './server/http.ts';
 export { openService, type Service, type ServiceParts, speaking } from './server/service.ts';

@@ -1,34 +1,38 @@
-/** A tool that the client's model may use to answer. */
+/** A tool that the one who is asked may answer with. */
 export interface SampleTool {
   readonly name: string;
   readonly description: string;
-  readonly inputSchema: object;
+  readonly inputSchema: { readonly type: 'object'; readonly [key: string]: unknown };
 }
 
-/** A question to the client's model: the parameters of MCP's `sampling/createMessage`. */
+/** What is asked, in the form of MCP's `sampling/createMessage`. The same question has the same params, to the letter. */
 export interface SampleParams {
   readonly messages: { readonly role: 'user'; readonly content: { readonly type: 'text'; readonly text: string } }[];
-  readonly systemPrompt?: string;
+  readonly systemPrompt: string;
   readonly maxTokens: number;
-  /** Left out by the server where the client does not take them. */
-  readonly tools?: SampleTool[];
+  /** To be left out for a client that did not declare `sampling.tools`: it could not parse its own answer. */
+  readonly tools: SampleTool[];
 }
 
-export type SampleBlock =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'tool_use'; readonly name: string; readonly input: unknown; readonly id?: string }
-  | { readonly type: string };
-
-export interface SampleAnswer {
-  readonly content: SampleBlock | SampleBlock[] | string;
-  readonly stopReason?: string;
+/** One block of an answer. Text and tool calls are understood, all others ignored. */
+export interface SampleBlock {
+  readonly type: string;
+  readonly text?: unknown;
+  readonly name?: unknown;
+  readonly input?: unknown;
 }
 
-/**
- * Asks the client. Rejects with `timed_out`, `sampling_unsupported` or what else kept the client from answering; what it
- * rejects with has to be passed on as it is, since it may be no failure but the way of a server to end a round.
- */
-export type Sample = (
-  params: SampleParams,
-  options: { readonly signal?: AbortSignal; readonly timeoutMs: number },
-) => Promise<SampleAnswer>;
+/** The result of `sampling/createMessage`, or just its text. */
+export type SampleAnswer =
+  | string
+  | { readonly content: string | SampleBlock | readonly SampleBlock[]; readonly stopReason?: string | undefined };
+
+export interface SampleOptions {
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+  /** The bridge gives up after as long, whether this function settles or not. */
+  readonly timeoutMs: number;
+}
+
+/** Asks whoever has the files. What it throws reaches the caller of the bridge untouched. */
+export type Sample = (params: SampleParams, options: SampleOptions) => Promise<SampleAnswer>;

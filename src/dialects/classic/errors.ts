@@ -82,13 +82,18 @@ const ANSWERS: Answers = {
   }),
 
   internal: () => INTERNAL,
-  // No tool of this dialect names roots, edits text or applies patches.
+  // No tool of this dialect names roots, edits text, applies patches or asks the client for files.
   unknown_root: () => INTERNAL,
   not_text: () => INTERNAL,
   text_not_found: () => INTERNAL,
   text_not_unique: () => INTERNAL,
   line_out_of_range: () => INTERNAL,
   patch_failed: () => INTERNAL,
+  path_not_allowed: () => INTERNAL,
+  sampling_unsupported: () => INTERNAL,
+  bad_answer: () => INTERNAL,
+  unsupported_encoding: () => INTERNAL,
+  undecodable: () => INTERNAL,
 };
 
 const ABSOLUTE = 'absolute paths are not accepted; give the path relative to the root';

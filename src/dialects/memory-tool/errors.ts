@@ -73,6 +73,11 @@ const WORDINGS: Wordings = {
   unknown_root: () => 'Error: Internal error',
   patch_failed: () => 'Error: Internal error',
   invalid_pattern: () => 'Error: Internal error',
+  path_not_allowed: () => 'Error: Internal error',
+  sampling_unsupported: () => 'Error: Internal error',
+  bad_answer: () => 'Error: Internal error',
+  unsupported_encoding: () => 'Error: Internal error',
+  undecodable: () => 'Error: Internal error',
   internal: () => 'Error: Internal error',
 };
 

@@ -62,6 +62,11 @@ const ANSWERS: Answers = {
   unknown_root: () => failed('Internal error'),
   patch_failed: () => failed('Internal error'),
   invalid_pattern: () => failed('Internal error'),
+  path_not_allowed: () => failed('Internal error'),
+  sampling_unsupported: () => failed('Internal error'),
+  bad_answer: () => failed('Internal error'),
+  unsupported_encoding: () => failed('Internal error'),
+  undecodable: () => failed('Internal error'),
   internal: () => failed('Internal error'),
 };
 

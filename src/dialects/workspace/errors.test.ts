@@ -42,6 +42,11 @@ const EVERY: { readonly [C in ErrorCode]: ErrorDetails[C] } = {
   cancelled: {},
   exhausted: {},
   io_error: { errno: 'EIO' },
+  path_not_allowed: { violation: 'not_allowed', allowed: ['docs', 'src'] },
+  sampling_unsupported: {},
+  bad_answer: { problem: 'it was cut off' },
+  unsupported_encoding: { encoding: 'klingon' },
+  undecodable: { tried: ['utf-8'] },
   internal: {},
 };
 const CODES = Object.keys(EVERY) as ErrorCode[];

@@ -54,6 +54,15 @@ const WORDINGS: Wordings = {
   cancelled: () => 'cancelled before it was done',
   exhausted: () => 'server is out of file descriptors or memory; try again later',
   io_error: (_, path) => `input/output error: ${path}`,
+  path_not_allowed: ({ details }, path) =>
+    details.violation === 'not_allowed'
+      ? `path is not in an allowed folder (allowed: ${details.allowed.join(', ')}): ${path}`
+      : `path resolves outside root boundary (${details.violation}): ${path}`,
+  sampling_unsupported: (_, path) =>
+    `this client cannot be asked for files (it does not support sampling); hand the file over with guide_cache_file first: ${path}`,
+  bad_answer: ({ details }, path) => `the client's answer cannot be used: ${details.problem}: ${path}`,
+  unsupported_encoding: ({ details }) => `unsupported encoding: ${details.encoding}`,
+  undecodable: ({ details }, path) => `file cannot be decoded as ${details.tried.join(', ')}: ${path}`,
   internal: () => 'internal error; the server log has the details',
 };
 

@@ -1,0 +1,114 @@
+import type { ErrorCode, ErrorDetails, Violation } from '../errors.ts';
+
+/** What kind of failure it is, for a program that decides what to do about it. */
+export type ErrorType = 'security' | 'validation' | 'not_found' | 'permission' | 'timeout' | 'unsupported' | 'system';
+
+export interface Wording {
+  readonly errorType: ErrorType;
+  readonly message: string;
+  /** What to do next. */
+  readonly instruction: string;
+}
+
+type Wordings = { readonly [C in ErrorCode]?: (details: ErrorDetails[C], path: string) => Wording };
+
+const COMMON_ENCODINGS =
+  'utf-8, utf-16le, utf-16be, latin1, iso-8859-1 to -16, windows-1250 to -1258, koi8-r, shift_jis, euc-jp, gbk, gb18030, big5, euc-kr, and base64 for bytes';
+
+const WORDINGS: Wordings = {
+  path_not_allowed: ({ violation, allowed }, path) =>
+    security(`Path refused (${VIOLATION_NAMES[violation]}): ${path}`, VIOLATIONS[violation], allowed),
+  outside_root: (_, path) => security(`Path refused (traversal): ${path}`, VIOLATIONS.traversal),
+  link_loop: (_, path) => security(`Path refused (circle of links): ${path}`, VIOLATIONS.circle),
+  invalid_path: (_, path) => security(`Path refused (bad characters): ${path}`, VIOLATIONS.characters),
+  invalid_argument: ({ problem }) => validation(problem, 'Correct the argument and call again.'),
+  invalid_pattern: ({ problem }) =>
+    validation(`Invalid pattern: ${problem}`, 'Use a plain glob such as "*.md" or "**/*.ts".'),
+  invalid_encoding: ({ argument }) =>
+    validation(
+      `${argument} does not fit its encoding`,
+      'Bytes must be base64 in its one proper spelling: padded, on one line, in the standard alphabet. Text must be valid Unicode.',
+    ),
+  unsupported_encoding: ({ encoding }) =>
+    validation(`Unsupported encoding: ${encoding}`, `Supported are ${COMMON_ENCODINGS}.`),
+  undecodable: ({ tried }, path) =>
+    validation(
+      `The content cannot be read as ${tried.join(', nor as ')}: ${path}`,
+      'Name the encoding of the file, or hand it over as base64 and read it as binary.',
+    ),
+  name_too_long: (_, path) => validation(`Path too long: ${path}`, 'Use a shorter path.'),
+  too_large: ({ size, limit }, path) =>
+    validation(
+      `Too large: ${size} bytes, the limit is ${limit}: ${path}`,
+      'Hand over less at once: the cache cannot hold more than its limit.',
+    ),
+  bad_answer: ({ problem }, path) =>
+    validation(`The answer cannot be used: ${problem}: ${path}`, 'Answer in one of the forms that the request names.'),
+  not_found: (_, path) => ({
+    errorType: 'not_found',
+    message: `File or folder not found: ${path}`,
+    instruction: 'Check the path, for example by listing the folder above it.',
+  }),
+  permission_denied: (_, path) => ({
+    errorType: 'permission',
+    message: `Permission denied: ${path}`,
+    instruction: 'Grant access to the file on the side that has it, or use another file.',
+  }),
+  timed_out: ({ seconds }, path) => ({
+    errorType: 'timeout',
+    message: `No answer within ${seconds} seconds${path && `: ${path}`}`,
+    instruction: 'Try again, or hand the file over with guide_cache_file before it is asked for.',
+  }),
+  sampling_unsupported: (_, path) => ({
+    errorType: 'unsupported',
+    message: `This client cannot be asked for files, because it does not support sampling: ${path}`,
+    instruction: 'Hand the file over with guide_cache_file (or guide_read_file in chunks), or attach it as a resource.',
+  }),
+  cancelled: () => system('Cancelled before it was done', 'Call again if the result is still needed.'),
+  exhausted: () => system('Too much is under way at once', 'Try again when earlier requests are answered.'),
+};
+
+const VIOLATION_NAMES: Readonly<Record<Violation, string>> = {
+  traversal: 'traversal',
+  absolute: 'absolute path',
+  not_allowed: 'not in an allowed folder',
+  link: 'link that leaves the allowed folders',
+  circle: 'circle of links',
+  characters: 'bad characters',
+};
+
+const VIOLATIONS: Readonly<Record<Violation, string>> = {
+  traversal: 'Use a path that stays inside the project; ".." must not climb out of it.',
+  absolute: 'Use a path relative to the project root, without a drive, a home folder or a URL scheme.',
+  not_allowed: 'Use a path inside an allowed folder.',
+  link: 'Use the path of a file that itself lies in an allowed folder.',
+  circle: 'Use a path without a circle of symbolic links.',
+  characters: 'Use a path without control characters and of valid Unicode.',
+};
+
+/** A readable form of any failure. It shows the caller's path, never one of the host. */
+export function wordingOf<C extends ErrorCode>(code: C, details: ErrorDetails[C], path = ''): Wording {
+  const word = WORDINGS[code];
+  return word?.(details, printable(path)) ?? system(`Failed: ${code.replaceAll('_', ' ')}`, 'Try again later.');
+}
+
+function security(message: string, instruction: string, allowed: readonly string[] = []): Wording {
+  const folders = allowed.length === 0 ? '' : ` Allowed folders: ${allowed.join(', ')}.`;
+  return { errorType: 'security', message, instruction: instruction + folders };
+}
+
+function validation(message: string, instruction: string): Wording {
+  return { errorType: 'validation', message, instruction };
+}
+
+function system(message: string, instruction: string): Wording {
+  return { errorType: 'system', message, instruction };
+}
+
+const SHOWN_PATH = 200;
+
+/** A path with control characters would garble the message or a log line, so it is shown quoted and escaped. */
+function printable(path: string): string {
+  const shown = path.length > SHOWN_PATH ? `${path.slice(0, SHOWN_PATH)}…` : path;
+  return /\p{Cc}/u.test(shown) || !shown.isWellFormed() ? JSON.stringify(shown) : shown;
+}
