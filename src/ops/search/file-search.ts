@@ -17,7 +17,7 @@ const OVERLAP = 64 * 1024;
 const SNIFFED = 8 * 1024;
 
 const LF = 0x0a;
-const BYTE_ORDER_MARK = '\ufeff';
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 export interface FileSearchOptions {
   readonly pattern: LinePattern;
@@ -144,27 +144,21 @@ export class FileSearch {
     this.#open = [];
     for (const match of open) this.#extend(match, region, afterInLine);
 
-    const candidates = new Candidates(region, pattern.needles);
-    let from = this.#inLineMatched ? afterInLine : 0;
+    const scan = pattern.scan(region);
+    let from = this.#inLineMatched ? afterInLine : this.#afterMark(region);
     while (from < region.length && !found.full) {
-      const at = candidates.next(from);
+      const at = scan.next(from);
       if (at === -1) return;
-      const start = lineStart(region, from, at);
       const end = lineEnd(region, at);
-      if (pattern.needleSuffices || this.#matches(region, start, end)) this.#record(region, start, end);
+      this.#record(region, lineStart(region, at), end);
       from = end + 1;
     }
   }
 
-  #matches(region: Buffer, start: number, end: number): boolean {
-    return this.#options.pattern.test(this.#text(region, start, end));
-  }
-
-  /** What the pattern is tried on: a byte order mark does not keep `^` from matching what follows it. */
-  #text(region: Buffer, start: number, end: number): string {
-    const text = region.toString('utf8', start, end);
-    const first = start === 0 && this.#line === 1 && !this.#inLine;
-    return first && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+  /** A byte order mark does not keep `^` from matching what follows it. */
+  #afterMark(region: Buffer): number {
+    const atStart = this.#line === 1 && !this.#inLine;
+    return atStart && region.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
   }
 
   #record(region: Buffer, start: number, end: number): void {
@@ -213,39 +207,9 @@ export class FileSearch {
   }
 }
 
-/** Offsets at which a matching line may lie. */
-class Candidates {
-  readonly #region: Buffer;
-  readonly #needles: readonly Buffer[] | undefined;
-  /** Where each needle is next, -1 for nowhere. */
-  readonly #hits: number[];
-
-  constructor(region: Buffer, needles: readonly Buffer[] | undefined) {
-    this.#region = region;
-    this.#needles = needles;
-    this.#hits = needles?.map((needle) => region.indexOf(needle)) ?? [];
-  }
-
-  /** The first one at or after `from`, or -1. */
-  next(from: number): number {
-    if (this.#needles === undefined) return from;
-    let nearest = -1;
-    for (const [i, needle] of this.#needles.entries()) {
-      let hit = this.#hits[i] as number;
-      if (hit !== -1 && hit < from) {
-        hit = this.#region.indexOf(needle, from);
-        this.#hits[i] = hit;
-      }
-      if (hit !== -1 && (nearest === -1 || hit < nearest)) nearest = hit;
-    }
-    return nearest;
-  }
-}
-
-/** Where the line around `at` begins; `floor` is the beginning of a line at or before it. */
-function lineStart(region: Buffer, floor: number, at: number): number {
-  if (at === floor) return floor;
-  return Math.max(floor, region.lastIndexOf(LF, at - 1) + 1);
+/** Where the line around `at` begins. */
+function lineStart(region: Buffer, at: number): number {
+  return at === 0 ? 0 : region.lastIndexOf(LF, at - 1) + 1;
 }
 
 /** Where the line around `at` ends: at its LF, or with the region. */

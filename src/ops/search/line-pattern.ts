@@ -1,6 +1,12 @@
 import { RE2JS, RE2JSException } from 're2js';
 import { RingfenceError } from '../../errors.ts';
-import { requiredLiterals } from './required-literals.ts';
+import { LineAutomaton } from './automaton/line-automaton.ts';
+import { LineDfa } from './automaton/line-dfa.ts';
+import { programOf } from './automaton/program.ts';
+import { LineByLine } from './line-by-line.ts';
+import { FilteredScan, type LineScan, PlainScan } from './line-scan.ts';
+import { choosePrefilter } from './prefilter/choose-prefilter.ts';
+import { NeedlePrefilter } from './prefilter/needle-prefilter.ts';
 
 /** Compiling takes time with the length, and nobody writes such a pattern by hand. */
 const MAX_PATTERN_LENGTH = 64 * 1024;
@@ -17,11 +23,8 @@ export interface LinePatternOptions {
 
 /** A compiled pattern, as the search of lines needs it. */
 export interface LinePattern {
-  /** Every matching line holds the bytes of at least one of these. */
-  readonly needles: readonly Buffer[] | undefined;
-  /** A line that holds a needle matches without a further look. */
-  readonly needleSuffices: boolean;
-  test(text: string): boolean;
+  /** Starts to look for matching lines in a region of whole lines. */
+  scan(region: Buffer): LineScan;
   /** Where in a matching text the first match begins; in very long texts, a place that looks like it. */
   positionIn(text: string): number;
 }
@@ -29,14 +32,28 @@ export interface LinePattern {
 /** Compiles RE2 syntax, or plain text. Raises `invalid_pattern` with the parser's own words. */
 export function compileLinePattern({ pattern, literal, caseInsensitive }: LinePatternOptions): LinePattern {
   const regex = compileRegex(literal ? RE2JS.quote(pattern) : pattern, caseInsensitive);
-  const literals = requiredLiterals(regex);
+  return { scan: scannerFor(regex), positionIn: (text) => positionIn(regex, text) };
+}
+
+function scannerFor(regex: RE2JS): LinePattern['scan'] {
+  const text = onlyText(regex);
+  if (text !== undefined) {
+    const needle = new NeedlePrefilter([Buffer.from(text)]);
+    return (region) => needle.over(region);
+  }
+  const lineByLine = new LineByLine((line) => regex.test(line));
+  const program = programOf(regex);
+  const automated = program !== undefined && LineDfa.fits(program);
+  const matcher = automated ? new LineAutomaton(program, lineByLine) : lineByLine;
+  const prefilter = choosePrefilter(regex, program);
+  if (prefilter === undefined) return (region) => new PlainScan(region, matcher);
+  return (region) => new FilteredScan(region, matcher, prefilter.over(region));
+}
+
+/** The text, if the pattern is nothing but a text within one line. */
+function onlyText(regex: RE2JS): string | undefined {
   const { prefixComplete, prefix } = regex.re2() as { prefixComplete: boolean; prefix: string };
-  return {
-    needles: literals?.map((text) => Buffer.from(text)),
-    needleSuffices: prefixComplete && literals?.length === 1 && literals[0] === prefix && !prefix.includes('\n'),
-    test: (text) => regex.test(text),
-    positionIn: (text) => positionIn(regex, text),
-  };
+  return prefixComplete && prefix !== '' && !prefix.includes('\n') ? prefix : undefined;
 }
 
 /** Compiles RE2 syntax. Raises `invalid_pattern`. */

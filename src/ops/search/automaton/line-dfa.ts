@@ -1,0 +1,284 @@
+import { AT_END, AT_START, NO_WORD_BOUNDARY, type Program, RUNES, WORD_BOUNDARY } from './program.ts';
+import { changesUpTo, firstAlike, lastAlike, MAX_RUNE, type RuneSet } from './rune-set.ts';
+import { ThreadSet } from './thread-set.ts';
+import { leadOf, REPLACEMENT } from './utf8.ts';
+
+/** A state is the offset of its row in the table; a row has an entry for each byte. */
+const ROW = 256;
+/** Not built yet. Whatever follows is also unknown, so a loop may look late. */
+const UNKNOWN = 0;
+/** The line matches. This state is never left either. */
+export const MATCHED = ROW;
+/** At the start of a line. */
+export const START = 2 * ROW;
+
+const LF = 0x0a;
+const LAST_ASCII = 0x7f;
+const WORD: RuneSet = Int32Array.of(0x30, 0x3a, 0x41, 0x5b, 0x5f, 0x60, 0x61, 0x7b);
+const LATER = AT_END | WORD_BOUNDARY | NO_WORD_BOUNDARY;
+
+/** Memory for states, counted roughly. */
+const MAX_MEMORY = 4 * 1024 * 1024;
+const STATE_MEMORY = 4 * ROW + 200;
+/** So many at least must fit, or it is not worth the while. */
+const FEWEST_STATES = 16;
+
+/** Between two characters. */
+interface Between {
+  readonly threads: Int32Array;
+  /** Some of them wait for a decision. */
+  readonly undecided: boolean;
+  readonly afterWord: boolean;
+  readonly atStart: boolean;
+}
+
+/** Within the bytes of one character. */
+interface Inside {
+  /** The state before this character, which counts if the character turns out not to be one. */
+  readonly base: number;
+  /** The state after it, where that is known already, whatever bytes are still missing. */
+  readonly target: number | undefined;
+  /** Its bits so far. */
+  readonly bits: number;
+  readonly taken: number;
+  readonly missing: number;
+  /** What the next byte may be. */
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Where a character leads, and the code points around it that lead there too. */
+interface Step {
+  readonly target: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * A deterministic automaton over the bytes of lines, built as far as texts ask for it. Characters are decoded on the
+ * way: what is not UTF-8 counts as U+FFFD, just as in a decoded text. Every line is a text of its own; LF leads back to
+ * the start unless the line matches at its end.
+ */
+export class LineDfa {
+  /** The next state is at `table[state | byte]`. Another array after something was built. */
+  table = new Int32Array(16 * ROW);
+  readonly #program: Program;
+  readonly #before: ThreadSet;
+  readonly #after: ThreadSet;
+  #states: (Between | Inside | undefined)[] = [];
+  #ids = new Map<number, number[]>();
+  #insides = new Map<string, number>();
+  #memory = 0;
+
+  constructor(program: Program) {
+    this.#program = program;
+    this.#before = new ThreadSet(program);
+    this.#after = new ThreadSet(program);
+    this.#reset();
+  }
+
+  /** Programs so large that hardly any state fits are better run otherwise. */
+  static fits(program: Program): boolean {
+    return FEWEST_STATES * (STATE_MEMORY + 4 * program.code.length) <= MAX_MEMORY;
+  }
+
+  /** It is time to forget all states but one. */
+  get full(): boolean {
+    return this.#memory >= MAX_MEMORY;
+  }
+
+  get states(): number {
+    return this.#states.length;
+  }
+
+  /** Forgets all states but this one. Returns what it is called now, and how many bytes to take back. */
+  flush(state: number): { state: number; back: number } {
+    const kept = this.#states[state / ROW];
+    if (kept === undefined) throw new Error(`no state ${state}`);
+    const base = ('base' in kept ? this.#states[kept.base / ROW] : kept) as Between;
+    this.#reset();
+    return { state: this.#between(base), back: 'base' in kept ? kept.taken : 0 };
+  }
+
+  /** Where a byte leads; finds it out if it is not in the table yet. */
+  next(state: number, byte: number): number {
+    const known = this.table[state | byte] as number;
+    return known === UNKNOWN ? this.#build(state, byte) : known;
+  }
+
+  #build(state: number, byte: number): number {
+    const from = this.#states[state / ROW];
+    if (from === undefined) throw new Error(`no state ${state}`);
+    return 'base' in from ? this.#insideStep(state, from, byte) : this.#betweenStep(state, byte);
+  }
+
+  /** Does the line match if it ends here? */
+  matchesAtEnd(state: number): boolean {
+    if (state === MATCHED) return true;
+    const from = this.#states[state / ROW];
+    if (from === undefined) throw new Error(`no state ${state}`);
+    if ('base' in from) return this.matchesAtEnd(this.#step(from.base, REPLACEMENT).target);
+    if (!from.undecided) return false;
+    this.#decide(from, from.afterWord ? AT_END | WORD_BOUNDARY : AT_END | NO_WORD_BOUNDARY);
+    return this.#before.matched;
+  }
+
+  #betweenStep(state: number, byte: number): number {
+    if (byte === LF) return this.#fill(state, LF, LF, this.matchesAtEnd(state) ? MATCHED : START);
+    if (byte <= LAST_ASCII) {
+      const { target, first, last } = this.#step(state, byte);
+      const low = byte > LF ? Math.max(first, LF + 1) : first;
+      const high = byte < LF ? Math.min(last, LF - 1) : Math.min(last, LAST_ASCII);
+      return this.#fill(state, low, high, target);
+    }
+    const lead = leadOf(byte);
+    if (lead !== undefined) {
+      const inside = this.#inside({ base: state, taken: 1, ...lead });
+      return this.#fill(state, byte, byte, inside);
+    }
+    return this.#fill(state, byte, byte, this.#step(state, REPLACEMENT).target);
+  }
+
+  #insideStep(state: number, from: Inside, byte: number): number {
+    const { base, target, missing, low, high } = from;
+    if (byte < low || byte > high) {
+      const replaced = this.#step(base, REPLACEMENT).target;
+      return this.#fill(state, byte, byte, this.next(replaced, byte));
+    }
+    if (missing === 1) {
+      if (target !== undefined) return this.#fill(state, low, high, target);
+      const rune = (from.bits << 6) | (byte & 0x3f);
+      const step = this.#step(base, rune);
+      const down = Math.min(rune - step.first, byte - low);
+      const up = Math.min(step.last - rune, high - byte);
+      return this.#fill(state, byte - down, byte + up, step.target);
+    }
+    const bits = (from.bits << 6) | (byte & 0x3f);
+    const next = this.#inside({ base, bits, taken: from.taken + 1, missing: missing - 1, low: 0x80, high: 0xbf });
+    return this.#fill(state, byte, byte, next);
+  }
+
+  #fill(state: number, first: number, last: number, target: number): number {
+    this.table.fill(target, state + first, state + last + 1);
+    return target;
+  }
+
+  /** Where one character leads from a state between characters. */
+  #step(state: number, rune: number): Step {
+    const from = this.#states[state / ROW] as Between;
+    const { code, start } = this.#program;
+    const wordChanges = changesUpTo(WORD, rune);
+    const isWord = (wordChanges & 1) === 1;
+    let first = 0;
+    let last = MAX_RUNE;
+    let threads = from.threads;
+    if (from.undecided) {
+      first = firstAlike(WORD, wordChanges);
+      last = lastAlike(WORD, wordChanges);
+      this.#decide(from, isWord === from.afterWord ? NO_WORD_BOUNDARY : WORD_BOUNDARY);
+      if (this.#before.matched) return { target: MATCHED, first, last };
+      threads = this.#before.threads;
+    }
+    const after = this.#after;
+    after.clear();
+    for (const thread of threads) {
+      const { op, runes, next } = code[thread] as (typeof code)[number];
+      if (op !== RUNES) continue;
+      const changes = changesUpTo(runes, rune);
+      const low = Math.max(first, firstAlike(runes, changes));
+      const high = Math.min(last, lastAlike(runes, changes));
+      if ((changes & 1) === 1) after.add(next, 0, LATER);
+      // Then the others do not matter.
+      if (after.matched) return { target: MATCHED, first: low, last: high };
+      first = low;
+      last = high;
+    }
+    after.add(start, 0, LATER);
+    if (after.undecided) {
+      first = Math.max(first, firstAlike(WORD, wordChanges));
+      last = Math.min(last, lastAlike(WORD, wordChanges));
+    }
+    const target = after.matched ? MATCHED : this.#stateOf(after, { afterWord: isWord, atStart: false });
+    return { target, first, last };
+  }
+
+  /** Leaves in `#before` what remains of the threads once it is known what holds. */
+  #decide(from: Between, known: number): void {
+    const holds = from.atStart ? known | AT_START : known;
+    this.#before.clear();
+    for (const thread of from.threads) this.#before.add(thread, holds, 0);
+  }
+
+  /** Where the threads are decided, it does not matter where they are. */
+  #stateOf({ threads, undecided }: ThreadSet, where: { afterWord: boolean; atStart: boolean }): number {
+    const { afterWord, atStart } = undecided ? where : { afterWord: false, atStart: false };
+    return this.#between({ threads: threads.slice().sort(), undecided, afterWord, atStart });
+  }
+
+  #between(state: Between): number {
+    const hash = hashOf(state);
+    const alike = this.#ids.get(hash);
+    const known = alike?.find((id) => isSame(this.#states[id / ROW] as Between, state));
+    if (known !== undefined) return known;
+    const id = this.#new(state);
+    if (alike === undefined) this.#ids.set(hash, [id]);
+    else alike.push(id);
+    this.#memory += 4 * state.threads.length;
+    return id;
+  }
+
+  /** If all characters that begin so lead to the same state, their other bytes do not matter. */
+  #inside(state: Omit<Inside, 'target'>): number {
+    const { base, taken, missing, low, high } = state;
+    const shift = 6 * (missing - 1);
+    const first = ((state.bits << 6) | (low & 0x3f)) << shift;
+    const last = (((state.bits << 6) | (high & 0x3f)) << shift) | ((1 << shift) - 1);
+    const step = this.#step(base, first);
+    const target = step.last >= last ? step.target : undefined;
+    const bits = target === undefined ? state.bits : 0;
+    const key = `${base} ${target} ${bits} ${taken} ${missing} ${low} ${high}`;
+    let id = this.#insides.get(key);
+    if (id === undefined) {
+      id = this.#new({ ...state, target });
+      this.#insides.set(key, id);
+    }
+    return id;
+  }
+
+  #new(state: Between | Inside): number {
+    const id = this.#states.length * ROW;
+    this.#states.push(state);
+    this.#memory += STATE_MEMORY;
+    if (id === this.table.length) {
+      const larger = new Int32Array(2 * id);
+      larger.set(this.table);
+      this.table = larger;
+    }
+    return id;
+  }
+
+  #reset(): void {
+    this.table.fill(UNKNOWN);
+    this.table.fill(MATCHED, MATCHED, MATCHED + ROW);
+    this.#states = [undefined, undefined];
+    this.#ids.clear();
+    this.#insides.clear();
+    this.#memory = 0;
+    this.#after.clear();
+    this.#after.add(this.#program.start, AT_START, LATER);
+    // What matches nothing at the start of a line matches every line.
+    if (this.#after.matched) this.table.fill(MATCHED, START, START + ROW);
+    this.#stateOf(this.#after, { afterWord: false, atStart: true });
+  }
+}
+
+function hashOf({ threads, afterWord, atStart }: Between): number {
+  let hash = (afterWord ? 1 : 0) + (atStart ? 2 : 0);
+  for (const thread of threads) hash = Math.imul(hash ^ thread, 0x01000193) + 1;
+  return hash;
+}
+
+function isSame(a: Between, b: Between): boolean {
+  if (a.threads.length !== b.threads.length || a.afterWord !== b.afterWord || a.atStart !== b.atStart) return false;
+  return a.threads.every((thread, i) => thread === b.threads[i]);
+}

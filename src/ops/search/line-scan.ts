@@ -1,0 +1,57 @@
+import { lineEnd, lineStart } from './line-bounds.ts';
+import type { LineMatcher } from './line-matcher.ts';
+import { type Finder, VAIN } from './prefilter/prefilter.ts';
+
+/** Goes through a region of whole lines, from one matching line to the next. */
+export interface LineScan {
+  /** An offset in the first matching line at or after `from`, where a line begins; or -1. `from` never decreases. */
+  next(from: number): number;
+}
+
+/** Looks at every line. */
+export class PlainScan implements LineScan {
+  readonly #region: Buffer;
+  readonly #matcher: LineMatcher;
+
+  constructor(region: Buffer, matcher: LineMatcher) {
+    this.#region = region;
+    this.#matcher = matcher;
+  }
+
+  next(from: number): number {
+    return this.#matcher.next(this.#region, from, this.#region.length);
+  }
+}
+
+/** A prefilter may be in vain for so many bytes before it has to prove its worth. */
+const PATIENCE = 4096;
+
+/** Looks at lines that a prefilter finds, as long as that saves time. */
+export class FilteredScan implements LineScan {
+  readonly #region: Buffer;
+  readonly #matcher: LineMatcher;
+  readonly #finder: Finder;
+  #lost = 0;
+
+  constructor(region: Buffer, matcher: LineMatcher, finder: Finder) {
+    this.#region = region;
+    this.#matcher = matcher;
+    this.#finder = finder;
+  }
+
+  next(from: number): number {
+    const region = this.#region;
+    for (let floor = from; floor < region.length; ) {
+      if (this.#lost + this.#finder.lost > PATIENCE + floor) return this.#matcher.next(region, floor, region.length);
+      const at = this.#finder.next(floor);
+      if (at === -1) return -1;
+      const start = lineStart(region, floor, at);
+      const end = lineEnd(region, at, region.length);
+      const found = this.#matcher.next(region, start, end);
+      if (found !== -1) return found;
+      this.#lost += VAIN + end - start;
+      floor = end;
+    }
+    return -1;
+  }
+}
