@@ -1,7 +1,7 @@
-import { type Config, ConfigError } from '../config/index.ts';
+import { type Config, ConfigError, type DialectConfig } from '../config/index.ts';
 import { type HttpServing, type Mount, startHttp } from '../server/http.ts';
 import { isLoopbackAddress } from '../server/origin.ts';
-import { type Service, speaking } from '../server/service.ts';
+import { type Shared, speaking } from '../server/service.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';
 import { loadDialect, mountPath } from './dialects.ts';
 import { ListenError } from './listen-error.ts';
@@ -17,9 +17,9 @@ export interface ServeOptions extends Source {
 export async function serve(options: ServeOptions): Promise<void> {
   const config = withOverrides(await configOf(options), options);
   const stopped = firstSignal();
-  const started = await start(config, config.dialects[0]);
+  const started = start(config);
   const { logger } = started.log;
-  const mounts = await mountsOf(config, started.service);
+  const mounts = await mountsOf(config, started.shared);
   const http = await listen(() => startHttp(mounts, config), config, options);
   const urls = mounts.map(({ path }) => http.base + path);
   const facts = { ...started.facts, dialects: config.dialects.map(({ name }) => name) };
@@ -40,12 +40,12 @@ export async function serve(options: ServeOptions): Promise<void> {
   await started.close();
 }
 
-async function mountsOf({ dialects: [first, ...more] }: Config, service: Service): Promise<[Mount, ...Mount[]]> {
-  const others = more.map(async ({ name, root }) => ({
+async function mountsOf({ dialects: [first, ...more] }: Config, shared: Shared): Promise<[Mount, ...Mount[]]> {
+  const mount = async ({ name, root }: DialectConfig): Promise<Mount> => ({
     path: mountPath(name),
-    service: speaking(service, await loadDialect(name), root),
-  }));
-  return [{ path: mountPath(first.name), service }, ...(await Promise.all(others))];
+    service: speaking(shared, await loadDialect(name), root),
+  });
+  return [await mount(first), ...(await Promise.all(more.map(mount)))];
 }
 
 function withOverrides(config: Config, { host, port }: ServeOptions): Config {

@@ -4,14 +4,12 @@ import {
   type Config,
   ConfigError,
   configFromDirs,
-  type DialectConfig,
   fenceFromEnvironment,
   loadConfig,
   packageVersion,
 } from '../config/index.ts';
-import { openService, type Service } from '../server/service.ts';
+import { openShared, type Shared } from '../server/service.ts';
 import { sweepInBackground } from '../server/sweep.ts';
-import { loadDialect } from './dialects.ts';
 
 /** How long running calls may take to finish once the server was asked to stop, so that all is over within 10 s. */
 export const GRACE_MS = 8_500;
@@ -22,9 +20,9 @@ export interface Source {
   readonly config?: string;
 }
 
-/** A service that is open, with what it takes to describe and to end it. */
+/** What is open once the server runs, with what it takes to describe and to end it. */
 export interface Started {
-  readonly service: Service;
+  readonly shared: Shared;
   readonly log: Log;
   /** What is logged about the start. Names roots, never their folders. */
   readonly facts: Readonly<Record<string, unknown>>;
@@ -41,19 +39,19 @@ export async function configOf({ dirs, config }: Source): Promise<Config> {
   throw new ConfigError('nothing to serve; give the folders to serve, or a config with --config FILE');
 }
 
-/** Opens everything but the transport. Raises `ConfigError`. */
-export async function start(config: Config, { name, root }: DialectConfig): Promise<Started> {
+/** Opens everything but dialects and transport. Raises `ConfigError`. */
+export function start(config: Config): Started {
   const backend = fenceFromEnvironment();
   const log = openLog(config.logLevel);
-  const service = openService({ config, dialect: await loadDialect(name), home: root, backend, logger: log.logger });
-  const sweep = sweepInBackground(service);
+  const shared = openShared({ config, backend, logger: log.logger });
+  const sweep = sweepInBackground(shared);
   // Node's own report would print the error's message, which may quote file content.
   process.once('uncaughtException', (error) => {
     log.logger.error({ error: trace(error) }, 'crashed');
     void log.flush().finally(() => process.exit(1));
   });
   return {
-    service,
+    shared,
     log,
     facts: {
       version: packageVersion(),
@@ -63,7 +61,7 @@ export async function start(config: Config, { name, root }: DialectConfig): Prom
     },
     close: async () => {
       sweep.stop();
-      await service.close();
+      await shared.close();
       await log.flush();
     },
   };

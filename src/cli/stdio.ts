@@ -1,21 +1,27 @@
 import { type Config, ConfigError, type DialectConfig } from '../config/index.ts';
+import { speaking } from '../server/service.ts';
 import { startStdio } from '../server/stdio.ts';
+import { introductionOf, loadDialect } from './dialects.ts';
 import { firstSignal } from './signals.ts';
 import { GRACE_MS, start } from './start.ts';
 
 /** Serves the client at the other end of stdin and stdout until it goes away or we are told to stop. Raises `ConfigError`. */
 export async function stdio(config: Config, dialect: DialectConfig): Promise<void> {
   const stopped = firstSignal();
-  const started = await start(config, dialect);
-  const { logger } = started.log;
-  const serving = startStdio(started.service);
-  logger.info({ ...started.facts, dialect: dialect.name, address: 'stdio' }, 'serving');
+  const { shared, facts, close } = start(config);
+  const { logger, running } = shared;
+  const serving = startStdio({
+    introduction: await introductionOf(dialect.name),
+    shared,
+    load: async () => speaking(shared, await loadDialect(dialect.name), dialect.root),
+  });
+  logger.info({ ...facts, dialect: dialect.name, address: 'stdio' }, 'serving');
   const reason = await Promise.race([stopped, serving.gone.then(() => 'client gone')]);
   logger.info({ reason }, 'stopping');
-  await started.service.running.drain(reason === 'client gone' ? 0 : GRACE_MS);
+  await running.drain(reason === 'client gone' ? 0 : GRACE_MS);
   await serving.close();
   logger.info('stopped');
-  await started.close();
+  await close();
 }
 
 /** The dialect of `ringfence stdio`. Raises `ConfigError` for a config that names only others. */

@@ -1,4 +1,5 @@
 export type { AuthConfig, TokenConfig } from './auth-config.ts';
+export { builtIntroduction } from './built-introduction.ts';
 export { type ClassicFlags, classicConfig } from './classic-config.ts';
 export type { Config, DialectConfig, RootConfig } from './config.ts';
 export { ConfigError } from './config-error.ts';

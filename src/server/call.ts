@@ -1,4 +1,4 @@
-import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type CallEvent, type Failure, recordCall } from '../audit/call-event.ts';
 import { RingfenceError } from '../errors.ts';
 import type { Root } from '../fence/index.ts';
@@ -29,8 +29,20 @@ export interface CallRequest {
   readonly roots: Roots;
   readonly sample: CallContext['sample'];
   /** Aborted when the client cancels or goes away. */
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
+  /** Hears of the call at once, to be able to stop it: a signal costs more, and most calls are over before anyone needs one. */
+  onStart?(running: RunningCall): void;
   progress(done: number, total?: number): void;
+}
+
+/** The client asked for a tool that does not exist: an error of the protocol, with its code for invalid parameters. */
+export class UnknownTool extends Error {
+  readonly code = -32602;
+
+  constructor(message: string) {
+    super(message);
+    this.name = 'UnknownTool';
+  }
 }
 
 export type CallTool = (request: CallRequest) => Promise<CallToolResult>;
@@ -49,6 +61,7 @@ export function toolCaller(service: Service): CallTool {
     const { name, args, client } = request;
     const started = performance.now();
     const running = service.running.start(request.signal);
+    request.onStart?.(running);
     const found = tools.get(name);
     const call = new Call();
     call.describe(found?.tool.subject ?? [], args);
@@ -73,7 +86,7 @@ export function toolCaller(service: Service): CallTool {
       const meant = nearest(name, tools.keys());
       const message = `unknown tool: ${name.slice(0, MAX_ECHO)}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
       finish({ result: { content: [] }, bytes: message.length }, { code: 'unknown_tool' });
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+      throw new UnknownTool(message);
     }
     const { tool, check } = found;
     const checked: Checked<Args> = check(args);

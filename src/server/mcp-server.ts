@@ -4,15 +4,11 @@ import {
   type Transport,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { packageVersion } from '../config/index.ts';
 import { toolCaller } from './call.ts';
+import { INTRODUCTION_CACHE, type Introduction, introduce } from './introduction.ts';
 import { anonymousClient, type Peer } from './peer.ts';
-import { progressOf } from './progress.ts';
+import { progressReports } from './progress.ts';
 import type { Service } from './service.ts';
-import { describeTools } from './tool-list.ts';
-
-/** How long a client may keep the list of tools, which changes only with a new version of the server. */
-const LIST_TTL_MS = 300_000;
 
 /** Makes the protocol server of one connection, or of one request where connections do not last. */
 export type NewServer = (peer: Peer) => Server;
@@ -21,23 +17,25 @@ export type NewServer = (peer: Peer) => Server;
  * A factory of protocol servers for one service. The SDK wants a new one for every connection or request, so all that
  * can be shared is made here, once.
  */
-export function mcpServerFactory(service: Service): NewServer {
-  const { dialect, logger } = service;
-  const info = { name: dialect.serverName, version: dialect.serverVersion ?? packageVersion() };
-  const tools = describeTools(dialect);
+export function mcpServerFactory(service: Service, introduction = introduce(service.dialect)): NewServer {
+  const { logger } = service;
+  const { serverInfo, capabilities, instructions, tools }: Introduction = introduction;
   const call = toolCaller(service);
-  const cache = { ttlMs: LIST_TTL_MS, cacheScope: 'private' as const };
   const options = {
-    capabilities: { tools: {} },
-    instructions: dialect.instructions,
-    cacheHints: { 'tools/list': cache, 'server/discover': cache },
+    capabilities,
+    instructions,
+    cacheHints: { 'tools/list': INTRODUCTION_CACHE, 'server/discover': INTRODUCTION_CACHE },
   };
   return ({ client, roots }) => {
-    const server = new Server(info, options);
+    const server = new Server(serverInfo, options);
     server.onerror = (error) => logger.debug({ problem: error.name }, 'protocol error');
     server.setRequestHandler('tools/list', () => ({ tools }));
     server.setRequestHandler('tools/call', async ({ params }, context) => {
-      const { id, signal } = context.mcpReq;
+      const { id, signal, notify, _meta } = context.mcpReq;
+      const progress = progressReports(_meta?.progressToken, (params) => {
+        // A client that went away is noticed by the call's signal, not here.
+        notify({ method: 'notifications/progress', params: { ...params } }).catch(() => {});
+      });
       try {
         return await call({
           name: params.name,
@@ -46,7 +44,7 @@ export function mcpServerFactory(service: Service): NewServer {
           roots,
           sample: undefined,
           signal,
-          progress: progressOf(context),
+          progress,
         });
       } finally {
         // A cancelled call gets no answer, and without one its event stream would stay open.

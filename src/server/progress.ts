@@ -1,13 +1,21 @@
-import type { ServerContext } from '@modelcontextprotocol/server';
-
 const INTERVAL_MS = 100;
 
-type Report = (done: number, total?: number) => void;
+export type Report = (done: number, total?: number) => void;
+
+export interface Progress {
+  readonly progressToken: string | number;
+  readonly progress: number;
+  readonly total?: number;
+}
+
+const NOBODY_ASKED: Report = () => {};
 
 /** Reports progress to a client that asked for it, about ten times a second, always upwards; does nothing for others. */
-export function progressOf({ mcpReq }: ServerContext): Report {
-  const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return () => {};
+export function progressReports(
+  progressToken: string | number | undefined,
+  notify: (progress: Progress) => void,
+): Report {
+  if (progressToken === undefined) return NOBODY_ASKED;
   let next = 0;
   let last = -1;
   return (progress, total) => {
@@ -15,8 +23,6 @@ export function progressOf({ mcpReq }: ServerContext): Report {
     if (now < next || progress <= last) return;
     next = now + INTERVAL_MS;
     last = progress;
-    const params = { progressToken, progress, ...(total !== undefined && { total }) };
-    // A client that went away is noticed by the call's signal, not here.
-    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+    notify({ progressToken, progress, ...(total !== undefined && { total }) });
   };
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import { type Config, ConfigError } from '../config/index.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { type Backend, Root } from '../fence/index.ts';
 import { SearchPool } from '../ops/search/pool.ts';
 import type { Dialect } from '../tools/dialect.ts';
@@ -8,11 +9,8 @@ import type { Limits } from '../tools/tool.ts';
 import { Principals } from './principals.ts';
 import { RunningCalls } from './running-calls.ts';
 
-/** Everything that the calls of one server share, whatever transport they come by. */
-export interface Service {
-  readonly dialect: Dialect;
-  /** The root of a dialect whose tools name none. */
-  readonly home?: string | undefined;
+/** What all calls share, in whatever dialect and by whatever transport they come. */
+export interface Shared {
   readonly roots: Roots;
   /** Who may call over HTTP; undefined if anyone may. */
   readonly principals?: Principals | undefined;
@@ -27,27 +25,40 @@ export interface Service {
   close(): Promise<void>;
 }
 
-export interface ServiceParts {
-  readonly config: Config;
+/** Everything that the calls of one dialect need. */
+export interface Service extends Shared {
   readonly dialect: Dialect;
+  /** The root of a dialect whose tools name none. */
   readonly home?: string | undefined;
+}
+
+export interface SharedParts {
+  readonly config: Config;
   readonly backend: Backend;
   readonly logger: Logger;
 }
 
-/** The same service in another dialect: its roots, workers and running calls are shared. */
-export function speaking(service: Service, dialect: Dialect, home?: string): Service {
-  return { ...service, dialect, home };
+export interface ServiceParts extends SharedParts {
+  readonly dialect: Dialect;
+  readonly home?: string | undefined;
+}
+
+/** A service in one dialect. Those in others may share its roots, workers and running calls. */
+export function speaking(shared: Shared, dialect: Dialect, home?: string): Service {
+  return { ...shared, dialect, home };
+}
+
+/** Opens the roots of a config, for one dialect. Raises `ConfigError` for one that cannot be opened. */
+export function openService({ dialect, home, ...parts }: ServiceParts): Service {
+  return speaking(openShared(parts), dialect, home);
 }
 
 /** Opens the roots of a config. Raises `ConfigError` for one that cannot be opened. */
-export function openService({ config, dialect, home, backend, logger }: ServiceParts): Service {
+export function openShared({ config, backend, logger }: SharedParts): Shared {
   const opened = openRoots(config, backend);
   const roots = new Roots(opened);
   const search = new SearchPool();
   return {
-    dialect,
-    home,
     roots,
     principals: config.auth && new Principals(config.auth, roots),
     search,

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable, Writable } from 'node:stream';
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
+import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { hasRoom } from './has-room.ts';
+import type { Wire } from './lane/sdk-side.ts';
 
 const LF = 0x0a;
 /** A message larger than this is refused, and passed over up to its end. */
@@ -17,7 +18,7 @@ const OUTPUT_CLOSED = 'the output is closed';
  * protocol layer checks again; this one only makes sure that it is a JSON-RPC object, and says so to the client if it is
  * not. The end of the input is not the end of the connection: calls under way are still answered.
  */
-export class StdioTransport implements Transport {
+export class StdioTransport implements Wire {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
@@ -52,14 +53,18 @@ export class StdioTransport implements Transport {
 
   /** Resolves when the message is written and there is room for more. Rejects if the output is closed or breaks. */
   async send(message: JSONRPCMessage): Promise<void> {
-    const line = `${JSON.stringify(message)}\n`;
-    if (!this.#output.writable) throw new Error(OUTPUT_CLOSED);
-    if (this.#written === undefined) {
-      this.#written = this.#write(line);
-    } else {
-      this.#waiting += line;
-    }
-    await this.#written;
+    await this.#put(JSON.stringify(message));
+  }
+
+  post(json: string): void {
+    this.#put(json).catch(() => {});
+  }
+
+  #put(json: string): Promise<void> {
+    if (!this.#output.writable) return Promise.reject(new Error(OUTPUT_CLOSED));
+    if (this.#written === undefined) this.#written = this.#write(`${json}\n`);
+    else this.#waiting += `${json}\n`;
+    return this.#written;
   }
 
   async close(): Promise<void> {

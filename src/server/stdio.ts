@@ -1,7 +1,9 @@
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { mcpServerFactory } from './mcp-server.ts';
+import type { Introduction } from './introduction.ts';
+import { Lane } from './lane/lane.ts';
+import type { ServeSdk } from './lane/sdk-side.ts';
+import { StdioConversation } from './lane/stdio-conversation.ts';
 import { processPeer } from './peer.ts';
-import type { Service } from './service.ts';
+import type { Service, Shared } from './service.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
 /** How long calls may go on after the client closed its end, so that a script's piped requests are still answered. */
@@ -15,20 +17,53 @@ export interface StdioServing {
   close(): Promise<void>;
 }
 
+export interface StdioParts {
+  readonly introduction: Introduction;
+  readonly shared: Shared;
+  /** Makes what calls need. It is asked when that time comes, so that a client need not wait for it before. */
+  load(): Promise<Service>;
+}
+
 /** Speaks the protocol on this process's stdin and stdout, in either era. Nothing else may write to stdout. */
-export function startStdio(service: Service): StdioServing {
+export function startStdio({ introduction, shared, load }: StdioParts): StdioServing {
   const { stdin, stdout } = process;
+  const { logger, running } = shared;
+  const onerror = (error: Error): void => logger.debug({ problem: error.name }, 'protocol error');
+  const starting: Promise<unknown>[] = [];
+  let service: Promise<Service> | undefined;
+  const loaded = (): Promise<Service> => {
+    if (service === undefined) starting.push((service = load()));
+    return service;
+  };
+  const loadTools = async () => {
+    const [{ laneTools }, loadedService] = await Promise.all([import('./lane/lane-tools.ts'), loaded()]);
+    return laneTools(loadedService);
+  };
+  const serveSdk: ServeSdk = (transport) => {
+    const serving = Promise.all([import('./serve-sdk-stdio.ts'), loaded()]).then(([{ serveSdkStdio }, loadedService]) =>
+      serveSdkStdio(loadedService, { introduction, transport, onerror }),
+    );
+    starting.push(serving);
+    return serving;
+  };
+
   const transport = new StdioTransport(stdin, stdout);
-  const newServer = mcpServerFactory(service);
-  const peer = processPeer(service.roots);
-  const handle = serveStdio(() => newServer(peer), {
-    transport,
-    onerror: (error) => service.logger.debug({ problem: error.name }, 'protocol error'),
+  const conversation = new StdioConversation({
+    lane: new Lane(introduction, loadTools),
+    peer: processPeer(shared.roots),
+    wire: transport,
+    serveSdk,
   });
+  transport.onmessage = (message) => conversation.receive(message);
+  transport.onerror = onerror;
+  transport.start();
+
   const gone = new Promise<void>((resolve) => {
     const inputEnded = async (): Promise<void> => {
       await new Promise((settled) => setImmediate(settled));
-      await service.running.drain(AFTER_INPUT_MS);
+      await Promise.allSettled(starting);
+      await new Promise((settled) => setImmediate(settled));
+      await running.drain(AFTER_INPUT_MS);
       resolve();
     };
     stdin.once('end', inputEnded);
@@ -44,7 +79,7 @@ export function startStdio(service: Service): StdioServing {
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, LAST_ANSWERS_MS);
       });
-      await Promise.race([handle.close(), late]);
+      await Promise.race([conversation.close(), late]);
       clearTimeout(timer);
     },
   };

@@ -1,7 +1,7 @@
 import { trace } from '../audit/call-event.ts';
 import { sweepLeftovers } from '../ops/sweep.ts';
 import type { Capability } from '../tools/capabilities.ts';
-import type { Service } from './service.ts';
+import type { Shared } from './service.ts';
 
 /** What can leave temporary files behind when a process is killed. */
 const WRITING: readonly Capability[] = ['write_file', 'patch_file', 'create_folder', 'copy', 'move', 'remove_folder'];
@@ -9,7 +9,7 @@ const WRITING: readonly Capability[] = ['write_file', 'patch_file', 'create_fold
 const START_MS = 1_000;
 
 /** Removes what killed processes left in writable roots, after the start and beside the calls. Failing is only logged. */
-export function sweepInBackground(service: Service): { stop(): void } {
+export function sweepInBackground(service: Shared): { stop(): void } {
   const { roots, logger } = service;
   const stopping = new AbortController();
   const control = { signal: stopping.signal, progress: () => {} };
