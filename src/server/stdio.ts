@@ -32,7 +32,10 @@ export function startStdio({ introduction, shared, load }: StdioParts): StdioSer
   const starting: Promise<unknown>[] = [];
   let service: Promise<Service> | undefined;
   const loaded = (): Promise<Service> => {
-    if (service === undefined) starting.push((service = load()));
+    if (service === undefined) {
+      service = load();
+      starting.push(service);
+    }
     return service;
   };
   const loadTools = async () => {

@@ -6,7 +6,7 @@ export function isRecord(value: unknown): value is Fields {
 
 /** Whether a client introduces itself in the form that the protocol asks for. */
 export function isClientInfo(value: unknown): boolean {
-  if (!isRecord(value) || typeof value['name'] !== 'string' || typeof value['version'] !== 'string') return false;
+  if (!isRecord(value) || typeof value.name !== 'string' || typeof value.version !== 'string') return false;
   const { title, websiteUrl, description, icons } = value;
   return [title, websiteUrl, description].every(maybeText) && maybeListOf(icons, isIcon);
 }
@@ -22,9 +22,9 @@ function isPlainCapability(key: string, value: unknown): boolean {
   if (!isRecord(value)) return false;
   switch (key) {
     case 'roots':
-      return maybeFlag(value['listChanged']);
+      return maybeFlag(value.listChanged);
     case 'elicitation':
-      return holdsRecords(value) && (!isRecord(value['form']) || maybeFlag(value['form']['applyDefaults']));
+      return holdsRecords(value) && (!isRecord(value.form) || maybeFlag(value.form.applyDefaults));
     case 'sampling':
     case 'experimental':
     case 'extensions':
@@ -35,7 +35,7 @@ function isPlainCapability(key: string, value: unknown): boolean {
 }
 
 function isIcon(value: unknown): boolean {
-  if (!isRecord(value) || typeof value['src'] !== 'string') return false;
+  if (!isRecord(value) || typeof value.src !== 'string') return false;
   const { mimeType, sizes, theme } = value;
   return (
     maybeText(mimeType) && maybeListOf(sizes, isText) && (theme === undefined || theme === 'light' || theme === 'dark')

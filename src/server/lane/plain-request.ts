@@ -27,7 +27,7 @@ export function plainRequest(message: unknown): PlainRequest | undefined {
   const { jsonrpc, id, method, params = NO_PARAMS } = message;
   if (jsonrpc !== '2.0' || typeof method !== 'string' || !isId(id) || !isRecord(params)) return undefined;
   if (!hasOnly(message, MESSAGE_KEYS)) return undefined;
-  const meta = params['_meta'];
+  const meta = params._meta;
   if (meta === undefined) return { id, method, params, modern: false, progressToken: undefined };
   if (!isRecord(meta)) return undefined;
   const { progressToken } = meta;

@@ -63,7 +63,7 @@ export class StdioConversation {
       this.#era = 'modern';
       // Any request will do to show the SDK what the client speaks, if it has no effect.
       this.#missed = [
-        { jsonrpc: '2.0', id, method: 'tools/list', params: { _meta: params['_meta'] as Record<string, unknown> } },
+        { jsonrpc: '2.0', id, method: 'tools/list', params: { _meta: params._meta as Record<string, unknown> } },
       ];
       return true;
     }
@@ -96,7 +96,7 @@ export class StdioConversation {
   #hear(message: JSONRPCMessage): boolean {
     if (this.#era === undefined || !('method' in message) || 'id' in message) return false;
     if (message.method === 'notifications/cancelled') {
-      const requestId = message.params?.['requestId'];
+      const requestId = message.params?.requestId;
       const call = isId(requestId) ? this.#calls.get(requestId) : undefined;
       call?.cancel();
       return call !== undefined || this.#sdk === undefined;
