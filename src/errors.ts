@@ -38,7 +38,7 @@ export interface ErrorDetails {
   io_error: { errno?: string };
   path_not_allowed: { violation: Violation; allowed: readonly string[] };
   sampling_unsupported: object;
-  bad_answer: { problem: string };
+  bad_answer: { problem: string; advice?: string };
   unsupported_encoding: { encoding: string };
   undecodable: { tried: readonly string[] };
   internal: object;

@@ -67,15 +67,19 @@ export class AgentPartitions {
     });
   }
 
+  /** Makes room for the one in use: idle ones give way first, then those that wait for an answer. */
   #trim(inUse: string): void {
     const { maxTotalBytes, maxPartitions = MAX_PARTITIONS } = this.#options;
-    for (const key of this.#bridges.keys()) {
-      if (this.#bytes() <= maxTotalBytes && this.#bridges.size <= maxPartitions) return;
-      if (key === inUse) continue;
+    let bytes = this.#bytes();
+    const others = [...this.#bridges].filter(([key]) => key !== inUse);
+    for (const [key, bridge] of [...others.filter(([, { busy }]) => !busy), ...others.filter(([, { busy }]) => busy)]) {
+      if (bytes <= maxTotalBytes && this.#bridges.size <= maxPartitions) return;
+      bytes -= bridge.heldBytes;
       this.#bridges.delete(key);
       this.#evictions += 1;
     }
-    if (this.#bytes() > maxTotalBytes) this.#bridges.get(inUse)?.dropChunks();
+    // The cache alone never holds more than this; together with what waits for its chunks, it can.
+    if (bytes > maxTotalBytes) this.#bridges.get(inUse)?.dropChunks();
   }
 
   #bytes(): number {

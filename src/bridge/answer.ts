@@ -15,14 +15,15 @@ export interface OpenedAnswer {
   readonly texts: readonly string[];
 }
 
+const CUT_OFF_ADVICE =
+  'Raise the token limit, ask for less, or have the file handed over in chunks with guide_read_file.';
 const CUT_OFF: readonly unknown[] = ['maxTokens', 'max_tokens', 'length'];
 
 /** Takes an answer apart. One that was cut off is `bad_answer`, whatever it holds: half a file looks like a whole one. */
 export function openAnswer(answer: SampleAnswer, path: string): OpenedAnswer {
   if (typeof answer === 'string') return { calls: [], texts: [answer] };
   if (!isRecord(answer)) throw badAnswer('it has no content', path);
-  if (CUT_OFF.includes(answer.stopReason))
-    throw badAnswer('it was cut off by its token limit; hand the file over in chunks with guide_read_file', path);
+  if (CUT_OFF.includes(answer.stopReason)) throw badAnswer('it was cut off by its token limit', path, CUT_OFF_ADVICE);
   const blocks: readonly unknown[] = Array.isArray(answer.content) ? answer.content : [answer.content];
   const calls = blocks.flatMap((block) => toolUse(block));
   const texts = blocks.flatMap((block) => textOf(block));
@@ -114,6 +115,6 @@ export function reportedFailure(error: string, path: string): BridgeError {
   return badAnswer(`it reports an error (${error.slice(0, 100)})`, path);
 }
 
-export function badAnswer(problem: string, path: string): BridgeError {
-  return new BridgeError('bad_answer', { problem }, { path });
+export function badAnswer(problem: string, path: string, advice?: string): BridgeError {
+  return new BridgeError('bad_answer', advice === undefined ? { problem } : { problem, advice }, { path });
 }

@@ -3,51 +3,57 @@ import { BridgeError } from './bridge-error.ts';
 
 interface Ask {
   readonly result: Promise<unknown>;
+  /** Aborted when the question is given up. */
   readonly abort: AbortController;
   waiting: number;
+}
+
+interface Waiter {
+  /** What the question is about: the same question is put once. Undefined for one that is nobody else's. */
+  readonly key: string | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 const MAX_ASKS = 100;
 
 /**
- * Questions under way, by what they are about: whoever asks the same meanwhile waits for the same answer. One who stops
- * waiting does not take it from the others; when nobody waits, the question is aborted. More than 100 is `exhausted`.
+ * Questions under way: whoever asks the same meanwhile waits for the same answer. One who stops waiting does not take it
+ * from the others; when nobody waits any more, the question is aborted. More than 100 at once is `exhausted`.
  */
 export class Asks {
-  readonly #asks = new Map<string, Ask>();
+  readonly #shared = new Map<string, Ask>();
+  #running = 0;
 
   get size(): number {
-    return this.#asks.size;
+    return this.#running;
   }
 
-  async share<T>(key: string, signal: AbortSignal | undefined, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async share<T>({ key, signal }: Waiter, ask: (abort: AbortController) => Promise<T>): Promise<T> {
     for (;;) {
-      const under = this.#asks.get(key);
+      const under = key === undefined ? undefined : this.#shared.get(key);
       if (under === undefined) return this.#wait(this.#start(key, ask), signal) as Promise<T>;
       try {
         return (await this.#wait(under, signal)) as T;
       } catch (error) {
-        // What the asking itself threw, and that it was called off, is the first one's affair: the next asks anew.
-        const own = error instanceof BridgeError && (error.code !== 'cancelled' || signal?.aborted === true);
-        if (own) throw error;
+        // What the asking itself threw, or that it was called off, is the first one's affair: the next asks anew.
+        const mine = error instanceof BridgeError && (error.code !== 'cancelled' || signal?.aborted === true);
+        if (mine) throw error;
       }
     }
   }
 
-  /** Settles when the question is answered or given up; undefined if there is none. */
-  answered(key: string): Promise<void> | undefined {
-    const ignore = () => {};
-    return this.#asks.get(key)?.result.then(ignore, ignore);
-  }
-
-  #start(key: string, ask: (signal: AbortSignal) => Promise<unknown>): Ask {
-    if (this.#asks.size >= MAX_ASKS) throw new BridgeError('exhausted', {});
+  #start(key: string | undefined, ask: (abort: AbortController) => Promise<unknown>): Ask {
+    if (this.#running >= MAX_ASKS) throw new BridgeError('exhausted', {});
+    this.#running += 1;
     const abort = new AbortController();
-    const result = ask(abort.signal).finally(() => this.#asks.delete(key));
+    const result = ask(abort).finally(() => {
+      this.#running -= 1;
+      if (key !== undefined) this.#shared.delete(key);
+    });
     // Those who wait hear of a failure; if nobody does any more, it is not one.
     result.catch(() => {});
     const started = { result, abort, waiting: 0 };
-    this.#asks.set(key, started);
+    if (key !== undefined) this.#shared.set(key, started);
     return started;
   }
 
@@ -65,14 +71,14 @@ export class Asks {
 /** The result, or what the signal was aborted with (`cancelled` by default), whichever is first. */
 export async function unlessAborted<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return result;
-  if (signal.aborted) throw reasonOf(signal);
   let stop = () => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(reasonOf(signal));
     signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
   });
   try {
-    return await Promise.race([result, aborted]);
+    return await Promise.race([aborted, result]);
   } finally {
     signal.removeEventListener('abort', stop);
   }

@@ -2,7 +2,13 @@ import type { Violation } from '../errors.ts';
 import type { BridgeError } from './bridge-error.ts';
 import type { ErrorType } from './wording.ts';
 
-export type BridgeOperation = 'read_file' | 'list_directory' | 'cache_file' | 'store_listing' | 'receive_file';
+export type BridgeOperation =
+  | 'read_file'
+  | 'read_cached'
+  | 'list_directory'
+  | 'cache_file'
+  | 'store_listing'
+  | 'receive_file';
 
 /** One operation of a bridge, done or refused. It holds no content. */
 export interface BridgeEvent {

@@ -34,9 +34,13 @@ export class ByteLru<V> {
     return this.#bytes;
   }
 
-  assertFits(bytes: number, entries = 1): void {
-    if (bytes > this.maxBytes) throw new BridgeError('too_large', { size: bytes, limit: this.maxBytes });
-    if (entries > this.maxEntries) throw new BridgeError('exhausted', {});
+  /** Raises `too_large` for what could never be held together. */
+  assertFits(bytes: number, { entries = 1, path }: { entries?: number; path?: string } = {}): void {
+    if (bytes > this.maxBytes) throw new BridgeError('too_large', { size: bytes, limit: this.maxBytes }, { path });
+    if (entries > this.maxEntries) {
+      const problem = `files must not be more than ${this.maxEntries} at once`;
+      throw new BridgeError('invalid_argument', { problem, argument: 'files' });
+    }
   }
 
   set(key: string, value: V, bytes: number): Evicted {

@@ -1,5 +1,6 @@
 import { BridgeError } from './bridge-error.ts';
-import { type FileBytes, type HandedFile, sha256, toBytes } from './handed-file.ts';
+import { assertHash, assertHashForm, type FileBytes, type HandedFile, sha256, toBytes } from './handed-file.ts';
+import { assertEncoding, encodeText } from './text-encoding.ts';
 
 /** One piece of a file. */
 export interface Chunk {
@@ -10,11 +11,9 @@ export interface Chunk {
   readonly sha256?: string | undefined;
 }
 
-/** A file, or a piece of one, handed over with what is needed to check it. */
-export interface ChunkedFile extends HandedFile {
-  /** Of the whole file's bytes, in hex. */
-  readonly sha256?: string | undefined;
-  readonly chunk?: Chunk | undefined;
+/** A piece of a file as it is handed over. Base64 is of this piece alone; text may be cut anywhere. */
+export interface HandedChunk extends HandedFile {
+  readonly chunk: Chunk;
 }
 
 export interface ChunkSetsOptions {
@@ -35,21 +34,24 @@ interface ChunkSet {
   readonly binary: boolean;
   readonly encoding: string | undefined;
   sha256: string | undefined;
-  readonly pieces: Map<number, { readonly content: string; readonly hash: string }>;
+  /** Hashes of the contents, to know a piece that comes again. */
+  readonly prints: Map<number, string>;
+  /** Emptied when the file is complete. */
+  readonly contents: Map<number, string>;
   bytes: number;
   touched: number;
 }
 
-export type Received =
-  | { readonly complete: true; readonly file: FileBytes }
-  | { readonly complete: false; readonly received: number; readonly total: number };
+/** The file, or how much of it is there; `known` for a piece, come once more, of a file that is complete. */
+export type Received = { readonly file: FileBytes } | { readonly received: number; readonly total: number } | 'known';
 
 /**
- * Puts files together from pieces that come in any order, more than once, or never. The unfinished are bounded in bytes and
- * number (the one untouched for longest gives way) and expire. Raises `invalid_argument` for a piece that does not fit
- * the others or its hash, `too_large` for a file that could never be kept.
+ * Puts files together from pieces that come in any order, more than once, or never. Sets are bounded in bytes and number
+ * (the one untouched for longest gives way) and expire. Raises `invalid_argument` for a piece that does not fit the
+ * others or its hash, and `too_large` for a file that could never be kept.
  */
 export class ChunkSets {
+  /** In the order in which they were touched. Complete ones stay for a while, without their content. */
   readonly #sets = new Map<string, ChunkSet>();
   readonly #maxBytes: number;
   readonly #maxSets: number;
@@ -63,45 +65,49 @@ export class ChunkSets {
     this.#now = now;
   }
 
+  /** Of unfinished files. */
   get bytes(): number {
     return [...this.#sets.values()].reduce((sum, set) => sum + set.bytes, 0);
   }
 
+  /** How many files are unfinished. */
   get size(): number {
-    return this.#sets.size;
+    return [...this.#sets.values()].filter((set) => !isComplete(set)).length;
   }
 
-  receive(path: string, file: ChunkedFile & { readonly chunk: Chunk }): Received {
+  receive(path: string, file: HandedChunk): Received {
     this.expire();
-    const { chunk } = file;
-    assertChunk(chunk);
-    const piece = toBytes(file).bytes;
-    const hash = sha256(piece);
-    if (chunk.sha256 !== undefined) assertHash(hash, chunk.sha256, 'chunk.sha256');
-    const set = this.#sets.get(path) ?? newSet(file);
+    const { index, sha256: hash } = file.chunk;
+    assertChunk(file.chunk);
+    if (file.sha256 !== undefined) assertHashForm(file.sha256, 'sha256');
+    const bytes = pieceBytes(file);
+    if (hash !== undefined) assertHash(sha256(bytes), hash, 'chunk.sha256');
+    const print = sha256(Buffer.from(file.content, 'utf16le'));
+    const set = this.#setOf(path, file, print);
+    if (isComplete(set)) return 'known';
     assertSame(set, file);
-    const known = set.pieces.get(chunk.index);
-    if (known !== undefined && known.hash !== hash)
-      throw invalid('chunk.index', `chunk ${chunk.index} was received before with other content`);
+    const known = set.prints.get(index);
+    if (known !== undefined && known !== print)
+      throw invalid('chunk.index', `${index} was received before with other content`);
     if (known === undefined) {
-      if (set.bytes + piece.length > this.#maxBytes) {
-        this.drop(path);
-        throw new BridgeError('too_large', { size: set.bytes + piece.length, limit: this.#maxBytes }, { path });
-      }
-      set.pieces.set(chunk.index, { content: file.content, hash });
-      set.bytes += piece.length;
+      this.#assertFits(path, set.bytes + bytes.length);
+      set.prints.set(index, print);
+      set.contents.set(index, file.content);
+      set.bytes += bytes.length;
     }
-    set.touched = this.#now();
     set.sha256 ??= file.sha256;
-    this.drop(path);
-    if (set.pieces.size === set.total) return { complete: true, file: assemble(set, path) };
-    this.#sets.set(path, set);
-    this.#makeRoom();
-    return { complete: false, received: set.pieces.size, total: set.total };
+    return this.#settle(path, set);
   }
 
+  /** Forgets what came of a file, complete or not. */
   drop(path: string): void {
     this.#sets.delete(path);
+  }
+
+  /** Forgets that a file was complete. */
+  dropComplete(path: string): void {
+    const set = this.#sets.get(path);
+    if (set !== undefined && isComplete(set)) this.drop(path);
   }
 
   expire(): void {
@@ -113,7 +119,35 @@ export class ChunkSets {
     this.#sets.clear();
   }
 
-  /** The sets are in the order in which they were touched. */
+  #setOf(path: string, file: HandedChunk, print: string): ChunkSet {
+    const known = this.#sets.get(path);
+    if (known === undefined) return newSet(file);
+    // After the last piece, one that is not a repetition starts the next version of the file.
+    const repeats = known.total === file.chunk.total && known.prints.get(file.chunk.index) === print;
+    return isComplete(known) && !repeats ? newSet(file) : known;
+  }
+
+  #settle(path: string, set: ChunkSet): Received {
+    this.#sets.delete(path);
+    const complete = isComplete(set);
+    const file = complete ? assemble(set, path) : undefined;
+    if (complete) {
+      set.contents.clear();
+      set.bytes = 0;
+    }
+    set.touched = this.#now();
+    this.#sets.set(path, set);
+    this.#makeRoom();
+    if (file !== undefined) return { file };
+    return { received: set.prints.size, total: set.total };
+  }
+
+  #assertFits(path: string, size: number): void {
+    if (size <= this.#maxBytes) return;
+    this.drop(path);
+    throw new BridgeError('too_large', { size, limit: this.#maxBytes }, { path });
+  }
+
   #makeRoom(): void {
     for (const path of this.#sets.keys()) {
       if (this.#sets.size <= this.#maxSets && this.bytes <= this.#maxBytes) return;
@@ -122,14 +156,12 @@ export class ChunkSets {
   }
 }
 
-/** Raises `invalid_argument` if a hash is not that of what came. */
-export function assertHash(actual: string, expected: string, argument: string): void {
-  if (actual !== expected.toLowerCase()) throw invalid(argument, `does not match: the content has ${actual}`);
+function newSet({ chunk: { total }, binary = false, encoding, sha256: hash }: HandedChunk): ChunkSet {
+  return { total, binary, encoding, sha256: hash, prints: new Map(), contents: new Map(), bytes: 0, touched: 0 };
 }
 
-function newSet({ chunk, binary = false, encoding, sha256: hash }: ChunkedFile): ChunkSet {
-  const total = chunk?.total ?? 0;
-  return { total, binary, encoding, sha256: hash, pieces: new Map(), bytes: 0, touched: 0 };
+function isComplete({ prints, total }: ChunkSet): boolean {
+  return prints.size === total;
 }
 
 function assertChunk({ index, total }: Chunk): void {
@@ -139,19 +171,26 @@ function assertChunk({ index, total }: Chunk): void {
     throw invalid('chunk.index', `must be a whole number from 0 to ${total - 1}`);
 }
 
-function assertSame(set: ChunkSet, { chunk, binary = false, encoding, sha256: hash }: ChunkedFile): void {
-  if (set.total !== chunk?.total)
-    throw invalid('chunk.total', `was ${set.total} in earlier chunks of this file, and is ${chunk?.total} now`);
+function assertSame(set: ChunkSet, { chunk: { total }, binary = false, encoding, sha256: hash }: HandedChunk): void {
+  if (set.total !== total) throw invalid('chunk.total', `was ${set.total} in earlier chunks, and is ${total} now`);
   if (set.binary !== binary || set.encoding !== encoding)
     throw invalid('encoding', 'and binary must be the same in all chunks of a file');
   if (set.sha256 !== undefined && hash !== undefined && set.sha256.toLowerCase() !== hash.toLowerCase())
     throw invalid('sha256', 'must be that of the whole file, the same in all chunks');
 }
 
-/** Base64 is decoded piece by piece; text is joined first, since a piece may end within a character. */
-function assemble({ total, pieces, binary, encoding, sha256: expected }: ChunkSet, path: string): FileBytes {
-  const contents = Array.from({ length: total }, (_, i) => pieces.get(i)?.content ?? '');
-  const parts = binary || encoding === 'base64' ? contents : [contents.join('')];
+/** The bytes of one piece. Text that is cut within a character has none yet; it is written as it can be. */
+function pieceBytes(file: HandedChunk): Buffer {
+  const { content, encoding = 'utf-8' } = file;
+  if (file.binary === true || encoding === 'base64' || content.isWellFormed()) return toBytes(file).bytes;
+  assertEncoding(encoding);
+  return encodeText(content, encoding) ?? Buffer.from(content);
+}
+
+/** Base64 is decoded piece by piece, text is joined first. */
+function assemble({ total, contents, binary, encoding, sha256: expected }: ChunkSet, path: string): FileBytes {
+  const pieces = Array.from({ length: total }, (_, i) => contents.get(i) ?? '');
+  const parts = binary || encoding === 'base64' ? pieces : [pieces.join('')];
   const files = parts.map((content) => toBytes({ path, content, encoding, binary }));
   const bytes = Buffer.concat(files.map((file) => file.bytes));
   if (expected !== undefined) assertHash(sha256(bytes), expected, 'sha256');

@@ -8,18 +8,18 @@ import {
   spelledFailure,
 } from './answer.ts';
 import { isRecord } from './check-entries.ts';
-import type { ChunkedFile } from './chunk-sets.ts';
+import type { ReceivedFile } from './handover.ts';
 import type { FileQuestion } from './prompts.ts';
 import type { SampleAnswer } from './sample.ts';
 
 type Form = { failure: string } | { calls: readonly HandoverCall[] } | { file: FileFields };
-type FileFields = Omit<ChunkedFile, 'path'> & { readonly path?: string };
+type FileFields = Omit<ReceivedFile, 'path'> & { readonly path?: string };
 
 /**
  * The files that an answer hands over; the first form that fits decides. Text that is none of them is the content itself,
  * also if it is JSON. Raises `bad_answer`, `not_found` and `permission_denied`.
  */
-export function readFileAnswer(answer: SampleAnswer, { path, binary }: FileQuestion): ChunkedFile[] {
+export function readFileAnswer(answer: SampleAnswer, { path, binary }: FileQuestion): ReceivedFile[] {
   const { calls, texts } = openAnswer(answer, path);
   const form: Form = (calls.length > 0 ? { calls } : findForm(texts, recognise)) ?? {
     file: { content: binary ? texts.join('').trim() : texts.join('') },

@@ -46,6 +46,7 @@ export interface CacheStats {
   readonly listings: number;
   readonly bytes: number;
   readonly maxBytes: number;
+  /** Of files, as all the following but evictions. */
   readonly hits: number;
   readonly misses: number;
   readonly updates: number;
@@ -85,6 +86,7 @@ export class FileCache {
   /** Keeps a file. One that is larger than the whole cache is `too_large`, and an older one of that path stays. */
   set(path: string, content: FileContent): Stored {
     const file = this.#entry(path, content);
+    this.#held.assertFits(file.bytes, { path });
     return this.#store(fileKey(path), { file }, file.bytes);
   }
 
@@ -92,7 +94,10 @@ export class FileCache {
   setAll(files: readonly (FileContent & { readonly path: string })[]): Stored[] {
     const entries = files.map(({ path, ...content }) => this.#entry(path, content));
     const total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
-    this.#held.assertFits(total, entries.length);
+    this.#held.assertFits(total, {
+      entries: entries.length,
+      ...(entries.length === 1 && { path: files[0]?.path ?? '' }),
+    });
     return entries.map((file) => this.#store(fileKey(file.path), { file }, file.bytes));
   }
 
@@ -116,17 +121,23 @@ export class FileCache {
 
   /** Drops a file that was changed since it was kept. */
   invalidate(path: string, mtime: Mtime): boolean {
-    const file = this.peek(path);
-    if (file === undefined || toMilliseconds(mtime) <= toMilliseconds(file.mtime ?? new Date(file.cachedAt)))
-      return false;
+    if (!this.isOlder(path, mtime)) return false;
     this.#counts.invalidations += 1;
     return this.delete(path);
+  }
+
+  /** Whether what is kept is from before that time; false if nothing is. */
+  isOlder(path: string, mtime: Mtime): boolean {
+    const file = this.peek(path);
+    if (file === undefined) return false;
+    return toMilliseconds(mtime) > (file.mtime === undefined ? file.cachedAt : toMilliseconds(file.mtime));
   }
 
   delete(path: string): boolean {
     return this.#held.delete(fileKey(path));
   }
 
+  /** Keeps a listing under a name of its own. Listings count for the bound and for evictions, not for hits and misses. */
   setListing(key: string, entries: readonly PathInfo[], recursive: boolean): Stored {
     const listing = { entries, recursive, cachedAt: this.#now() };
     return this.#store(listingKey(key), { listing }, Buffer.byteLength(JSON.stringify(entries)));
@@ -137,6 +148,7 @@ export class FileCache {
     return held !== undefined && 'listing' in held ? held.listing : undefined;
   }
 
+  /** The same without counting as use. */
   peekListing(key: string): CachedListing | undefined {
     const held = this.#held.peek(listingKey(key));
     return held !== undefined && 'listing' in held ? held.listing : undefined;
@@ -165,7 +177,7 @@ export class FileCache {
   #store(key: string, held: Held, bytes: number): Stored {
     const known = this.#held.peek(key) !== undefined;
     const evicted = this.#held.set(key, held, bytes);
-    this.#counts.updates += known ? 1 : 0;
+    if (known && 'file' in held) this.#counts.updates += 1;
     this.#counts.evictions += evicted.entries;
     this.#counts.evictedBytes += evicted.bytes;
     return { status: known ? 'updated' : 'created', evicted };

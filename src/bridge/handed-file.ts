@@ -15,6 +15,8 @@ export interface HandedFile {
   readonly binary?: boolean | undefined;
   readonly mtime?: Mtime | undefined;
   readonly size?: number | undefined;
+  /** Of the whole file's bytes, in hex. */
+  readonly sha256?: string | undefined;
 }
 
 export interface FileBytes {
@@ -25,15 +27,15 @@ export interface FileBytes {
 }
 
 /**
- * The bytes of a handed file. Text for which the encoding has no bytes is `undecodable` if that encoding was stated; where
- * it was merely asked for, the `fallbacks` are tried first. Raises `unsupported_encoding` and `invalid_encoding` too.
+ * The bytes of a handed file. Text for which the stated encoding has no bytes is `undecodable`; where none is stated, the
+ * `expected` are tried in turn. Raises `unsupported_encoding` and `invalid_encoding` too.
  */
-export function toBytes(file: HandedFile, asked = 'utf-8', fallbacks: readonly string[] = []): FileBytes {
+export function toBytes(file: HandedFile, expected: readonly string[] = ['utf-8']): FileBytes {
   const { content, path } = file;
   const encoding = file.encoding === 'base64' ? undefined : file.encoding;
   if (encoding !== undefined) assertEncoding(encoding);
   if (file.binary === true || file.encoding === 'base64') return { bytes: fromBase64(content, path), encoding };
-  const tried = encoding === undefined ? [asked, ...fallbacks] : [encoding];
+  const tried = encoding === undefined ? expected : [encoding];
   for (const name of tried) {
     const bytes = encodeText(content, name);
     if (bytes !== undefined) return { bytes, encoding: name };
@@ -45,10 +47,25 @@ export function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
+/** Raises `invalid_argument` for what cannot be a hash. */
+export function assertHashForm(hash: string, argument: string): void {
+  if (!/^[0-9a-f]{64}$/i.test(hash)) throw invalid(argument, 'must be a SHA-256 in hex');
+}
+
+/** Raises `invalid_argument` if a hash is not that of what came. */
+export function assertHash(actual: string, expected: string, argument: string): void {
+  assertHashForm(expected, argument);
+  if (actual !== expected.toLowerCase()) throw invalid(argument, `does not match the content, which has ${actual}`);
+}
+
 function fromBase64(content: string, path: string): Buffer {
   try {
     return base64ToBytes(content, 'content');
   } catch (cause) {
     throw new BridgeError('invalid_encoding', { argument: 'content' }, { path, cause });
   }
+}
+
+function invalid(argument: string, problem: string): BridgeError {
+  return new BridgeError('invalid_argument', { problem: `${argument} ${problem}`, argument });
 }

@@ -2,7 +2,7 @@ export { AgentPartitions, type AgentPartitionsOptions, type PartitionStats } fro
 export type { BridgeAudit, BridgeEvent, BridgeOperation } from './audit.ts';
 export { BridgeError, SecurityError } from './bridge-error.ts';
 export type { Evicted } from './byte-lru.ts';
-export type { Chunk, ChunkedFile } from './chunk-sets.ts';
+export type { Chunk } from './chunk-sets.ts';
 export {
   type CachedFile,
   type CachedListing,
@@ -14,17 +14,14 @@ export {
 } from './file-cache.ts';
 export {
   type BridgeStats,
-  type FileMetadata,
   type FileRead,
   FilesystemBridge,
   type FilesystemBridgeOptions,
   type ListOptions,
   type ReadOptions,
-  type TakenChunk,
-  type TakenFile,
-  type TakenListing,
 } from './filesystem-bridge.ts';
 export type { HandedFile } from './handed-file.ts';
+export type { FileMetadata, ReceivedFile, TakenChunk, TakenFile, TakenListing } from './handover.ts';
 export type { ListingEntry, PathInfo } from './listing.ts';
 export type { Mtime } from './mtime.ts';
 export { PathValidator } from './path-validator.ts';

@@ -1,7 +1,7 @@
 import { RingfenceError } from '../errors.ts';
 import type { EntryType } from '../fence/index.ts';
 import { compileGlob } from '../ops/search/glob-pattern.ts';
-import { BridgeError, SecurityError } from './bridge-error.ts';
+import { BridgeError } from './bridge-error.ts';
 import type { PathInfo } from './listing.ts';
 import { pathProblem } from './project-path.ts';
 
@@ -15,15 +15,15 @@ export type ListingFilter = (path: string, type: EntryType) => boolean;
 
 /**
  * Compiles the pattern of a listing: without a slash it looks at names, with one at paths from the listed folder. A pattern
- * that points outside the folder is a `SecurityError`; one that cannot be matched, or not safely, is `invalid_pattern`.
+ * that points outside the folder, or that cannot be matched safely, is `invalid_pattern`.
  */
 export function compileListingFilter(pattern: string): ListingFilter {
   if (typeof pattern !== 'string') throw invalid('it must be a string');
   const problem = pathProblem(pattern);
   if (problem !== undefined) throw invalid(`it ${problem}`);
   if (pattern.length > MAX_LENGTH) throw invalid(`it is longer than ${MAX_LENGTH} characters`);
-  if (CLIMBS.test(pattern)) throw new SecurityError('traversal', pattern);
-  if (ABSOLUTE.test(pattern)) throw new SecurityError('absolute', pattern);
+  if (CLIMBS.test(pattern)) throw invalid('it must not climb out of the folder with ".."');
+  if (ABSOLUTE.test(pattern)) throw invalid('it must be relative to the listed folder');
   const glob = compiled(pattern);
   if (pattern.includes('/')) return (path, type) => glob.matches(path, type);
   return (path, type) => glob.matches(path.slice(path.lastIndexOf('/') + 1), type);
@@ -37,6 +37,20 @@ export function filterEntries(entries: readonly PathInfo[], matches: ListingFilt
     const wanted = matches(path, entry.type) || (children !== undefined && children.length > 0);
     return wanted ? [children === undefined ? entry : { ...entry, children }] : [];
   });
+}
+
+const SHOWN = 20;
+
+/** A line for each file that the filter left out, the first few by name. */
+export function leftOut(entries: readonly PathInfo[], kept: readonly PathInfo[]): string[] {
+  const names = new Set(pathsIn(kept));
+  const left = pathsIn(entries).filter((path) => !names.has(path));
+  const lines = left.slice(0, SHOWN).map((path) => `${path} does not match the pattern and was left out`);
+  return left.length > SHOWN ? [...lines, `${left.length - SHOWN} more were left out`] : lines;
+}
+
+function pathsIn(entries: readonly PathInfo[]): string[] {
+  return entries.flatMap(({ path, type, children = [] }) => (type === 'directory' ? pathsIn(children) : [path]));
 }
 
 function compiled(pattern: string): ReturnType<typeof compileGlob> {

@@ -1,4 +1,4 @@
-import { isCode, RingfenceError } from '../errors.ts';
+import { isCode, RingfenceError, type Violation } from '../errors.ts';
 import { BridgeError, SecurityError } from './bridge-error.ts';
 import type { ProjectLinks } from './project-links.ts';
 import { projectSegments } from './project-path.ts';
@@ -32,21 +32,18 @@ export class PathValidator {
   #check(path: string, links: ProjectLinks | undefined): string {
     if (typeof path !== 'string')
       throw new BridgeError('invalid_argument', { problem: 'path must be a string', argument: 'path' });
-    const { allowed, projectRoot } = this.policy;
-    const segments = projectSegments(path, projectRoot);
-    if (!this.policy.allows(segments)) throw new SecurityError('not_allowed', path, allowed);
-    if (links !== undefined && !this.policy.allows(follow(links, segments, path)))
-      throw new SecurityError('link', path, allowed);
+    const refuse = (violation: Violation) => new SecurityError(violation, path, this.policy.allowed);
+    const segments = projectSegments(path, this.policy);
+    if (!this.policy.allows(segments)) throw refuse('not_allowed');
+    if (links !== undefined) {
+      try {
+        if (!this.policy.allows(links.resolve(segments).segments)) throw refuse('link');
+      } catch (error) {
+        if (isCode(error, 'outside_root', 'invalid_path')) throw refuse('link');
+        if (isCode(error, 'link_loop')) throw refuse('circle');
+        throw error instanceof RingfenceError ? BridgeError.from(error, path) : error;
+      }
+    }
     return segments.join('/') || '.';
-  }
-}
-
-function follow(links: ProjectLinks, segments: readonly string[], path: string): readonly string[] {
-  try {
-    return links.resolve(segments).segments;
-  } catch (error) {
-    if (isCode(error, 'outside_root', 'invalid_path')) throw new SecurityError('link', path);
-    if (isCode(error, 'link_loop')) throw new SecurityError('circle', path);
-    throw error instanceof RingfenceError ? BridgeError.from(error, path) : error;
   }
 }

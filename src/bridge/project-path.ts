@@ -1,4 +1,4 @@
-import { isCode } from '../errors.ts';
+import { isCode, type Violation } from '../errors.ts';
 import { parseCallerPath } from '../fence/index.ts';
 import { BridgeError, SecurityError } from './bridge-error.ts';
 
@@ -15,6 +15,12 @@ const NOT_RELATIVE = /^(?:[a-z]:|~\w*$|file:)/i;
 /** Some systems drop trailing dots and spaces, and then these climb. */
 const DOTS_AND_SPACES = /^\.[. ]+$/;
 
+interface Project {
+  readonly projectRoot: string;
+  /** For messages. */
+  readonly allowed?: readonly string[];
+}
+
 /** Why a path cannot be one at all, or undefined: for schemas that check a path's form before anything else. */
 export function pathProblem(raw: string): string | undefined {
   if (CONTROL.test(raw)) return 'must not contain control characters or NUL';
@@ -27,24 +33,26 @@ export function pathProblem(raw: string): string | undefined {
  * path means the same to an agent on any system; percent forms are ordinary characters; `..` takes back the name before
  * it. An absolute path counts only if it is spelled below the project root. Raises a `SecurityError`, or `name_too_long`.
  */
-export function projectSegments(raw: string, projectRoot: string): readonly string[] {
-  if (CONTROL.test(raw) || !raw.isWellFormed()) throw new SecurityError('characters', raw);
+export function projectSegments(raw: string, { projectRoot, allowed = [] }: Project): readonly string[] {
+  const refuse = (violation: Violation) => new SecurityError(violation, raw, allowed);
+  if (CONTROL.test(raw) || !raw.isWellFormed()) throw refuse('characters');
   if (raw.length > MAX_LENGTH) throw new BridgeError('name_too_long', {}, { path: raw });
   const path = withSlashes(raw);
   const below = ABSOLUTE.test(path) ? belowRoot(path, withSlashes(projectRoot)) : path;
-  if (below === undefined) throw new SecurityError('absolute', raw);
-  const segments = parse(below, raw);
-  if (NOT_RELATIVE.test(segments[0] ?? '')) throw new SecurityError('absolute', raw);
-  if (segments.some((name) => DOTS_AND_SPACES.test(name))) throw new SecurityError('traversal', raw);
+  if (below === undefined) throw refuse('absolute');
+  const segments = parse(below, refuse);
+  if (NOT_RELATIVE.test(segments[0] ?? '')) throw refuse('absolute');
+  if (segments.some((name) => DOTS_AND_SPACES.test(name))) throw refuse('traversal');
   return segments;
 }
 
-function parse(path: string, raw: string): readonly string[] {
+function parse(path: string, refuse: (violation: Violation) => SecurityError): readonly string[] {
   try {
     return parseCallerPath(path).segments;
   } catch (error) {
-    if (isCode(error, 'outside_root')) throw new SecurityError('traversal', raw);
-    if (isCode(error, 'invalid_path')) throw new SecurityError('not_allowed', raw);
+    if (isCode(error, 'outside_root')) throw refuse('traversal');
+    // A name that this program keeps for its own temporary files.
+    if (isCode(error, 'invalid_path')) throw refuse('not_allowed');
     throw error;
   }
 }

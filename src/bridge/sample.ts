@@ -34,5 +34,12 @@ export interface SampleOptions {
   readonly timeoutMs: number;
 }
 
-/** Asks whoever has the files. What it throws reaches the caller of the bridge untouched. */
-export type Sample = (params: SampleParams, options: SampleOptions) => Promise<SampleAnswer>;
+/** Asks whoever has the files. What it throws reaches the caller of the bridge untouched, unless it is a `RingfenceError`. */
+export interface Sample {
+  (params: SampleParams, options: SampleOptions): Promise<SampleAnswer>;
+  /**
+   * The answer comes with a later run of the call that asked, so that no call may wait for the question of another: each
+   * asks by itself, and this function sees to it that the client is asked once.
+   */
+  readonly separate?: boolean | undefined;
+}

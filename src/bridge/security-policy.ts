@@ -50,7 +50,8 @@ export class SecurityPolicy {
     this.remote = remote;
     this.projectRoot = remote ? resolve('/', projectRoot) : resolve(projectRoot);
     this.#backend = remote ? undefined : (options.backend ?? chooseBackend());
-    this.#segments = allowedPaths.map((allowed) => projectSegments(allowed, this.projectRoot));
+    const project = { projectRoot: this.projectRoot };
+    this.#segments = allowedPaths.map((allowed) => projectSegments(allowed, project));
     this.allowed = this.#segments.map((segments) => segments.join('/') || '.');
     this.allowedPaths = this.#segments.map((segments) => resolve(this.projectRoot, ...segments));
     this.warnings = options.allowedPaths === undefined ? [] : this.#missing();

@@ -33,35 +33,38 @@ const WORDINGS: Wordings = {
     validation(`Unsupported encoding: ${encoding}`, `Supported are ${COMMON_ENCODINGS}.`),
   undecodable: ({ tried }, path) =>
     validation(
-      `The content cannot be read as ${tried.join(', nor as ')}: ${path}`,
+      `The content cannot be read as ${tried.join(', nor as ')}${at(path)}`,
       'Name the encoding of the file, or hand it over as base64 and read it as binary.',
     ),
-  name_too_long: (_, path) => validation(`Path too long: ${path}`, 'Use a shorter path.'),
+  name_too_long: (_, path) => validation(`Path too long${at(path)}`, 'Use a shorter path.'),
   too_large: ({ size, limit }, path) =>
     validation(
-      `Too large: ${size} bytes, the limit is ${limit}: ${path}`,
+      `Too large: ${size} bytes, the limit is ${limit}${at(path)}`,
       'Hand over less at once: the cache cannot hold more than its limit.',
     ),
-  bad_answer: ({ problem }, path) =>
-    validation(`The answer cannot be used: ${problem}: ${path}`, 'Answer in one of the forms that the request names.'),
+  bad_answer: ({ problem, advice }, path) =>
+    validation(
+      `The answer cannot be used${path && ` for ${path}`}: ${problem}`,
+      advice ?? 'Answer in one of the forms that the request names.',
+    ),
   not_found: (_, path) => ({
     errorType: 'not_found',
-    message: `File or folder not found: ${path}`,
+    message: `File or folder not found${at(path)}`,
     instruction: 'Check the path, for example by listing the folder above it.',
   }),
   permission_denied: (_, path) => ({
     errorType: 'permission',
-    message: `Permission denied: ${path}`,
+    message: `Permission denied${at(path)}`,
     instruction: 'Grant access to the file on the side that has it, or use another file.',
   }),
   timed_out: ({ seconds }, path) => ({
     errorType: 'timeout',
-    message: `No answer within ${seconds} seconds${path && `: ${path}`}`,
+    message: `No answer within ${seconds} seconds${at(path)}`,
     instruction: 'Try again, or hand the file over with guide_cache_file before it is asked for.',
   }),
   sampling_unsupported: (_, path) => ({
     errorType: 'unsupported',
-    message: `This client cannot be asked for files, because it does not support sampling: ${path}`,
+    message: `This client cannot be asked for files, because it does not support sampling${at(path)}`,
     instruction: 'Hand the file over with guide_cache_file (or guide_read_file in chunks), or attach it as a resource.',
   }),
   cancelled: () => system('Cancelled before it was done', 'Call again if the result is still needed.'),
@@ -90,6 +93,10 @@ const VIOLATIONS: Readonly<Record<Violation, string>> = {
 export function wordingOf<C extends ErrorCode>(code: C, details: ErrorDetails[C], path = ''): Wording {
   const word = WORDINGS[code];
   return word?.(details, printable(path)) ?? system(`Failed: ${code.replaceAll('_', ' ')}`, 'Try again later.');
+}
+
+function at(path: string): string {
+  return path && `: ${path}`;
 }
 
 function security(message: string, instruction: string, allowed: readonly string[] = []): Wording {

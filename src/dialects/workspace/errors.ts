@@ -59,7 +59,7 @@ const WORDINGS: Wordings = {
       ? `path is not in an allowed folder (allowed: ${details.allowed.join(', ')}): ${path}`
       : `path resolves outside root boundary (${details.violation}): ${path}`,
   sampling_unsupported: (_, path) =>
-    `this client cannot be asked for files (it does not support sampling); hand the file over with guide_cache_file first: ${path}`,
+    `this client cannot be asked for files (it does not support sampling); hand it over with guide_cache_file or guide_list_directory, or attach it as a resource: ${path}`,
   bad_answer: ({ details }, path) => `the client's answer cannot be used: ${details.problem}: ${path}`,
   unsupported_encoding: ({ details }) => `unsupported encoding: ${details.encoding}`,
   undecodable: ({ details }, path) => `file cannot be decoded as ${details.tried.join(', ')}: ${path}`,
