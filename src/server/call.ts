@@ -8,6 +8,8 @@ import { type Checked, checker } from '../tools/problems.ts';
 import { MAX_RESULT_BYTES } from '../tools/result-size.ts';
 import type { Roots } from '../tools/roots.ts';
 import type { CallContext, Tool } from '../tools/tool.ts';
+import { Clock } from './clock.ts';
+import { InputNeeded } from './input-needed.ts';
 import type { RunningCall } from './running-calls.ts';
 import type { Service } from './service.ts';
 
@@ -51,7 +53,7 @@ type Args = Readonly<Record<string, unknown>>;
 
 /**
  * The way of every call, whatever the transport: arguments checked, roots handed out under their allowlists, time limited,
- * failures worded by the dialect, one line in the log. Rejects only for a tool that does not exist.
+ * failures worded by the dialect, one line in the log. Rejects only for a tool that does not exist, and with `InputNeeded`.
  */
 export function toolCaller(service: Service): CallTool {
   const { dialect, logger } = service;
@@ -82,6 +84,12 @@ export function toolCaller(service: Service): CallTool {
       });
       return result.result;
     };
+    /** The call goes on when the client has answered. */
+    const wait = (needed: InputNeeded): never => {
+      logger.debug({ tool: name, dialect: dialect.name, client: client.name }, 'client asked');
+      service.running.end(running);
+      throw needed;
+    };
     if (found === undefined) {
       const meant = nearest(name, tools.keys());
       const message = `unknown tool: ${name.slice(0, MAX_ECHO)}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
@@ -103,6 +111,7 @@ export function toolCaller(service: Service): CallTool {
       });
       return finish(succeeded(tool, value, checked.value));
     } catch (thrown) {
+      if (thrown instanceof InputNeeded) return wait(thrown);
       const error = thrown instanceof RingfenceError ? thrown : new RingfenceError('internal', {});
       call.use(error.root);
       const failure: Failure = {
@@ -125,7 +134,7 @@ async function run(service: Service, tool: Tool, { args, request, running, used 
   const { requestTimeout } = service;
   const { client, roots, sample, progress } = request;
   const expire = (): void => running.abort(new RingfenceError('timed_out', { seconds: requestTimeout }));
-  const timer = tool.ownTimeout ? undefined : setTimeout(expire, requestTimeout * 1000);
+  const clock = tool.ownTimeout ? undefined : new Clock(requestTimeout * 1000, expire);
   const hand = (name: string): Root => {
     used(name);
     return roots.use(name, tool.needs);
@@ -136,7 +145,7 @@ async function run(service: Service, tool: Tool, { args, request, running, used 
         return running.signal;
       },
       client,
-      sample,
+      sample: sample && clock ? (params, options) => clock.pauseFor(sample(params, options)) : sample,
       progress,
       limits: service.limits,
       search: service.search,
@@ -154,7 +163,7 @@ async function run(service: Service, tool: Tool, { args, request, running, used 
         service.logger.warn({ tool: tool.name, dialect: service.dialect.name, client: client.name, ...facts }, message),
     });
   } finally {
-    clearTimeout(timer);
+    clock?.stop();
   }
 }
 

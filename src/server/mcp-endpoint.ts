@@ -23,10 +23,10 @@ export interface McpEndpoint {
 /** Streamable HTTP for both eras: 2026-07-28 clients without state, older ones in sessions. */
 export function mcpEndpoint(service: Service, limits: SessionLimits): McpEndpoint {
   const newServer = mcpServerFactory(service);
-  const sessions = new Sessions((owner) => newServer(owner ?? sessionPeer(service.roots)), limits);
+  const sessions = new Sessions((owner) => newServer(owner ?? sessionPeer(service.roots), 'legacy'), limits);
   const onerror = (error: Error): void => service.logger.debug({ problem: error.name }, 'protocol error');
   const handler = (peer: Peer): McpHttpHandler =>
-    createMcpHandler(() => newServer(peer), { legacy: 'reject', onerror });
+    createMcpHandler(() => newServer(peer, 'modern'), { legacy: 'reject', onerror });
   const anyone = handler({ client: undefined, roots: service.roots });
   /** One for each principal, so that none shares even the SDK's state with another. Bounded by the config. */
   const modern = new Map<Principal, McpHttpHandler>();

@@ -15,5 +15,5 @@ export interface SdkStdioParts {
 export function serveSdkStdio(service: Service, { introduction, transport, onerror }: SdkStdioParts) {
   const newServer = mcpServerFactory(service, introduction);
   const peer = processPeer(service.roots);
-  return serveStdio(() => newServer(peer), { transport, onerror });
+  return serveStdio(({ era }) => newServer(peer, era), { transport, onerror });
 }

@@ -71,7 +71,7 @@ async function serveHere(client: Client, base: string, { allowed, maxFullReadSiz
     logger: pino({ level: 'silent' }),
   });
   const [clientEnd, serverEnd] = InMemoryTransport.createLinkedPair();
-  await mcpServerFactory(service)(processPeer(service.roots)).connect(serverEnd);
+  await mcpServerFactory(service)(processPeer(service.roots), 'legacy').connect(serverEnd);
   await client.connect(clientEnd);
   return () => service.close();
 }

@@ -1,0 +1,17 @@
+import type { Question } from './sampling.ts';
+
+/**
+ * Thrown to end a run that cannot go on before the client has answered. Not a failure: the client calls again with its
+ * answers, and the tool runs again from its beginning. `round` tells whose run it was.
+ */
+export class InputNeeded extends Error {
+  readonly round: object;
+  readonly questions: ReadonlyMap<string, Question>;
+
+  constructor(round: object, questions: ReadonlyMap<string, Question>) {
+    super('input needed');
+    this.name = 'InputNeeded';
+    this.round = round;
+    this.questions = questions;
+  }
+}

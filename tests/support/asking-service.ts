@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { pino } from 'pino';
+import * as z from 'zod';
+import type { SampleParams } from '../../src/bridge/sample.ts';
+import { SearchPool } from '../../src/ops/search/pool.ts';
+import { Principals } from '../../src/server/principals.ts';
+import { RunningCalls } from '../../src/server/running-calls.ts';
+import type { Service } from '../../src/server/service.ts';
+import type { Dialect } from '../../src/tools/dialect.ts';
+import { Roots } from '../../src/tools/roots.ts';
+import { defineTool } from '../../src/tools/tool.ts';
+
+const input = z.strictObject({ text: z.string().default('?'), timeout_ms: z.int().default(5_000) });
+const output = z.object({ answer: z.string() });
+
+/** What the tool below have learned, by client, as a cache would. */
+export const known = new Map<string, Map<string, string>>();
+
+export function question(text: string): SampleParams {
+  return {
+    messages: [{ role: 'user', content: { type: 'text', text } }],
+    systemPrompt: 'be brief',
+    maxTokens: 100,
+    tools: [{ name: 'hand_over', description: 'hands over', inputSchema: { type: 'object' } }],
+  };
+}
+
+const ask = defineTool({
+  name: 'ask',
+  description: 'asks each word',
+  needs: [],
+  effect: 'read',
+  input,
+  output,
+  subject: [],
+  run: async ({ text, timeout_ms: timeoutMs }, { client, sample, signal }) => {
+    if (sample === undefined) return { answer: 'cannot ask' };
+    const learned = known.get(client.key) ?? new Map<string, string>();
+    known.set(client.key, learned);
+    for (const word of text.split(' ')) {
+      if (learned.has(word)) continue;
+      const answer = await sample(question(word), { signal, timeoutMs });
+      learned.set(word, JSON.stringify(answer));
+    }
+    return {
+      answer: text
+        .split(' ')
+        .map((word) => learned.get(word))
+        .join(),
+    };
+  },
+});
+
+const dialect: Dialect = {
+  name: 'asking',
+  serverName: 'asking',
+  serverVersion: '0',
+  instructions: '',
+  destructive: () => false,
+  wordError: (error) => `${error.code} ${JSON.stringify(error.details)}`,
+  wordProblems: () => 'bad arguments',
+  tools: [ask],
+};
+
+/** The log. */
+export const lines: Record<string, unknown>[] = [];
+export const roots = new Roots([]);
+/** A server with one tool, which asks its client. */
+export const service: Service = {
+  dialect,
+  roots,
+  search: new SearchPool(),
+  limits: { maxFullReadSize: 1 },
+  durable: false,
+  // Shorter than most answers take: waiting for the client does not count.
+  requestTimeout: 0.05,
+  logger: pino(
+    { level: 'debug', formatters: { level: (level) => ({ level }) } },
+    { write: (line: string) => void lines.push(JSON.parse(line)) },
+  ),
+  running: new RunningCalls(),
+  close: async () => {},
+};
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+const tokens = ['one', 'two'].map((name) => ({ name, sha256: sha256(name), roots: [] }));
+/** The same for two principals, whose tokens are their names. */
+export const locked: Service = { ...service, principals: new Principals({ tokens }, roots) };
