@@ -1,0 +1,31 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Clock } from './clock.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+test('runs out after its time, not counting pauses that overlap', async () => {
+  const expire = vi.fn();
+  const clock = new Clock(100, expire);
+  await vi.advanceTimersByTimeAsync(60);
+  const pauses = [clock.pauseFor(wait(500)), clock.pauseFor(wait(800))];
+  await vi.advanceTimersByTimeAsync(800);
+  await Promise.all(pauses);
+  await vi.advanceTimersByTimeAsync(30);
+  expect(expire).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(20);
+  expect(expire).toHaveBeenCalledOnce();
+});
+
+test('runs on after work that failed, and never again once stopped', async () => {
+  const expire = vi.fn();
+  const clock = new Clock(100, expire);
+  await expect(clock.pauseFor(Promise.reject(new Error('no')))).rejects.toThrow('no');
+  const pause = clock.pauseFor(wait(50));
+  clock.stop();
+  await vi.advanceTimersByTimeAsync(1_000);
+  await pause;
+  expect([expire.mock.calls.length, vi.getTimerCount()]).toEqual([0, 0]);
+});
