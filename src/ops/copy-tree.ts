@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { isCode, RingfenceError } from '../errors.ts';
 import type { CallerPath, Dir, Location, Name, Root } from '../fence/index.ts';
+import { byCodePoint } from './code-point-order.ts';
 import type { Control } from './control.ts';
 import { type CopyFileOptions, copyFile } from './copy-file.ts';
 import { isWithin } from './is-within.ts';
@@ -42,7 +43,7 @@ export async function copyTree(job: TreeJob, into: Dir): Promise<TreeCopy> {
   const walk = new TreeWalk(job);
   await walk.folder(job.source.dir, into, []);
   if (!job.merge) walk.copyMode(job.source.dir, into, []);
-  return { bytes: walk.bytes, skipped: walk.skipped };
+  return { bytes: walk.bytes, skipped: walk.skipped.sort(byCodePoint) };
 }
 
 /** An entry to copy: what it is called in an open folder, and what it is to be called in another. */
