@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { stringify } from 'yaml';
 import { ChildTransport } from './child-transport.ts';
 
@@ -13,9 +13,11 @@ export const BIN = fileURLToPath(new URL('../../dist/bin.js', import.meta.url));
 export type TransportName = 'http' | 'stdio';
 export type Era = 'legacy' | 'modern';
 
-interface RootSpec {
+export interface RootSpec {
   readonly name: string;
-  readonly path: string;
+  /** A folder of this machine; a root of kind `agent` has none. */
+  readonly path?: string;
+  readonly agent?: Readonly<Record<string, unknown>>;
   /** All tools if left out. */
   readonly allowed_tools?: readonly string[];
 }
@@ -33,6 +35,8 @@ export interface RingfenceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What the client shows over HTTP. */
   readonly token?: string;
+  /** The client to connect, which says itself of which era it is; a new one if left out. */
+  readonly client?: Client;
 }
 
 export interface CallResult {
@@ -91,7 +95,7 @@ export async function startRingfence(options: RingfenceOptions): Promise<Ringfen
   const config = writeConfig({ host: '127.0.0.1', port: 0, ...options.config, roots });
   const dispose = (): void => fs.rmSync(path.dirname(config), { recursive: true, force: true });
   const env = { ...process.env, ...options.env } as Record<string, string>;
-  const client = newClient(options.era ?? 'legacy');
+  const client = options.client ?? newClient(options.era ?? 'legacy');
   return options.transport === 'stdio'
     ? overStdio(client, { config, env, dispose })
     : overHttp(client, { config, env, dispose, path: options.path, token: options.token });
@@ -104,12 +108,14 @@ export interface StdioCommand {
   readonly cwd?: string;
   /** Default `legacy`. */
   readonly era?: Era;
+  /** The client to connect; a new one if left out. */
+  readonly client?: Client;
 }
 
 /** Starts a command of `ringfence` that serves stdin and stdout, and connects a client to it. */
-export async function startStdioCommand({ args, env, cwd, era = 'legacy' }: StdioCommand): Promise<Ringfence> {
+export async function startStdioCommand({ args, env, cwd, era, client }: StdioCommand): Promise<Ringfence> {
   const child = spawn(process.execPath, [BIN, ...args], { env: { ...process.env, ...env }, ...(cwd && { cwd }) });
-  return connectChild(newClient(era), child, () => {});
+  return connectChild(client ?? newClient(era ?? 'legacy'), child, () => {});
 }
 
 /** One more client for a server on HTTP. */
@@ -119,7 +125,8 @@ export async function connectHttp(url: string, era: Era, token?: string): Promis
   return client;
 }
 
-function httpTransport(url: string, token: string | undefined): StreamableHTTPClientTransport {
+/** The way to a server on HTTP, with a token if one is given. */
+export function httpTransport(url: string, token?: string): StreamableHTTPClientTransport {
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
 }
@@ -203,9 +210,10 @@ export async function callTool(client: Client, { tool, args, options = {} }: Cal
   return { isError: raw.isError === true, text, structured: raw.structuredContent, raw };
 }
 
-function newClient(era: Era): Client {
-  const mode = era === 'modern' ? { pin: '2026-07-28' } : 'legacy';
-  return new Client({ name: 'ringfence-tests', version: '0.0.0' }, { versionNegotiation: { mode } } as never);
+/** A client of one era, and whatever else it is made with. */
+export function newClient(era: Era, options: ClientOptions = {}): Client {
+  const mode = era === 'modern' ? { pin: '2026-07-28' } : ('legacy' as const);
+  return new Client({ name: 'ringfence-tests', version: '0.0.0' }, { ...options, versionNegotiation: { mode } });
 }
 
 interface LogCollector {
