@@ -30,6 +30,7 @@ export class Asks {
 
   async share<T>({ key, signal }: Waiter, ask: (abort: AbortController) => Promise<T>): Promise<T> {
     for (;;) {
+      if (signal?.aborted) throw reasonOf(signal);
       const under = key === undefined ? undefined : this.#shared.get(key);
       if (under === undefined) return this.#wait(this.#start(key, ask), signal) as Promise<T>;
       try {

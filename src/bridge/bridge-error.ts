@@ -24,7 +24,8 @@ export class BridgeError<C extends ErrorCode = ErrorCode> extends RingfenceError
   /** Any failure of the closed list in the bridge's words; one that has them already stays as it is. */
   static from(error: RingfenceError, path?: string): BridgeError {
     if (error instanceof BridgeError) return error;
-    return new BridgeError(error.code, error.details, { path: error.path ?? path, cause: error });
+    const where = { path: error.path ?? path, cause: error };
+    return new BridgeError(error.code, error.details, where).locate(undefined, error.root);
   }
 }
 

@@ -3,7 +3,7 @@ import type { ListingEntry, PathInfo } from './listing.ts';
 import { type Mtime, toMilliseconds } from './mtime.ts';
 import type { PathValidator } from './path-validator.ts';
 
-export const MAX_LISTED = 10_000;
+const MAX_LISTED = 10_000;
 const MAX_DEPTH = 64;
 const TYPES: readonly unknown[] = ['file', 'directory', 'symlink', 'other'] satisfies ListingEntry['type'][];
 

@@ -1,6 +1,6 @@
 import { BridgeError } from './bridge-error.ts';
 import { assertHash, assertHashForm, type FileBytes, type HandedFile, sha256, toBytes } from './handed-file.ts';
-import { assertEncoding, encodeText } from './text-encoding.ts';
+import { assertEncoding } from './text-encoding.ts';
 
 /** One piece of a file. */
 export interface Chunk {
@@ -179,12 +179,12 @@ function assertSame(set: ChunkSet, { chunk: { total }, binary = false, encoding,
     throw invalid('sha256', 'must be that of the whole file, the same in all chunks');
 }
 
-/** The bytes of one piece. Text that is cut within a character has none yet; it is written as it can be. */
+/** The bytes of one piece. Text that is cut within a character has none yet: then these only tell how much it is. */
 function pieceBytes(file: HandedChunk): Buffer {
   const { content, encoding = 'utf-8' } = file;
   if (file.binary === true || encoding === 'base64' || content.isWellFormed()) return toBytes(file).bytes;
   assertEncoding(encoding);
-  return encodeText(content, encoding) ?? Buffer.from(content);
+  return Buffer.from(content);
 }
 
 /** Base64 is decoded piece by piece, text is joined first. */

@@ -115,13 +115,21 @@ export class FilesystemBridge {
   readFile(path: string, options: ReadOptions = {}): Promise<string | Buffer> {
     return this.#audited<string | Buffer>('read_file', path, async () => {
       const { bytes, encoding, path: key, cached } = await this.#read(path, options);
-      if (options.binary === true) return { value: bytes, cached };
-      const encodings = [encoding ?? options.encoding ?? 'utf-8', ...(options.fallbackEncodings ?? [])];
-      return { value: decodeFirst(bytes, encodings, key), cached };
+      // A copy, since the cache keeps the original.
+      if (options.binary === true) return { value: Buffer.from(bytes), cached };
+      const encodings = [encoding, options.encoding ?? 'utf-8', ...(options.fallbackEncodings ?? [])];
+      return {
+        value: decodeFirst(
+          bytes,
+          [...new Set(encodings)].filter((name) => name !== undefined),
+          key,
+        ),
+        cached,
+      };
     });
   }
 
-  /** A file as bytes, with what is known of it. */
+  /** A file as bytes, with what is known of it. The bytes are those in the cache: do not change them. */
   readBytes(path: string, options: ReadOptions = {}): Promise<FileRead> {
     return this.#audited('read_file', path, async () => {
       const value = await this.#read(path, options);

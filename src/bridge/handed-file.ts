@@ -32,6 +32,7 @@ export interface FileBytes {
  */
 export function toBytes(file: HandedFile, expected: readonly string[] = ['utf-8']): FileBytes {
   const { content, path } = file;
+  if (typeof content !== 'string') throw invalid('content', 'must be a string');
   const encoding = file.encoding === 'base64' ? undefined : file.encoding;
   if (encoding !== undefined) assertEncoding(encoding);
   if (file.binary === true || file.encoding === 'base64') return { bytes: fromBase64(content, path), encoding };

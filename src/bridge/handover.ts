@@ -97,7 +97,12 @@ export class Handover {
     if (received === 'known')
       return { complete: true, ...describe(known as CachedFile), status: 'updated', evicted: { entries: 0, bytes: 0 } };
     if (!('file' in received)) return { complete: false, path, ...received };
-    return { complete: true, ...this.#takeOne({ ...file, ...received.file, path }, true) };
+    try {
+      return { complete: true, ...this.#takeOne({ ...file, ...received.file, path }, true) };
+    } catch (error) {
+      this.#chunks.drop(path);
+      throw error;
+    }
   }
 
   storeListing(path: string, entries: unknown, pattern: string | undefined): TakenListing {

@@ -16,7 +16,8 @@ export function assertEncoding(encoding: string): void {
 
 /** Text as bytes, or undefined where the encoding has no bytes for some of it. Adds no byte order mark. */
 export function encodeText(text: string, encoding: string): Buffer | undefined {
-  if (UTF8.test(encoding)) return text.isWellFormed() ? Buffer.from(text, 'utf8') : undefined;
+  if (!text.isWellFormed()) return undefined;
+  if (UTF8.test(encoding)) return Buffer.from(text, 'utf8');
   const bytes = iconv.encode(text, encoding, { addBOM: false });
   // iconv-lite writes a question mark for what it cannot encode; only what reads back the same was all written.
   return iconv.decode(bytes, encoding, { stripBOM: false }) === text ? bytes : undefined;
