@@ -7,11 +7,14 @@ import type { Question } from './sampling.ts';
 export class InputNeeded extends Error {
   readonly round: object;
   readonly questions: ReadonlyMap<string, Question>;
+  /** How long the client has. */
+  readonly timeoutMs: number;
 
-  constructor(round: object, questions: ReadonlyMap<string, Question>) {
+  constructor(round: object, questions: ReadonlyMap<string, Question>, timeoutMs: number) {
     super('input needed');
     this.name = 'InputNeeded';
     this.round = round;
     this.questions = questions;
+    this.timeoutMs = timeoutMs;
   }
 }

@@ -126,7 +126,7 @@ export class Round {
       this.#open.put(id, options.timeoutMs);
     }
     if (this.#round >= MAX_ROUNDS) throw new RingfenceError('bad_answer', { problem: 'none came in so many rounds' });
-    throw new InputNeeded(this, new Map([[key, question]]));
+    throw new InputNeeded(this, new Map([[key, question]]), options.timeoutMs);
   }
 
   /** Undefined if the client called again without one: it is asked again, on the same time. */

@@ -4,13 +4,16 @@ import {
   InMemoryTransport,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { known, lines, locked, question, roots, service } from '../../tests/support/asking-service.ts';
 import type { SampleParams } from '../bridge/sample.ts';
 import { type HttpServing, startHttp } from './http.ts';
-import { mcpServerFactory } from './mcp-server.ts';
+import { introduce } from './introduction.ts';
+import { Lane } from './lane/lane.ts';
+import { laneTools } from './lane/lane-tools.ts';
+import { StdioConversation } from './lane/stdio-conversation.ts';
 import { processPeer } from './peer.ts';
+import { serveSdkStdio } from './serve-sdk-stdio.ts';
 
 let open: HttpServing;
 let authed: HttpServing;
@@ -56,8 +59,7 @@ async function connect({ transport, era, sampling = {}, token, options }: Side, 
   }
   if (transport === 'stdio') {
     const [clientEnd, serverEnd] = InMemoryTransport.createLinkedPair();
-    const newServer = mcpServerFactory(service);
-    serveStdio(({ era: spoken }) => newServer(processPeer(roots), spoken), { transport: serverEnd });
+    await serve(serverEnd);
     await client.connect(clientEnd);
   } else {
     const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -65,6 +67,24 @@ async function connect({ transport, era, sampling = {}, token, options }: Side, 
     await client.connect(new StreamableHTTPClientTransport(new URL(`${base}/mcp`), { requestInit: { headers } }));
   }
   return client;
+}
+
+/** Serves one client as on stdio: what is plain without the SDK. */
+async function serve(end: InMemoryTransport): Promise<void> {
+  const introduction = introduce(service.dialect);
+  const conversation = new StdioConversation({
+    lane: new Lane(introduction, async () => laneTools(service)),
+    peer: processPeer(roots),
+    wire: {
+      post: (json) => void end.send(JSON.parse(json)),
+      send: (message) => end.send(message),
+      close: () => end.close(),
+    },
+    serveSdk: async (transport) => serveSdkStdio(service, { introduction, transport, onerror: () => {} }),
+  });
+  end.onmessage = (message) => conversation.receive(message);
+  end.onclose = () => void conversation.close();
+  await end.start();
 }
 
 const text = (said: string) => () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: said } });

@@ -1,5 +1,7 @@
+import type { Sample } from '../../bridge/index.ts';
 import { RingfenceError } from '../../errors.ts';
 import type { CallTool } from '../call.ts';
+import { InputNeeded } from '../input-needed.ts';
 import type { Introduction } from '../introduction.ts';
 import { anonymousClient, type Peer } from '../peer.ts';
 import { progressReports } from '../progress.ts';
@@ -10,10 +12,15 @@ import { type Fields, hasOnly, type PlainRequest, type RequestId } from './plain
 
 /** A call on its way. */
 export interface LaneCall {
-  /** Its answer as JSON. Undefined if it was cancelled: then nobody waits for one. Never rejects. */
-  readonly answer: Promise<string | undefined>;
+  /**
+   * Its answer as JSON. Undefined if it was cancelled: then nobody waits for one. FOR_THE_SDK if it has to ask the client,
+   * which the SDK can: it runs the call again. Never rejects.
+   */
+  readonly answer: Promise<string | undefined | typeof FOR_THE_SDK>;
   cancel(): void;
 }
+
+export const FOR_THE_SDK = Symbol('for the SDK');
 
 /** Who asks for a call. */
 export interface Caller {
@@ -32,6 +39,10 @@ export interface LaneTools {
 const CALL_KEYS: ReadonlySet<string> = new Set(['name', 'arguments', '_meta']);
 const META_ONLY: ReadonlySet<string> = new Set(['_meta']);
 const NO_ARGUMENTS: Fields = {};
+/** Ends a run at its first question. What a tool did before that may be done again. */
+const leave: Sample = async (question) => {
+  throw new InputNeeded({}, new Map([['', question]]), 0);
+};
 
 /**
  * Answers what clients ask all the time without the SDK, and to the letter as the SDK would: its checks of every message and
@@ -75,7 +86,7 @@ export class Lane {
       if (cancelled) running.abort(new RingfenceError('cancelled', {}));
     };
     const { client = anonymousClient(), roots } = peer;
-    const start = (tools: LaneTools) => tools.call({ name, args, client, roots, sample: undefined, onStart, progress });
+    const start = (tools: LaneTools) => tools.call({ name, args, client, roots, sample: leave, onStart, progress });
     const result = this.#tools === undefined ? this.#loaded().then(start) : start(this.#tools);
     return {
       answer: result.then(
@@ -83,7 +94,10 @@ export class Lane {
           if (cancelled) return undefined;
           return this.#answers.result(id, done, { modern, sameText: this.#tools?.sameText.has(name) === true });
         },
-        (error) => (cancelled ? undefined : this.#answers.error(id, error)),
+        (error) => {
+          if (cancelled) return undefined;
+          return error instanceof InputNeeded ? FOR_THE_SDK : this.#answers.error(id, error);
+        },
       ),
       cancel: () => {
         cancelled = true;

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import type { Peer } from '../peer.ts';
-import type { Caller, Lane, LaneCall } from './lane.ts';
+import { type Caller, FOR_THE_SDK, type Lane, type LaneCall } from './lane.ts';
 import { isClientInfo, plainCapabilities } from './plain-client.ts';
 import { type Fields, hasOnly, isId, type PlainRequest, plainRequest, type RequestId } from './plain-request.ts';
 import { SdkSide, type ServeSdk, type Wire } from './sdk-side.ts';
@@ -39,8 +39,7 @@ export class StdioConversation {
   receive(message: JSONRPCMessage): void {
     const request = plainRequest(message);
     if (request === undefined ? this.#hear(message) : this.#answer(request, message)) return;
-    this.#sdk ??= this.#startSdk();
-    this.#sdk.receive(message);
+    this.#leaveToSdk(message);
   }
 
   async close(): Promise<void> {
@@ -51,14 +50,14 @@ export class StdioConversation {
   /** Whether a request was for the lane. */
   #answer(request: PlainRequest, message: JSONRPCMessage): boolean {
     if (this.#era === undefined) return this.#sdk === undefined && this.#open(request, message);
-    return request.modern === (this.#era === 'modern') && this.#take(request);
+    return request.modern === (this.#era === 'modern') && this.#take(request, message);
   }
 
   /** The opening: `initialize`, or the first request of 2026-07-28. Asking what the server is decides nothing yet. */
   #open(request: PlainRequest, message: JSONRPCMessage): boolean {
     const { id, method, params, modern } = request;
     if (modern) {
-      if (!this.#take(request)) return false;
+      if (!this.#take(request, message)) return false;
       if (method === 'server/discover') return true;
       this.#era = 'modern';
       // Any request will do to show the SDK what the client speaks, if it has no effect.
@@ -75,7 +74,7 @@ export class StdioConversation {
     return true;
   }
 
-  #take(request: PlainRequest): boolean {
+  #take(request: PlainRequest, message: JSONRPCMessage): boolean {
     const reply = this.#lane.reply(request);
     if (reply !== undefined) {
       this.#wire.post(reply);
@@ -86,8 +85,9 @@ export class StdioConversation {
     const { id } = request;
     this.#calls.set(id, call);
     void call.answer.then((answer) => {
-      if (answer !== undefined) this.#wire.post(answer);
       if (this.#calls.get(id) === call) this.#calls.delete(id);
+      if (answer === FOR_THE_SDK) this.#leaveToSdk(message);
+      else if (answer !== undefined) this.#wire.post(answer);
     });
     return true;
   }
@@ -105,6 +105,11 @@ export class StdioConversation {
       return false;
     this.#missed.push(message);
     return true;
+  }
+
+  #leaveToSdk(message: JSONRPCMessage): void {
+    this.#sdk ??= this.#startSdk();
+    this.#sdk.receive(message);
   }
 
   #startSdk(): SdkSide {
