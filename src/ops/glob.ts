@@ -2,11 +2,12 @@ import type { CallerPath, EntryType, Root } from '../fence/index.ts';
 import { type Control, throwIfAborted } from './control.ts';
 import { located } from './located.ts';
 import { Deadline } from './search/deadline.ts';
-import type { FoundEntry } from './search/messages.ts';
-import type { Search, SearchPool } from './search/pool.ts';
+import type { FoundEntry } from './search/entry-task.ts';
+import { OrderedSearch } from './search/ordered-search.ts';
+import type { SearchPool } from './search/pool.ts';
 
-/** How many entries one answer of a worker holds at most. */
-const ENTRIES_AT_ONCE = 1_000;
+/** How many entries may be found before something that takes long. */
+const MAX_WAITING = 100_000;
 
 const ALL_TYPES: readonly EntryType[] = ['file', 'directory', 'symlink', 'other'];
 
@@ -69,29 +70,31 @@ export async function glob(root: Root, options: GlobOptions, pool: SearchPool, c
       glob: pattern,
       regex,
       types: type === 'all' ? ALL_TYPES : [type],
+      maxResults,
     });
     using _deadline = new Deadline(search, control.signal, timeoutSeconds);
-    const { entries, done, skipped } = await list(search, maxResults + 1, control);
+    const entries: FoundEntry[] = [];
+    let skipped = 0;
+    const ordered = new OrderedSearch(search, {
+      workers: pool.size,
+      maxWaitingWeight: MAX_WAITING,
+      weigh: (found) => found.entries.length,
+      take: (found) => {
+        for (const entry of found.entries) entries.push(entry);
+        skipped += found.skipped;
+        control.progress(entries.length);
+        return entries.length <= maxResults;
+      },
+    });
+    const outcome = await ordered.run();
     throwIfAborted(control.signal);
     const matches = entries.slice(0, maxResults).map(toMatch);
-    const truncated = entries.length > maxResults;
-    return { matches, totalMatches: matches.length, truncated, timedOut: !done && !truncated, skipped };
+    const [truncated, timedOut] = [outcome === 'full', outcome === 'stopped'];
+    return { matches, totalMatches: matches.length, truncated, timedOut, skipped };
   });
 }
 
-/** Up to `count` entries; `done` if there are no more. */
-async function list(search: Search, count: number, control: Control) {
-  const entries: FoundEntry[] = [];
-  for (;;) {
-    const wanted = Math.min(count - entries.length, ENTRIES_AT_ONCE);
-    const answer = await search.run({ type: 'listEntries', entries: wanted });
-    for (const entry of answer.entries) entries.push(entry);
-    control.progress(entries.length);
-    if (answer.done || search.stopped || entries.length >= count)
-      return { entries, done: answer.done, skipped: answer.skipped };
-  }
-}
-
-function toMatch({ path, type, size, modified }: FoundEntry): GlobMatch {
-  return { path, type, size, modifiedAt: modified.toISOString() };
+function toMatch({ path, type, size, mtimeMs }: FoundEntry): GlobMatch {
+  // Rounded as Node rounds the times of `stats`, so that every tool tells the same.
+  return { path, type, size, modifiedAt: new Date(Math.round(mtimeMs)).toISOString() };
 }

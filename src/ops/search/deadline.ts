@@ -9,7 +9,7 @@ export class Deadline implements Disposable {
   readonly #signal: AbortSignal;
   readonly #stop: () => void;
 
-  constructor(search: Search, signal: AbortSignal, seconds: number) {
+  constructor(search: Pick<Search<unknown>, 'stop'>, signal: AbortSignal, seconds: number) {
     this.#stop = () => search.stop();
     this.#timer = setTimeout(this.#stop, Math.min(seconds * 1000, MAX_MS));
     this.#signal = signal;

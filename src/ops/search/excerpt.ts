@@ -1,6 +1,9 @@
 /** The longest line that is shown whole, in characters (code points). */
 export const MAX_SHOWN = 2_000;
 
+/** So many bytes of a line hold all that is shown of it from its beginning on: a character has at most four. */
+export const MAX_SHOWN_BYTES = 4 * (MAX_SHOWN + 1);
+
 /** How much of a cut line is shown before the match. */
 const LEAD = 500;
 
@@ -26,4 +29,9 @@ export function excerpt(line: string, at = 0): Excerpt {
 function wholeCharacter(text: string, at: number): number {
   const unit = text.charCodeAt(at);
   return at > 0 && unit >= 0xdc00 && unit <= 0xdfff ? at - 1 : at;
+}
+
+/** What is shown of the line between two offsets, from its beginning on. */
+export function shownLine(bytes: Buffer, start: number, end: number): string {
+  return excerpt(bytes.toString('utf8', start, Math.min(end, start + MAX_SHOWN_BYTES))).text;
 }

@@ -3,9 +3,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseCallerPath, Root } from '../../fence/index.ts';
-import { CHUNK, FileSearch, MAX_LINE } from './file-search.ts';
+import { FileSearch } from './file-search.ts';
 import { compileLinePattern } from './line-pattern.ts';
 import { type LineMatch, MatchList } from './match-list.ts';
+import { CHUNK, MAX_LINE, READ_BYTES } from './region-reader.ts';
 import { StopFlag } from './stop-flag.ts';
 
 const top = fs.mkdtempSync(path.join(os.tmpdir(), 'file-search-'));
@@ -32,7 +33,7 @@ function search(content: string | Buffer, pattern: string, options: Options = {}
   using file = root.openFile(parseCallerPath('f'));
   const found = new MatchList({ maxResults, maxText: Number.MAX_SAFE_INTEGER });
   const compiled = compileLinePattern({ pattern, literal: false, caseInsensitive: false });
-  const buffer = Buffer.alloc(CHUNK);
+  const buffer = Buffer.alloc(READ_BYTES);
   const steps = new FileSearch(file, 'f', { pattern: compiled, contextLines, stop, found, buffer }).run();
   for (;;) {
     const { done, value } = steps.next();

@@ -15,10 +15,10 @@ export interface Job {
  */
 export class Lanes {
   /** The lane whose turn it is first. None is empty. */
-  readonly #lanes = new Map<string, Job[]>();
+  readonly #lanes = new Map<string | number, Job[]>();
   #running = false;
 
-  add(lane: string, job: Job): void {
+  add(lane: string | number, job: Job): void {
     const jobs = this.#lanes.get(lane);
     if (jobs === undefined) this.#lanes.set(lane, [job]);
     else jobs.push(job);

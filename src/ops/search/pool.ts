@@ -1,7 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { RingfenceError } from '../../errors.ts';
-import type { Answers, SearchSpec, Task } from './messages.ts';
+import type { FoundEntries } from './entry-task.ts';
+import type { FoundLines } from './found-lines.ts';
+import type { EntrySpec, LineSpec, SearchSpec } from './messages.ts';
 import { StopFlag } from './stop-flag.ts';
+import { type Packed, type Piece, pack, type Stretch, unpack } from './stretch.ts';
 import { WorkerThread } from './worker-thread.ts';
 
 const MOST_WORKERS = 4;
@@ -21,7 +24,9 @@ export class SearchPool {
   }
 
   /** Starts a search. Dispose of it when it is over. */
-  begin(spec: SearchSpec): Search {
+  begin(spec: LineSpec): Search<FoundLines>;
+  begin(spec: EntrySpec): Search<FoundEntries>;
+  begin(spec: SearchSpec): Search<unknown> {
     if (this.#closed) throw new RingfenceError('cancelled', {});
     this.#searches += 1;
     return new Search({ number: this.#searches, spec, pick: () => this.#leastBusy() });
@@ -58,26 +63,25 @@ interface SearchOptions {
 }
 
 /** One search on the pool. */
-export class Search implements Disposable {
+export class Search<F> implements Disposable {
   readonly #options: SearchOptions;
   readonly #stop = new StopFlag();
   readonly #threads = new Set<WorkerThread>();
-  /** Where the listing is, and stays. */
-  #lister: WorkerThread | undefined;
 
   constructor(options: SearchOptions) {
     this.#options = options;
   }
 
-  /** Runs a task: listing always on the same worker, which knows how far it has come, the rest where there is room. */
-  async run<T extends Task>(task: T): Promise<Answers[T['type']]> {
-    const thread = task.type === 'searchFiles' ? this.#options.pick() : this.#listingThread();
+  /** Has a stretch searched by the worker that has least to do, and returns what it turns into. */
+  async run(stretch: Stretch, budget: number): Promise<Piece<F>[]> {
+    const thread = this.#options.pick();
     const { number, spec } = this.#options;
     if (!this.#threads.has(thread)) {
       this.#threads.add(thread);
       thread.tell({ type: 'begin', search: number, spec, stop: this.#stop.shared });
     }
-    return thread.ask(number, task);
+    const answer = await thread.ask(number, { stretch: pack([stretch]), budget });
+    return unpack(answer as Packed<F>);
   }
 
   get stopped(): boolean {
@@ -92,10 +96,5 @@ export class Search implements Disposable {
   [Symbol.dispose](): void {
     this.stop();
     for (const thread of this.#threads) thread.tell({ type: 'end', search: this.#options.number });
-  }
-
-  #listingThread(): WorkerThread {
-    this.#lister ??= this.#options.pick();
-    return this.#lister;
   }
 }

@@ -1,52 +1,62 @@
 import type { Root } from '../../fence/index.ts';
-import { searchBatch } from './batch-search.ts';
-import { EntryLister } from './entry-lister.ts';
-import { FileLister } from './file-lister.ts';
-import { compileLinePattern, type LinePattern } from './line-pattern.ts';
-import type { Answers, LineSpec, SearchSpec, Task } from './messages.ts';
+import { EntryTask } from './entry-task.ts';
+import { compileGlob, compileGlobFilter, type PathPattern } from './glob-pattern.ts';
+import { compileLinePattern, compileRegex } from './line-pattern.ts';
+import { LineTask } from './line-task.ts';
+import type { Answer, EntrySpec, LineSpec, SearchSpec, Task } from './messages.ts';
+import { READ_BYTES } from './region-reader.ts';
 import type { Steps } from './steps.ts';
 import type { StopFlag } from './stop-flag.ts';
+import { type Piece, pack, type Stretch, unpack } from './stretch.ts';
 
 interface SessionOptions {
   readonly root: Root;
   readonly spec: SearchSpec;
   readonly stop: StopFlag;
+  /** Buffers that no task is using right now; one is taken and given back. */
   readonly buffers: Buffer[];
 }
 
-/** One search as one worker sees it: what was compiled for it, and how far the listing has come if it is done here. */
-export class Session implements Disposable {
+/** Does the tasks of one search on one worker. */
+export class Session {
   readonly #options: SessionOptions;
-  #pattern: LinePattern | undefined;
-  #files: FileLister | undefined;
-  #entries: EntryLister | undefined;
+  /** Compiled with the first task, so that it is told of a wrong pattern. */
+  #search: ((stretch: Stretch, budget: number) => Steps<Piece<unknown>[]>) | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
   }
 
-  *run(task: Task): Steps<Answers[keyof Answers]> {
-    const { root, spec, stop, buffers } = this.#options;
-    if (spec.kind === 'entries') {
-      if (task.type !== 'listEntries') throw new Error(`${task.type} in a search for entries`);
-      this.#entries ??= new EntryLister(root, spec, stop);
-      return yield* this.#entries.next(task.entries);
-    }
-    // Compiled before anything is listed, so that a wrong pattern is told of even where there are no files.
-    const pattern = this.#compiled(spec);
-    if (task.type === 'searchFiles') return yield* searchBatch({ root, spec, pattern, stop, buffers }, task.batch);
-    if (task.type !== 'listFiles') throw new Error(`${task.type} in a search for lines`);
-    this.#files ??= new FileLister(root, spec, stop);
-    return yield* this.#files.next(task.batches);
+  *run({ stretch, budget }: Task): Steps<Answer> {
+    const { spec } = this.#options;
+    this.#search ??= spec.kind === 'entries' ? this.#forEntries(spec) : this.#forLines(spec);
+    const pieces: Piece<unknown>[] = [];
+    for (const piece of unpack(stretch)) pieces.push(...(yield* this.#search(piece as Stretch, budget)));
+    return pack(pieces);
   }
 
-  [Symbol.dispose](): void {
-    this.#files?.[Symbol.dispose]();
-    this.#entries?.[Symbol.dispose]();
+  #forEntries(spec: EntrySpec) {
+    const { root, stop } = this.#options;
+    const pattern = spec.glob === undefined ? regexPattern(spec.regex ?? '') : compileGlob(spec.glob);
+    return (stretch: Stretch, budget: number) => new EntryTask({ root, spec, pattern, stop, budget }).run(stretch);
   }
 
-  #compiled(spec: LineSpec): LinePattern {
-    this.#pattern ??= compileLinePattern(spec);
-    return this.#pattern;
+  #forLines(spec: LineSpec) {
+    const { root, stop, buffers } = this.#options;
+    const pattern = compileLinePattern(spec);
+    const wanted = spec.globFilter === undefined ? undefined : compileGlobFilter(spec.globFilter);
+    return function* (stretch: Stretch, budget: number): Steps<Piece<unknown>[]> {
+      const buffer = buffers.pop() ?? root.allocate(READ_BYTES);
+      try {
+        return yield* new LineTask({ root, spec, pattern, wanted, stop, buffer, budget }).run(stretch);
+      } finally {
+        buffers.push(buffer);
+      }
+    };
   }
+}
+
+function regexPattern(source: string): PathPattern {
+  const regex = compileRegex(source);
+  return { matches: (path) => regex.test(path), mayMatchBelow: () => true };
 }

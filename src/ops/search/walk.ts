@@ -1,12 +1,13 @@
 import { isCode } from '../../errors.ts';
 import type { Entry, EntryType } from '../../fence/index.ts';
 import { byCodePoint } from '../code-point-order.ts';
-import type { StopFlag } from './stop-flag.ts';
-import { type Place, pathIn, placeIn, START, type Trail } from './trail.ts';
+import { type Budget, COST } from './budget.ts';
+import { type Place, placeIn, START, type Trail } from './trail.ts';
 
 export interface WalkOptions {
   readonly trail: Trail;
-  readonly stop: StopFlag;
+  /** Once it is spent, folders are no longer entered. */
+  readonly budget: Budget;
   /** Only these are visited; folders are entered in any case. */
   readonly types: ReadonlySet<EntryType>;
   /** 1 is the start's direct children, 0 nothing at all. */
@@ -18,12 +19,10 @@ export interface WalkOptions {
   skipped(): void;
 }
 
+/** Entries of one folder that follow each other in path order; without them, a folder that is left to do. */
 export interface Visit {
-  /** The folder it is in. */
   readonly place: Place;
-  readonly entry: Entry;
-  /** Relative to the start. */
-  readonly path: string;
+  readonly entries: readonly Entry[] | undefined;
 }
 
 interface Step {
@@ -35,35 +34,31 @@ interface Step {
 
 interface Frame {
   readonly place: Place;
-  /** In reverse, so that the next one is the last. */
-  readonly steps: Step[];
+  readonly steps: readonly Step[];
+  next: number;
 }
 
 /**
  * Visits what is below a folder in path order: by code point of the whole relative path, so `a.b` comes before `a/b`.
- * Links are visited, never followed. A folder that has vanished or may not be read is left out, the start itself
- * raises its error. Yields undefined now and then where there is nothing to visit, so that the caller may pause.
+ * Links are visited, never followed. A folder that has vanished or may not be read is left out; the start of the search
+ * raises its error.
  */
-export function* walk(options: WalkOptions): Generator<Visit | undefined, void> {
-  if (options.maxDepth < 1) return;
-  const frames: Frame[] = [{ place: START, steps: stepsIn(START, options) }];
+export function* walk(from: Place, options: WalkOptions): Generator<Visit, void> {
+  if (from.depth >= options.maxDepth) return;
+  const frames: Frame[] = [];
+  enter(from, frames, options);
   for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
-    const step = frame.steps.pop();
-    if (options.stop.raised) return;
+    const step = frame.steps[frame.next];
     if (step === undefined) {
       frames.pop();
     } else if (!step.enter) {
-      yield { place: frame.place, entry: step.entry, path: pathIn(frame.place, step.entry.name) };
+      yield { place: frame.place, entries: takeRun(frame) };
     } else {
+      frame.next += 1;
       const place = placeIn(frame.place, step.entry.raw);
       if (!options.enters(place.path)) continue;
-      try {
-        frames.push({ place, steps: stepsIn(place, options) });
-      } catch (error) {
-        if (!isSkippable(error)) throw error;
-        options.skipped();
-      }
-      yield undefined;
+      if (options.budget.spent) yield { place, entries: undefined };
+      else enter(place, frames, options);
     }
   }
 }
@@ -84,15 +79,35 @@ export function isSkippable(error: unknown): boolean {
   );
 }
 
-function stepsIn(place: Place, { trail, types, maxDepth, skipHidden }: WalkOptions): Step[] {
+function enter(place: Place, frames: Frame[], options: WalkOptions): void {
+  try {
+    frames.push({ place, steps: stepsIn(place, options), next: 0 });
+  } catch (error) {
+    if (place === START || !isSkippable(error)) throw error;
+    options.skipped();
+  }
+}
+
+function takeRun(frame: Frame): Entry[] {
+  const entries: Entry[] = [];
+  for (let step = frame.steps[frame.next]; step !== undefined && !step.enter; step = frame.steps[frame.next]) {
+    entries.push(step.entry);
+    frame.next += 1;
+  }
+  return entries;
+}
+
+function stepsIn(place: Place, { trail, budget, types, maxDepth, skipHidden }: WalkOptions): Step[] {
   const steps: Step[] = [];
   const entersFolders = place.depth + 1 < maxDepth;
-  for (const entry of trail.enter(place).list()) {
+  const listed = trail.enter(place).list();
+  for (const entry of listed) {
     if (skipHidden && entry.name.startsWith('.')) continue;
     if (types.has(entry.type)) steps.push({ key: entry.name, entry, enter: false });
     if (entry.type === 'directory' && entersFolders) steps.push({ key: `${entry.name}/`, entry, enter: true });
   }
-  return steps.sort((a, b) => byCodePoint(b.key, a.key) || byRawName(b.entry, a.entry));
+  budget.spend(COST.folder + COST.entry * listed.length);
+  return steps.sort((a, b) => byCodePoint(a.key, b.key) || byRawName(a.entry, b.entry));
 }
 
 /** Names that are not UTF-8 may look the same. */

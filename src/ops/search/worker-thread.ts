@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import { RingfenceError } from '../../errors.ts';
-import { type Answers, fromFailure, type Reply, type Request, type Task } from './messages.ts';
+import { type Answer, fromFailure, type Reply, type Request, type Task } from './messages.ts';
 
 interface Waiting {
-  resolve(answer: Answers[keyof Answers]): void;
+  resolve(answer: Answer): void;
   reject(error: RingfenceError): void;
 }
 
@@ -38,17 +38,17 @@ export class WorkerThread {
   }
 
   /** Raises what the task raises there, `internal` if the worker ends before it has answered. */
-  ask<T extends Task>(search: number, task: T): Promise<Answers[T['type']]> {
+  ask(search: number, task: Task): Promise<Answer> {
     const ended = this.#ended;
     if (ended !== undefined) return Promise.reject(ended);
     const id = this.#nextId;
     this.#nextId += 1;
-    const answer = new Promise<Answers[keyof Answers]>((resolve, reject) => {
+    const answer = new Promise<Answer>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
     });
     this.#worker.ref();
     this.#worker.postMessage({ type: 'task', search, id, task } satisfies Request);
-    return answer as Promise<Answers[T['type']]>;
+    return answer;
   }
 
   /** Ends the thread. Tasks that wait for an answer are `cancelled`. */

@@ -19,7 +19,6 @@ port.on('message', (request: Request) => {
     const { search, spec, stop } = request;
     sessions.set(search, new Session({ root: rootOf(spec.root), spec, stop: new StopFlag(stop), buffers }));
   } else if (request.type === 'end') {
-    sessions.get(request.search)?.[Symbol.dispose]();
     sessions.delete(request.search);
   } else {
     run(request);
@@ -29,9 +28,7 @@ port.on('message', (request: Request) => {
 function run({ search, id, task }: Request & { type: 'task' }): void {
   const session = sessions.get(search);
   if (session === undefined) throw new Error('a task of no search');
-  // Listing has a lane of its own, so that no large file keeps the other workers waiting for more to do.
-  const lane = `${search} ${task.type === 'searchFiles' ? 'search' : 'list'}`;
-  lanes.add(lane, {
+  lanes.add(search, {
     steps: session.run(task),
     done: (answer) => reply({ id, answer } as Reply),
     failed: (error) => reply({ id, failure: toFailure(error) }),

@@ -1,0 +1,105 @@
+import { Agenda, type Item } from './agenda.ts';
+import type { Search } from './pool.ts';
+
+/** A second task lies ready at each worker, so that none waits for a message. */
+const TASKS_PER_WORKER = 2;
+
+/** How much is done in one task, in microseconds, roughly: little while there is not enough to do for all workers. */
+const LARGE_BUDGET = 4_000;
+const SMALL_BUDGET = 1_000;
+
+/** How much of a large file is searched in one task. */
+const PART_BYTES = 4 * 1024 * 1024;
+
+/** How much may have been found behind something that takes long. */
+const MAX_WAITING = 4096;
+
+interface OrderedSearchOptions<F> {
+  readonly workers: number;
+  /** What finds may weigh that wait for something before them. */
+  readonly maxWaitingWeight: number;
+  weigh(found: F): number;
+  /** Told of what was found in path order. False if that is more than enough. */
+  take(found: F): boolean;
+}
+
+/** Why a search ended: it saw everything, there was more than may be returned, or it was told to stop. */
+export type Outcome = 'complete' | 'full' | 'stopped';
+
+/**
+ * Runs one search on the pool: workers take stretches of it in path order, and here what they find is put together in
+ * that order. However the work falls among the workers, what is taken is a beginning of the same list.
+ */
+export class OrderedSearch<F> {
+  readonly #search: Search<F>;
+  readonly #options: OrderedSearchOptions<F>;
+  readonly #agenda = new Agenda<F>();
+  #waitingWeight = 0;
+  #tasks = 0;
+  #full = false;
+  #error: unknown;
+  #end: () => void = () => {};
+
+  constructor(search: Search<F>, options: OrderedSearchOptions<F>) {
+    this.#search = search;
+    this.#options = options;
+  }
+
+  /** Returns when no task of it is left. Raises what a task or `take` raises. */
+  run(): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      this.#end = () => {
+        if (this.#error !== undefined) reject(this.#error);
+        else if (this.#full) resolve('full');
+        else resolve(this.#agenda.isEmpty ? 'complete' : 'stopped');
+      };
+      this.#advance();
+    });
+  }
+
+  #advance(): void {
+    if (!this.#search.stopped) this.#startTasks();
+    if (this.#tasks === 0) this.#end();
+  }
+
+  #startTasks(): void {
+    const { workers, maxWaitingWeight } = this.#options;
+    while (this.#tasks < TASKS_PER_WORKER * workers) {
+      const farAhead = this.#waitingWeight > maxWaitingWeight || this.#agenda.waiting > MAX_WAITING;
+      const item = this.#agenda.take(PART_BYTES, farAhead);
+      if (item === undefined) return;
+      this.#tasks += 1;
+      void this.#do(item).finally(() => {
+        this.#tasks -= 1;
+        this.#advance();
+      });
+    }
+  }
+
+  async #do(item: Item<F>): Promise<void> {
+    const { weigh } = this.#options;
+    if (item.stretch === undefined) return;
+    try {
+      const budget = this.#agenda.todo < this.#options.workers ? SMALL_BUDGET : LARGE_BUDGET;
+      const pieces = await this.#search.run(item.stretch, budget);
+      this.#agenda.replace(item, pieces);
+      for (const piece of pieces) if (piece.kind === 'found') this.#waitingWeight += weigh(piece.found);
+      this.#takeFound();
+    } catch (error) {
+      this.#error ??= error;
+      this.#search.stop();
+    }
+  }
+
+  #takeFound(): void {
+    const { weigh, take } = this.#options;
+    if (this.#full || this.#error !== undefined) return;
+    for (let found = this.#agenda.shift(); found !== undefined; found = this.#agenda.shift()) {
+      this.#waitingWeight -= weigh(found);
+      if (take(found)) continue;
+      this.#full = true;
+      this.#search.stop();
+      return;
+    }
+  }
+}
