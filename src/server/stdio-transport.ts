@@ -11,6 +11,8 @@ const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 const HEAD_BYTES = 4096;
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
+/** More waiting output than this goes out before the turn ends. */
+const GATHER_LENGTH = 32 * 1024;
 const OUTPUT_CLOSED = 'the output is closed';
 
 /**
@@ -28,6 +30,9 @@ export class StdioTransport implements Wire {
   #restBytes = 0;
   /** The line being read was refused already. */
   #skipping = false;
+  /** Whether a line was heard in this turn, and how many wait for theirs. */
+  #turnTaken = false;
+  #unheard = 0;
   /** Answers of one turn of the event loop after the first, which go out together: a write costs more than a small answer. */
   #waiting = '';
   #written: Promise<void> | undefined;
@@ -53,18 +58,21 @@ export class StdioTransport implements Wire {
 
   /** Resolves when the message is written and there is room for more. Rejects if the output is closed or breaks. */
   async send(message: JSONRPCMessage): Promise<void> {
-    await this.#put(JSON.stringify(message));
+    if (!this.#output.writable) throw new Error(OUTPUT_CLOSED);
+    this.post(JSON.stringify(message));
+    await this.#written;
   }
 
   post(json: string): void {
-    this.#put(json).catch(() => {});
-  }
-
-  #put(json: string): Promise<void> {
-    if (!this.#output.writable) return Promise.reject(new Error(OUTPUT_CLOSED));
-    if (this.#written === undefined) this.#written = this.#write(`${json}\n`);
-    else this.#waiting += `${json}\n`;
-    return this.#written;
+    if (!this.#output.writable) return;
+    if (this.#written === undefined) {
+      this.#written = this.#write(`${json}\n`);
+      this.#written.catch(() => {});
+      return;
+    }
+    this.#waiting += `${json}\n`;
+    // The reader can be at work on these while the others are made.
+    if (this.#waiting.length > GATHER_LENGTH && !this.#output.writableNeedDrain) this.#output.write(this.#taken());
   }
 
   async close(): Promise<void> {
@@ -80,12 +88,11 @@ export class StdioTransport implements Wire {
     let next = text;
     try {
       for (;;) {
-        if (!this.#output.write(Buffer.from(next))) await hasRoom(this.#output);
+        if (!this.#output.write(next)) await hasRoom(this.#output);
         else await new Promise((resolve) => setImmediate(resolve));
         if (!this.#output.writable) throw new Error(OUTPUT_CLOSED);
         if (this.#waiting === '') return;
-        next = this.#waiting;
-        this.#waiting = '';
+        next = this.#taken();
       }
     } finally {
       this.#waiting = '';
@@ -93,7 +100,14 @@ export class StdioTransport implements Wire {
     }
   }
 
+  #taken(): string {
+    const text = this.#waiting;
+    this.#waiting = '';
+    return text;
+  }
+
   readonly #read = (chunk: Buffer): void => {
+    this.#turnTaken = this.#unheard > 0;
     let from = 0;
     for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, from)) {
       this.#add(chunk.subarray(from, at));
@@ -122,8 +136,25 @@ export class StdioTransport implements Wire {
     this.#rest = [];
     this.#restBytes = 0;
     if (this.#skipping) this.#skipping = false;
-    else if (first !== undefined) this.#line(more.length === 0 ? first : Buffer.concat([first, ...more]));
+    else if (first !== undefined) this.#hear(more.length === 0 ? first : Buffer.concat([first, ...more]));
   };
+
+  /**
+   * Each of many lines that came together has a turn of its own, after which a call that does not wait for anything is over:
+   * what fifty calls make at the same time would have to be kept until the last of them is.
+   */
+  #hear(line: Buffer): void {
+    if (!this.#turnTaken) {
+      this.#turnTaken = true;
+      this.#line(line);
+      return;
+    }
+    this.#unheard += 1;
+    setImmediate(() => {
+      this.#unheard -= 1;
+      this.#line(line);
+    });
+  }
 
   #line(line: Buffer): void {
     let parsed: unknown;
