@@ -2,6 +2,7 @@ export { openLog } from './audit/log.ts';
 export * from './bridge/index.ts';
 export { type Config, ConfigError, configFromDirs, loadConfig, type RootConfig } from './config/index.ts';
 export { classic } from './dialects/classic/index.ts';
+export { guide } from './dialects/guide/index.ts';
 export { FileStorage } from './dialects/memory/file-storage.ts';
 export { memory } from './dialects/memory/index.ts';
 export { StorageError, type StorageErrorCode } from './dialects/memory/storage-error.ts';

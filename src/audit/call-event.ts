@@ -22,7 +22,12 @@ export interface Failure {
   readonly cause?: unknown;
 }
 
-const VIOLATIONS: ReadonlySet<string> = new Set<ErrorCode>(['outside_root', 'invalid_path', 'tool_not_allowed']);
+const VIOLATIONS: ReadonlySet<string> = new Set<ErrorCode>([
+  'outside_root',
+  'invalid_path',
+  'path_not_allowed',
+  'tool_not_allowed',
+]);
 const MAX_FIELD = 4096;
 
 /** Writes one line: violations of the fence or an allowlist at WARN, bugs at ERROR, anything else at INFO. */

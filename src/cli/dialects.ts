@@ -1,29 +1,38 @@
-import type { DialectConfig } from '../config/index.ts';
+import type { Config, DialectConfig } from '../config/index.ts';
 import { builtIntroduction } from '../config/index.ts';
 import type { Introduction } from '../server/introduction.ts';
-import type { Dialect } from '../tools/dialect.ts';
+import { type Dialect, joined } from '../tools/dialect.ts';
 
-/** A dialect by its name. Each is loaded only where it is spoken: a client waits for the start. */
-export async function loadDialect(name: DialectConfig['name']): Promise<Dialect> {
+/** A dialect as a config has it. Each is loaded only where it is spoken: a client waits for the start. */
+export async function loadDialect(name: DialectConfig['name'], config: Config): Promise<Dialect> {
   switch (name) {
-    case 'workspace':
-      return (await import('../dialects/workspace/index.ts')).workspace;
+    case 'workspace': {
+      const { workspace } = await import('../dialects/workspace/index.ts');
+      // Files that a root asks the client for can also be handed over unasked.
+      return hasAgentRoot(config) ? joined(workspace, await loadDialect('guide', config)) : workspace;
+    }
     case 'memory':
       return (await import('../dialects/memory/index.ts')).memory;
     case 'classic':
       return (await import('../dialects/classic/index.ts')).classic;
+    case 'guide':
+      return (await import('../dialects/guide/index.ts')).guide;
   }
 }
 
 /**
  * What a server of a dialect says about itself. The build has written that down, so that the first answer waits for neither
- * the tools nor their schemas; without a build it is made from them.
+ * the tools nor their schemas; without a build, or for a mixture, it is made from them.
  */
-export async function introductionOf(name: DialectConfig['name']): Promise<Introduction> {
-  const built = builtIntroduction(name);
+export async function introductionOf(name: DialectConfig['name'], config: Config): Promise<Introduction> {
+  const built = name === 'workspace' && hasAgentRoot(config) ? undefined : builtIntroduction(name);
   if (built !== undefined) return JSON.parse(built) as Introduction;
-  const [{ introduce }, dialect] = await Promise.all([import('../server/introduction.ts'), loadDialect(name)]);
+  const [{ introduce }, dialect] = await Promise.all([import('../server/introduction.ts'), loadDialect(name, config)]);
   return introduce(dialect);
+}
+
+function hasAgentRoot({ roots }: Config): boolean {
+  return roots.some(({ agent }) => agent !== undefined);
 }
 
 /** Where a dialect is served over HTTP. */

@@ -1,6 +1,14 @@
 import { Command, CommanderError } from 'commander';
 import { trace } from '../audit/call-event.ts';
-import { type ClassicFlags, ConfigError, classicConfig, memoryConfig, packageVersion } from '../config/index.ts';
+import {
+  type ClassicFlags,
+  ConfigError,
+  classicConfig,
+  type GuideFlags,
+  guideConfig,
+  memoryConfig,
+  packageVersion,
+} from '../config/index.ts';
 import { ListenError } from './listen-error.ts';
 
 const USAGE_ERROR = 2;
@@ -67,6 +75,17 @@ function commands(): Command {
     .action(async (flags: ClassicFlags) => {
       const { stdio } = await import('./stdio.ts');
       const config = classicConfig(flags);
+      await stdio(config, config.dialects[0]);
+    });
+  program
+    .command('guide')
+    .description("serve the three guide tools, which take in files of the client's side, over stdin and stdout")
+    .option('--project <dir>', 'the folder of the project that the files belong to (default: the current one)')
+    .option('--allow <path...>', 'what of it may be handed over (default: docs/ src/ tests/ .guide/ .todo/)')
+    .option('--log-level <level>', 'error, warn, info, debug or trace (default: info)')
+    .action(async (flags: GuideFlags) => {
+      const { stdio } = await import('./stdio.ts');
+      const config = guideConfig(flags);
       await stdio(config, config.dialects[0]);
     });
   return program;

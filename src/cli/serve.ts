@@ -1,12 +1,11 @@
 import { type Config, ConfigError, type DialectConfig } from '../config/index.ts';
 import { type HttpServing, type Mount, startHttp } from '../server/http.ts';
 import { isLoopbackAddress } from '../server/origin.ts';
-import { type Shared, speaking } from '../server/service.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';
-import { loadDialect, mountPath } from './dialects.ts';
+import { mountPath } from './dialects.ts';
 import { ListenError } from './listen-error.ts';
 import { firstSignal } from './signals.ts';
-import { configOf, GRACE_MS, type Source, start } from './start.ts';
+import { configOf, GRACE_MS, type Source, type Started, start } from './start.ts';
 
 export interface ServeOptions extends Source {
   readonly host?: string;
@@ -19,7 +18,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const stopped = firstSignal();
   const started = start(config);
   const { logger } = started.log;
-  const mounts = await mountsOf(config, started.shared);
+  const mounts = await mountsOf(config, started);
   const http = await listen(() => startHttp(mounts, config), config, options);
   const urls = mounts.map(({ path }) => http.base + path);
   const facts = { ...started.facts, dialects: config.dialects.map(({ name }) => name) };
@@ -40,10 +39,10 @@ export async function serve(options: ServeOptions): Promise<void> {
   await started.close();
 }
 
-async function mountsOf({ dialects: [first, ...more] }: Config, shared: Shared): Promise<[Mount, ...Mount[]]> {
-  const mount = async ({ name, root }: DialectConfig): Promise<Mount> => ({
-    path: mountPath(name),
-    service: speaking(shared, await loadDialect(name), root),
+async function mountsOf({ dialects: [first, ...more] }: Config, started: Started): Promise<[Mount, ...Mount[]]> {
+  const mount = async (dialect: DialectConfig): Promise<Mount> => ({
+    path: mountPath(dialect.name),
+    service: await started.speak(dialect),
   });
   return [await mount(first), ...(await Promise.all(more.map(mount)))];
 }

@@ -4,12 +4,14 @@ import {
   type Config,
   ConfigError,
   configFromDirs,
+  type DialectConfig,
   fenceFromEnvironment,
   loadConfig,
   packageVersion,
 } from '../config/index.ts';
-import { openShared, type Shared } from '../server/service.ts';
+import { openShared, type Service, type Shared, speaking } from '../server/service.ts';
 import { sweepInBackground } from '../server/sweep.ts';
+import { loadDialect } from './dialects.ts';
 
 /** How long running calls may take to finish once the server was asked to stop, so that all is over within 10 s. */
 export const GRACE_MS = 8_500;
@@ -23,6 +25,8 @@ export interface Source {
 /** What is open once the server runs, with what it takes to describe and to end it. */
 export interface Started {
   readonly shared: Shared;
+  /** What calls in one of the config's dialects need. Raises `ConfigError`. */
+  speak(dialect: DialectConfig): Promise<Service>;
   readonly log: Log;
   /** What is logged about the start. Names roots, never their folders. */
   readonly facts: Readonly<Record<string, unknown>>;
@@ -50,8 +54,15 @@ export function start(config: Config): Started {
     log.logger.error({ error: trace(error) }, 'crashed');
     void log.flush().finally(() => process.exit(1));
   });
+  const speak = async (dialect: DialectConfig): Promise<Service> => {
+    const service = speaking(shared, await loadDialect(dialect.name, config), dialect.root);
+    if (!asksClients(config, dialect)) return service;
+    const { withAgentFiles } = await import('../server/agent-files.ts');
+    return withAgentFiles(service, { config, project: dialect.project, backend });
+  };
   return {
     shared,
+    speak,
     log,
     facts: {
       version: packageVersion(),
@@ -65,4 +76,9 @@ export function start(config: Config): Started {
       await log.flush();
     },
   };
+}
+
+/** Whether a dialect works on files of the client's side. */
+export function asksClients({ roots }: Config, { root, project }: DialectConfig): boolean {
+  return project !== undefined || (root === undefined && roots.some(({ agent }) => agent !== undefined));
 }

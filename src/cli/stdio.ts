@@ -1,19 +1,20 @@
 import { type Config, ConfigError, type DialectConfig } from '../config/index.ts';
-import { speaking } from '../server/service.ts';
 import { startStdio } from '../server/stdio.ts';
-import { introductionOf, loadDialect } from './dialects.ts';
+import { introductionOf } from './dialects.ts';
 import { firstSignal } from './signals.ts';
-import { GRACE_MS, start } from './start.ts';
+import { asksClients, GRACE_MS, start } from './start.ts';
 
 /** Serves the client at the other end of stdin and stdout until it goes away or we are told to stop. Raises `ConfigError`. */
 export async function stdio(config: Config, dialect: DialectConfig): Promise<void> {
   const stopped = firstSignal();
-  const { shared, facts, close } = start(config);
+  const { shared, speak, facts, close } = start(config);
   const { logger, running } = shared;
+  // What an operator got wrong about files of the client's side shows only when they are opened.
+  const ready = asksClients(config, dialect) ? await speak(dialect) : undefined;
   const serving = startStdio({
-    introduction: await introductionOf(dialect.name),
+    introduction: await introductionOf(dialect.name, config),
     shared,
-    load: async () => speaking(shared, await loadDialect(dialect.name), dialect.root),
+    load: async () => ready ?? speak(dialect),
   });
   logger.info({ ...facts, dialect: dialect.name, address: 'stdio' }, 'serving');
   const reason = await Promise.race([stopped, serving.gone.then(() => 'client gone')]);

@@ -1,10 +1,19 @@
 export type { AuthConfig, TokenConfig } from './auth-config.ts';
 export { builtIntroduction } from './built-introduction.ts';
 export { type ClassicFlags, classicConfig } from './classic-config.ts';
-export type { Config, DialectConfig, RootConfig } from './config.ts';
+export type {
+  AgentConfig,
+  AgentRootConfig,
+  Config,
+  DialectConfig,
+  LocalRootConfig,
+  ProjectConfig,
+  RootConfig,
+} from './config.ts';
 export { ConfigError } from './config-error.ts';
 export { configFromDirs } from './config-from-dirs.ts';
 export { fenceFromEnvironment } from './environment.ts';
+export { type GuideFlags, guideConfig } from './guide-config.ts';
 export { loadConfig } from './load-config.ts';
 export { memoryConfig } from './memory-config.ts';
 export { packageVersion } from './version.ts';

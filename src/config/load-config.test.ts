@@ -101,7 +101,7 @@ describe('FR-018: what is wrong is named by file, key and fix, in one line', () 
     [`${A}\ndialects: [memory]`, /dialects must be an object, got a list/],
     [`${A}\ndialects: { memry: { root: a } }`, /unknown key: dialects\.memry \(did you mean dialects\.memory\?\)/],
     [`${A}\ndialects: { Classic: { root: a } }`, /unknown key: dialects\.Classic \(did you mean dialects\.classic\?\)/],
-    [`${A}\ndialects: { guide: { project: . } }`, /unknown key: dialects\.guide; known are workspace, memory, classic/],
+    [`${A}\ndialects: { other: {} }`, /unknown key: dialects\.other; known are workspace, memory, classic, guide/],
     [`${A}\ndialects: { workspace: { root: a } }`, /unknown key: dialects\.workspace\.root/],
     [`${A}\ndialects: { workspace: 5 }`, /dialects\.workspace must be an object, got 5/],
     [`${A}\ndialects: { memory: }`, /dialects\.memory must be an object, got null/],

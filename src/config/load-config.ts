@@ -1,11 +1,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { CAPABILITIES, type Capability } from '../tools/capabilities.ts';
+import { AGENT_CAPABILITIES, CAPABILITIES, type Capability } from '../tools/capabilities.ts';
 import { nearest } from '../tools/nearest.ts';
 import { type CheckStyle, checker } from '../tools/problems.ts';
 import { checkAuth } from './auth-config.ts';
 import { checkFolder } from './check-folder.ts';
-import type { Config, DialectConfig, RootConfig } from './config.ts';
+import type { AgentConfig, Config, DialectConfig, RootConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigFile, configSchema, type DialectName } from './schema.ts';
 
@@ -29,7 +29,8 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv = process.
   const checked = checker(configSchema, KEYS)(await parseYaml(readText(file, fail), fail));
   if ('problems' in checked) return fail(checked.problems.map(({ message }) => message).join('; '));
   const { value } = checked;
-  const roots = checkRoots(value.roots, path.dirname(path.resolve(file)), fail);
+  const base = path.dirname(path.resolve(file));
+  const roots = checkRoots(value.roots, base, fail);
   return {
     file,
     host: value.host,
@@ -39,7 +40,7 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv = process.
     logLevel: value.log_level,
     durableWrites: value.durable_writes,
     roots,
-    dialects: checkDialects(value.dialects, roots, fail),
+    dialects: checkDialects(value.dialects, roots, { base, fail }),
     auth:
       value.auth &&
       checkAuth(
@@ -88,6 +89,11 @@ async function parseYaml(text: string, fail: Fail): Promise<unknown> {
 
 function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootConfig[] {
   const seen = new Map<string, number>();
+  const agents = roots.flatMap(({ agent }, index) => (agent === undefined ? [] : [index]));
+  if (agents.length > 1) {
+    const names = agents.map((index) => `roots[${index}] "${roots[index]?.name}"`).join(' and ');
+    fail(`roots: only one root may be of kind agent, but ${names} are; keep one of them`);
+  }
   return roots.map((root, index) => {
     const at = `roots[${index}]`;
     const problem = nameProblem(root.name);
@@ -98,9 +104,18 @@ function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootC
         `${at}.name: duplicate root name "${root.name}", already used by roots[${earlier}]; give each root its own name`,
       );
     seen.set(root.name, index);
+    const all = root.agent === undefined ? CAPABILITIES : AGENT_CAPABILITIES;
     const allowed = root.allowed_tools.flatMap((tool, nth) =>
-      toCapabilities(tool, (what) => fail(`${at}.allowed_tools[${nth}]: ${what}`)),
+      toCapabilities(tool, all, (what) => fail(`${at}.allowed_tools[${nth}]: ${what(root.name)}`)),
     );
+    if (root.agent !== undefined) {
+      if (root.path !== undefined)
+        fail(`${at} has both path and agent; keep path for a folder of this machine, agent for files of the client`);
+      return { name: root.name, agent: toAgent(root.agent), allowed, origin: `${at}.agent.allowed_paths` };
+    }
+    if (root.path === undefined) {
+      return fail(`${at}.path is required; or give agent instead, for files of the client`);
+    }
     const folder = path.resolve(base, root.path);
     const origin = `${at}.path`;
     const trouble = checkFolder(folder);
@@ -109,10 +124,27 @@ function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootC
   });
 }
 
-function checkDialects(dialects: ConfigFile['dialects'], roots: readonly RootConfig[], fail: Fail): Config['dialects'] {
+function checkDialects(
+  dialects: ConfigFile['dialects'],
+  roots: readonly RootConfig[],
+  { base, fail }: { base: string; fail: Fail },
+): Config['dialects'] {
   const [first, ...more] = Object.entries(dialects).map(([name, options]): DialectConfig => {
+    if (name === 'guide' && dialects.guide !== undefined) {
+      const project = path.resolve(base, dialects.guide.project);
+      const trouble = checkFolder(project);
+      if (trouble !== undefined) fail(`dialects.guide.project: ${trouble}`);
+      const origin = 'dialects.guide.allowed_paths';
+      return { name, root: undefined, project: { ...toAgent(dialects.guide), project, origin } };
+    }
     const root = options && 'root' in options ? options.root : undefined;
-    if (root !== undefined && roots.every((known) => known.name !== root)) {
+    const found = roots.find((known) => known.name === root);
+    if (found?.agent !== undefined) {
+      fail(
+        `dialects.${name}.root: "${root}" is a root of kind agent, whose files only workspace can use; name a root that has a path`,
+      );
+    }
+    if (root !== undefined && found === undefined) {
       const names = roots.map((known) => known.name);
       const meant = nearest(root, names);
       const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
@@ -130,12 +162,25 @@ export function nameProblem(name: string): string | undefined {
   return `${JSON.stringify(name)} cannot name a root; use up to 64 letters, digits, "-", "_" and "."`;
 }
 
-function toCapabilities(tool: string, fail: Fail): readonly Capability[] {
-  if (tool === '*') return CAPABILITIES;
+function toAgent(written: NonNullable<ConfigFile['roots'][number]['agent']>): AgentConfig {
+  return { allowedPaths: written.allowed_paths, cacheBytes: written.cache_bytes, timeout: written.timeout };
+}
+
+type FailFor = (problem: (root: string) => string) => never;
+
+/** `all` is what can be allowed on that kind of root. */
+function toCapabilities(tool: string, all: readonly Capability[], fail: FailFor): readonly Capability[] {
+  if (tool === '*') return all;
   const known = CAPABILITIES.find((name) => name === tool);
-  if (known !== undefined) return [known];
-  const meant = nearest(tool, CAPABILITIES);
-  return fail(
-    `unknown tool "${tool}"${meant === undefined ? '' : ` (did you mean ${meant}?)`}; known are "*", ${CAPABILITIES.join(', ')}`,
-  );
+  if (known !== undefined && all.includes(known)) return [known];
+  const names = `"*", ${all.join(', ')}`;
+  if (known !== undefined) {
+    return fail(
+      (root) =>
+        `${known} cannot be allowed on root "${root}", whose files are on the client's side; what can be is ${names}`,
+    );
+  }
+  const meant = nearest(tool, all);
+  const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+  return fail(() => `unknown tool "${tool}"${hint}; known are ${names}`);
 }

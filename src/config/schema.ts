@@ -5,9 +5,21 @@ export const MAX_TIMEOUT_SECONDS = 24 * 60 * 60;
 /** What one read may hold in memory. An answer carries less: of a larger part only the beginning, and a whole file not at all. */
 export const MAX_READ_SIZE = 64 * 1024 * 1024;
 
+export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
+export const DEFAULT_ASK_SECONDS = 30;
+
+/** How files of the client's side are asked for and kept. */
+const agent = {
+  allowed_paths: z.array(z.string().min(1)).min(1).optional(),
+  cache_bytes: z.int().min(1).default(DEFAULT_CACHE_BYTES),
+  timeout: z.number().positive().max(MAX_TIMEOUT_SECONDS).default(DEFAULT_ASK_SECONDS),
+};
+
+/** A root is a folder, or files of the client's side. That it is exactly one of the two is checked where it is read. */
 const root = z.strictObject({
   name: z.string().min(1).max(64),
-  path: z.string().min(1),
+  path: z.string().min(1).optional(),
+  agent: z.strictObject(agent).optional(),
   allowed_tools: z.array(z.string()),
 });
 
@@ -26,6 +38,7 @@ const dialects = z.strictObject({
   workspace: z.strictObject({}).nullable().optional(),
   memory: bound.optional(),
   classic: bound.optional(),
+  guide: z.strictObject({ project: z.string().min(1), ...agent }).optional(),
 });
 
 export type DialectName = keyof z.output<typeof dialects>;

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { describeTools } from '../server/tool-list.ts';
 import { classic } from './classic/index.ts';
+import { guide } from './guide/index.ts';
 import { memory } from './memory/index.ts';
 import { workspace } from './workspace/index.ts';
 
-describe.each([workspace, memory, classic])('tools/list of $name', (dialect) => {
+describe.each([workspace, memory, classic, guide])('tools/list of $name', (dialect) => {
   const tools = describeTools(dialect);
 
   test.each(tools)('$name', (tool) => {

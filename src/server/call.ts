@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type CallEvent, type Failure, recordCall } from '../audit/call-event.ts';
+import type { FilesystemBridge } from '../bridge/filesystem-bridge.ts';
 import { RingfenceError } from '../errors.ts';
 import type { Root } from '../fence/index.ts';
 import type { Client } from '../tools/client.ts';
@@ -65,6 +66,7 @@ export function toolCaller(service: Service): CallTool {
     const running = service.running.start(request.signal);
     request.onStart?.(running);
     const found = tools.get(name);
+    const agent = () => agentOf(service, request);
     const call = new Call();
     call.describe(found?.tool.subject ?? [], args);
     const finish = (result: Sized, failure?: Failure): CallToolResult => {
@@ -82,6 +84,8 @@ export function toolCaller(service: Service): CallTool {
         recordCall(logger, { ...call.event(), ...facts });
         service.running.end(running);
       });
+      // Nothing could lead back to what was kept under a key that is never used again.
+      if (client.kind === 'anonymous') service.agent?.drop(client.key);
       return result.result;
     };
     /** The call goes on when the client has answered. */
@@ -99,7 +103,8 @@ export function toolCaller(service: Service): CallTool {
     const { tool, check } = found;
     const checked: Checked<Args> = check(args);
     if ('problems' in checked) {
-      return finish(failed(dialect.wordProblems(checked.problems, { tool, args })), { code: 'invalid_argument' });
+      const text = dialect.wordProblems(checked.problems, { tool, args, agent });
+      return finish(failed(text), { code: 'invalid_argument' });
     }
     call.describe(tool.subject, checked.value);
     try {
@@ -118,7 +123,7 @@ export function toolCaller(service: Service): CallTool {
         code: error.code,
         cause: error.code === 'internal' ? (error.cause ?? thrown) : thrown,
       };
-      return finish(failed(dialect.wordError(error, { tool, args })), failure);
+      return finish(failed(dialect.wordError(error, { tool, args, agent })), failure);
     }
   };
 }
@@ -155,6 +160,11 @@ async function run(service: Service, tool: Tool, { args, request, running, used 
         if (service.home === undefined) throw new Error(`the ${service.dialect.name} dialect is not bound to a root`);
         return hand(service.home);
       },
+      agent: () => {
+        const agent = agentOf(service, request);
+        if (agent !== undefined) return agent;
+        throw new RingfenceError('tool_not_allowed', { tool: tool.name });
+      },
       require: (root, capability) => {
         roots.use(root.name, [capability]);
       },
@@ -165,6 +175,11 @@ async function run(service: Service, tool: Tool, { args, request, running, used 
   } finally {
     clock?.stop();
   }
+}
+
+/** What the client of a call has handed over; undefined if it may not know of the root that these files appear as. */
+function agentOf({ agent, agentRoot }: Service, { client, roots }: CallRequest): FilesystemBridge | undefined {
+  return agentRoot === undefined || roots.has(agentRoot) ? agent?.of(client.key) : undefined;
 }
 
 /** What is known about a call for the log. */

@@ -33,7 +33,7 @@ test.runIf(process.platform === 'linux').each(BACKEND_NAMES)(
     const parts = { dialect: {} as Dialect, backend: chooseBackend(name), logger: pino({ enabled: false }) };
     const [one, two, three] = config.roots;
     if (one === undefined || two === undefined || three === undefined) throw new Error('not reached');
-    const roots = [one, two, { ...three, path: path.join(base, 'missing') }];
+    const roots = [one, two, { ...three, path: path.join(base, 'missing'), agent: undefined }];
     expect(() => openService({ config: { ...config, roots }, ...parts })).toThrow(/missing cannot be opened: ENOENT$/);
     expect(held()).toEqual([]);
   },

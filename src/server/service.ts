@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { AgentPartitions } from '../bridge/agent-partitions.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { type Backend, Root } from '../fence/index.ts';
@@ -30,6 +31,10 @@ export interface Service extends Shared {
   readonly dialect: Dialect;
   /** The root of a dialect whose tools name none. */
   readonly home?: string | undefined;
+  /** Files of the clients' side, each client's apart; undefined where none are asked for. */
+  readonly agent?: AgentPartitions | undefined;
+  /** The root that these files appear as, which a client must know of to use them; undefined where they are no root. */
+  readonly agentRoot?: string | undefined;
 }
 
 export interface SharedParts {
@@ -69,7 +74,7 @@ export function openShared({ config, backend, logger }: SharedParts): Shared {
     running: new RunningCalls(),
     close: async () => {
       await search.close();
-      for (const { root } of opened) root[Symbol.dispose]();
+      closeRoots(opened);
     },
   };
 }
@@ -77,14 +82,22 @@ export function openShared({ config, backend, logger }: SharedParts): Shared {
 function openRoots(config: Config, backend: Backend): NamedRoot[] {
   const opened: NamedRoot[] = [];
   for (const { name, path, allowed, origin } of config.roots) {
+    if (path === undefined) {
+      opened.push({ kind: 'agent', root: { name }, allowed: new Set(allowed) });
+      continue;
+    }
     try {
       opened.push({ root: Root.open(name, path, backend), allowed: new Set(allowed) });
     } catch (error) {
-      for (const { root } of opened) root[Symbol.dispose]();
+      closeRoots(opened);
       const { code } = error as NodeJS.ErrnoException;
       const where = config.file === undefined ? origin : `${config.file}: ${origin}`;
       throw new ConfigError(`${where}: the folder ${path} cannot be opened: ${code ?? 'unknown error'}`);
     }
   }
   return opened;
+}
+
+function closeRoots(opened: readonly NamedRoot[]): void {
+  for (const { kind, root } of opened) if (kind !== 'agent') root[Symbol.dispose]();
 }

@@ -15,8 +15,9 @@ export function sweepInBackground(service: Shared): { stop(): void } {
   const control = { signal: stopping.signal, progress: () => {} };
 
   const sweepAll = async (): Promise<void> => {
-    for (const { root, allowed } of roots.all()) {
+    for (const { kind, root, allowed } of roots.all()) {
       if (stopping.signal.aborted) return;
+      if (kind === 'agent') continue;
       if (!WRITING.some((capability) => allowed.has(capability))) continue;
       try {
         const removed = await sweepLeftovers(root, control);

@@ -16,4 +16,7 @@ export const CAPABILITIES = [
   'glob',
 ] as const;
 
+/** What may be done with files that are on the client's side. "*" means these there. */
+export const AGENT_CAPABILITIES = ['list_folder', 'read_file', 'stat_file', 'hash_file', 'copy'] as const;
+
 export type Capability = (typeof CAPABILITIES)[number];

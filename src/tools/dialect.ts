@@ -1,3 +1,4 @@
+import type { FilesystemBridge } from '../bridge/filesystem-bridge.ts';
 import type { RingfenceError } from '../errors.ts';
 import type { Tool } from './tool.ts';
 
@@ -15,6 +16,8 @@ export interface WordedCall {
   readonly tool: Pick<Tool, 'name'>;
   /** As the client sent them, unchecked. */
   readonly args: Readonly<Record<string, unknown>>;
+  /** What the client has handed over of the files on its side; undefined where there is nothing it could. */
+  agent?(): FilesystemBridge | undefined;
 }
 
 /** A set of tools under one contract: their names, their wording, their error form. Never an operation of its own. */
@@ -33,4 +36,18 @@ export interface Dialect {
   wordError(error: RingfenceError, call: WordedCall): string;
   /** The same for arguments that do not fit the tool's schema. */
   wordProblems(problems: readonly ArgumentProblem[], call: WordedCall): string;
+}
+
+/** A dialect with the tools of another beside its own. Each tool keeps the contract that it comes from. */
+export function joined(main: Dialect, other: Dialect): Dialect {
+  const names = new Set(other.tools.map(({ name }) => name));
+  const of = ({ name }: Pick<Tool, 'name'>): Dialect => (names.has(name) ? other : main);
+  return {
+    ...main,
+    instructions: `${main.instructions} ${other.instructions}`,
+    tools: [...main.tools, ...other.tools],
+    destructive: (tool) => of(tool).destructive(tool),
+    wordError: (error, call) => of(call.tool).wordError(error, call),
+    wordProblems: (problems, call) => of(call.tool).wordProblems(problems, call),
+  };
 }

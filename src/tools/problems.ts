@@ -17,6 +17,8 @@ interface SchemaNode {
   items?: SchemaNode;
   anyOf?: SchemaNode[];
   properties?: Record<string, SchemaNode>;
+  $ref?: string;
+  $defs?: Record<string, SchemaNode>;
 }
 
 export interface CheckStyle {
@@ -43,11 +45,18 @@ export function checker<S extends z.ZodObject>(
   const node = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as SchemaNode;
   const error = (issue: z.core.$ZodRawIssue): string => word(issue, node, style);
   return (value) => {
-    const parsed = schema.safeParse(value);
-    if (parsed.success) return { value: parsed.data };
-    // Only a failure pays for its wording.
-    const again = schema.safeParse(value, { error, reportInput: true });
-    return { problems: again.error?.issues.flatMap((issue) => toProblems(issue, node, style)) ?? [] };
+    try {
+      const parsed = schema.safeParse(value);
+      if (parsed.success) return { value: parsed.data };
+      // Only a failure pays for its wording.
+      const again = schema.safeParse(value, { error, reportInput: true });
+      return { problems: again.error?.issues.flatMap((issue) => toProblems(issue, node, style)) ?? [] };
+    } catch (thrown) {
+      // A schema that contains itself is followed as deep as a value goes, which the stack may not.
+      if (!(thrown instanceof RangeError)) throw thrown;
+      const message = `the ${style.noun}s must not be nested so deeply`;
+      return { problems: [{ argument: '', kind: 'invalid', message }] };
+    }
   };
 }
 
@@ -88,7 +97,10 @@ function unknownKey(key: string, path: readonly PropertyKey[], top: SchemaNode, 
 
 function nodeAt(top: SchemaNode, path: readonly PropertyKey[]): SchemaNode | undefined {
   let node: SchemaNode | undefined = top;
-  for (const step of path) node = notNull(typeof step === 'number' ? node?.items : node?.properties?.[String(step)]);
+  for (const step of path) {
+    const inner: SchemaNode | undefined = typeof step === 'number' ? node?.items : node?.properties?.[String(step)];
+    node = notNull(inner?.$ref === undefined ? inner : top.$defs?.[inner.$ref.replace('#/$defs/', '')]);
+  }
   return node;
 }
 
@@ -100,6 +112,7 @@ function notNull(node: SchemaNode | undefined): SchemaNode | undefined {
 
 function describe(node: SchemaNode | undefined): string {
   if (node?.const !== undefined) return show(node.const);
+  if (node?.anyOf !== undefined) return node.anyOf.map(describe).join(' or ');
   if (node?.enum !== undefined) return `one of ${node.enum.map(show).join(', ')}`;
   switch (node?.type) {
     case 'integer':

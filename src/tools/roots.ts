@@ -2,10 +2,20 @@ import { RingfenceError } from '../errors.ts';
 import type { Root } from '../fence/index.ts';
 import type { Capability } from './capabilities.ts';
 
-export interface NamedRoot {
+interface LocalRoot {
+  readonly kind?: 'local';
   readonly root: Root;
   readonly allowed: ReadonlySet<Capability>;
 }
+
+/** A root whose files are on the client's side. */
+interface AgentRoot {
+  readonly kind: 'agent';
+  readonly root: { readonly name: string };
+  readonly allowed: ReadonlySet<Capability>;
+}
+
+export type NamedRoot = LocalRoot | AgentRoot;
 
 /** The operator's roots by name, in the order of the config, each with what may be done in it. */
 export class Roots {
@@ -28,13 +38,23 @@ export class Roots {
     return [...this.#byName.values()];
   }
 
-  /** The root of that name, if it allows all that is needed. Raises `unknown_root`, then `tool_not_allowed`. */
+  /**
+   * The folder of that name, if it allows all that is needed. Raises `unknown_root`, then `tool_not_allowed`, also for a
+   * root whose files are on the client's side.
+   */
   use(name: string, needs: readonly Capability[]): Root {
+    const entry = this.find(name, needs);
+    if (entry.kind !== 'agent') return entry.root;
+    throw new RingfenceError('tool_not_allowed', { tool: needs[0] ?? '' }, { root: name });
+  }
+
+  /** The root of that name, of either kind, on the same conditions. */
+  find(name: string, needs: readonly Capability[]): NamedRoot {
     const entry = this.#byName.get(name);
     if (entry === undefined)
       throw new RingfenceError('unknown_root', { known: [...this.#byName.keys()] }, { root: name });
     const missing = needs.find((need) => !entry.allowed.has(need));
     if (missing !== undefined) throw new RingfenceError('tool_not_allowed', { tool: missing }, { root: name });
-    return entry.root;
+    return entry;
   }
 }

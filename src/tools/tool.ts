@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { Sample } from '../bridge/sample.ts';
+import type { FilesystemBridge, Sample } from '../bridge/index.ts';
 import type { Root } from '../fence/index.ts';
 import type { Control } from '../ops/control.ts';
 import type { SearchPool } from '../ops/search/pool.ts';
@@ -31,6 +31,11 @@ export interface CallContext extends Control {
   root(name: string): Root;
   /** The one root of a dialect that is bound to it and whose tools name none; checked in the same way. */
   home(): Root;
+  /**
+   * What this client has handed over of the files on its side, and the way to ask for more. Raises `tool_not_allowed` for
+   * a client that may not know of the root that these files appear as.
+   */
+  agent(): FilesystemBridge;
   /** Asks for one capability more, where a tool learns only while running that it needs it. */
   require(root: Root, capability: Capability): void;
   /** Puts a warning about this call in the log. The facts name things; they never hold what is in files. */

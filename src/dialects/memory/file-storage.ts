@@ -113,6 +113,9 @@ function contextFor(root: Root, durable: boolean): CallContext {
     root: () => {
       throw new Error('memory tools name no roots');
     },
+    agent: () => {
+      throw new Error('memory tools ask no client for files');
+    },
   };
   // Memory tools do not search, and a pool of threads for nothing would be dear.
   return context as CallContext;

@@ -1,0 +1,33 @@
+import path from 'node:path';
+import { LOG_LEVELS } from '../audit/log.ts';
+import { checkFolder } from './check-folder.ts';
+import type { Config } from './config.ts';
+import { ConfigError } from './config-error.ts';
+import { defaultConfig } from './default-config.ts';
+import { DEFAULT_ASK_SECONDS, DEFAULT_CACHE_BYTES } from './schema.ts';
+
+/** The flags of the command, as written. */
+export interface GuideFlags {
+  readonly project?: string;
+  readonly allow?: readonly string[];
+  readonly logLevel?: string;
+}
+
+/** The config of a server that has no folder of its own, only what the client hands over of one project. Raises `ConfigError`. */
+export function guideConfig({ project = '.', allow, logLevel = 'info' }: GuideFlags): Config {
+  if (project === '') throw new ConfigError('--project: must be the path of a folder, got an empty one');
+  const folder = path.resolve(project);
+  const trouble = checkFolder(folder);
+  if (trouble !== undefined) throw new ConfigError(`--project: ${trouble}`);
+  const level = LOG_LEVELS.find((name) => name === logLevel);
+  if (level === undefined) {
+    throw new ConfigError(`--log-level: must be one of ${LOG_LEVELS.join(', ')}, got "${logLevel}"`);
+  }
+  const agent = { allowedPaths: allow, cacheBytes: DEFAULT_CACHE_BYTES, timeout: DEFAULT_ASK_SECONDS };
+  return {
+    ...defaultConfig(),
+    logLevel: level,
+    roots: [],
+    dialects: [{ name: 'guide', root: undefined, project: { ...agent, project: folder, origin: '--allow' } }],
+  };
+}

@@ -1,0 +1,31 @@
+import { BridgeError } from '../../bridge/index.ts';
+import { isCode, type RingfenceError } from '../../errors.ts';
+import type { ArgumentProblem, WordedCall } from '../../tools/dialect.ts';
+import { failure } from './result.ts';
+
+/** The Result of a failure, in the very words of the bridge, so that a failure reads the same wherever it is met. */
+export function wordError(error: RingfenceError, { agent }: WordedCall): string {
+  if (isCode(error, 'tool_not_allowed')) {
+    return failure(undefined, {
+      error: 'This client may not hand over files here',
+      error_type: 'permission',
+      instruction: 'Ask the operator for access to the root that holds the files of clients.',
+    });
+  }
+  const { message, errorType, instruction } = BridgeError.from(error);
+  return failure(agent?.(), { error: message, error_type: errorType, instruction });
+}
+
+/** The same for arguments that do not fit: which, what was expected, and what came. */
+export function wordProblems(problems: readonly ArgumentProblem[], { tool, agent }: WordedCall): string {
+  return failure(agent?.(), {
+    error: problems.map(({ message }) => message).join('; '),
+    error_type: 'validation',
+    instruction: `Correct ${named(problems)} and call ${tool.name} again. Nothing was stored.`,
+  });
+}
+
+function named(problems: readonly ArgumentProblem[]): string {
+  const names = new Set(problems.map(({ argument }) => argument).filter((argument) => argument !== ''));
+  return names.size === 0 ? 'the arguments' : [...names].slice(0, 10).join(', ').slice(0, 500);
+}

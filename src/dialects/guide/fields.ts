@@ -1,0 +1,31 @@
+import * as z from 'zod';
+import { pathProblem } from '../../bridge/index.ts';
+
+/** Arguments that several tools share, described once. */
+export const projectPath = z
+  .string()
+  .min(1)
+  .superRefine((path, { addIssue }) => {
+    const problem = pathProblem(path);
+    if (problem !== undefined) addIssue({ code: 'custom', message: `path ${problem}` });
+  })
+  .describe('Relative to the project root, inside an allowed folder');
+
+export const encoding = z
+  .string()
+  .optional()
+  .describe('Of the file, like utf-8 (default) or latin1; base64 if content is the bytes in base64');
+
+export const mtime = z
+  .union([z.number(), z.string()])
+  .describe('Last change: seconds or milliseconds since 1970, or ISO 8601');
+
+export const sha256 = z.string().regex(/^[0-9a-f]{64}$/i, {
+  error: ({ path = [] }) => `${path.map(String).join('.')} must be a SHA-256 in 64 hexadecimal digits`,
+});
+
+/** What every description ends with, before its examples. */
+export const SECURITY =
+  'Security: only paths in the allowed folders of the project are taken; "..", absolute paths and links that lead out are refused.';
+
+export const SUBJECT = ['path'] as const;

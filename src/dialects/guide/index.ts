@@ -1,0 +1,18 @@
+import type { Dialect } from '../../tools/dialect.ts';
+import { cacheFile } from './cache-file.ts';
+import { wordError, wordProblems } from './errors.ts';
+import { listDirectory } from './list-directory.ts';
+import { readFile } from './read-file.ts';
+
+/** Three tools by which an agent hands over files of its own side: the contract of the filesystem-guide server. */
+export const guide: Dialect = {
+  name: 'guide',
+  serverName: 'filesystem-guide',
+  instructions:
+    'The guide_ tools take in files of the project on your side: call them when a file is asked for, or before. Paths are relative to the project root, and only the allowed folders are taken. What you hand over is kept for you alone.',
+  tools: [cacheFile, listDirectory, readFile],
+  // What is replaced is only a copy.
+  destructive: () => false,
+  wordError,
+  wordProblems,
+};

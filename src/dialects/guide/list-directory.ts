@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import { defineTool } from '../../tools/tool.ts';
+import { mtime, projectPath, SECURITY, SUBJECT } from './fields.ts';
+import { resultOf, success } from './result.ts';
+
+const entry = z.strictObject({
+  name: z.string().describe('Without folders'),
+  type: z.enum(['file', 'directory', 'symlink', 'other']),
+  size: z.int().min(0).optional().describe('In bytes'),
+  mtime: mtime.optional(),
+  get children() {
+    return z.array(entry).optional().describe('Of a directory whose content is told too');
+  },
+});
+
+export const listDirectory = defineTool({
+  name: 'guide_list_directory',
+  description: [
+    'Hand over the entries of a folder of your project, with those of the folders in it as children if you have them. The whole tree is checked before any of it is stored. A file that is told to be newer than what is kept of it will be asked for again. With pattern, only entries that match are stored: without a slash it looks at names, with one at paths from the folder.',
+    SECURITY,
+    'Example: {"path": "docs", "entries": [{"name": "intro.md", "type": "file", "size": 8, "mtime": 1769860800}, {"name": "api", "type": "directory", "children": []}]}',
+  ].join('\n'),
+  needs: [],
+  effect: 'create',
+  subject: SUBJECT,
+  input: z.strictObject({
+    path: projectPath,
+    entries: z.array(entry),
+    pattern: z.string().optional().describe('A glob like *.md or **/*.ts'),
+  }),
+  output: resultOf(
+    z.object({
+      path: z.string(),
+      count: z.int().describe('Entries that were accepted, nested ones included'),
+      stored: z.int().describe('How many of them are kept now'),
+    }),
+  ),
+  run: async ({ path: given, entries, pattern }, context) => {
+    const bridge = context.agent();
+    const { path, count, stored, warnings } = bridge.storeListing(given, entries, pattern);
+    const message = `Listing of ${path} stored: ${stored} ${stored === 1 ? 'entry' : 'entries'}.`;
+    return success(bridge, { data: { path, count, stored }, message, warnings });
+  },
+});

@@ -1,0 +1,79 @@
+import * as z from 'zod';
+import type { ErrorType, FilesystemBridge } from '../../bridge/index.ts';
+
+/** What the client's cache holds and how it was used, after the call. */
+const stats = z.object({
+  entries: z.int().describe('Files and listings'),
+  listings: z.int(),
+  bytes: z.int(),
+  max_bytes: z.int(),
+  hits: z.int(),
+  misses: z.int(),
+  updates: z.int(),
+  evictions: z.int(),
+  evicted_bytes: z.int(),
+  invalidations: z.int(),
+  chunk_sets: z.int().describe('Files of which chunks are missing'),
+  chunk_bytes: z.int(),
+});
+
+type Stats = z.output<typeof stats>;
+
+/** The Result of a call that succeeded, as every tool here answers. */
+export function resultOf<D extends z.ZodType>(data: D) {
+  return z.object({
+    success: z.literal(true),
+    data,
+    message: z.string(),
+    warnings: z.array(z.string()).optional(),
+    stats,
+  });
+}
+
+interface Success<D> {
+  readonly data: D;
+  readonly message: string;
+  readonly warnings?: readonly string[];
+}
+
+/** With warnings, the message says that it is not all as it was given. */
+export function success<D>(bridge: FilesystemBridge, { data, message, warnings = [] }: Success<D>) {
+  const noted = warnings.length > 0;
+  return {
+    success: true as const,
+    data,
+    message: noted ? `${message} There are warnings: accept the result as it is, or correct and call again.` : message,
+    ...(noted && { warnings: [...warnings] }),
+    stats: statsOf(bridge),
+  };
+}
+
+interface FailureFields {
+  readonly error: string;
+  readonly error_type: ErrorType;
+  readonly instruction: string;
+}
+
+/** The Result of a call that failed, as text: what failed, of which kind, and what to do next. */
+export function failure(bridge: FilesystemBridge | undefined, fields: FailureFields): string {
+  return JSON.stringify({ success: false, ...fields, stats: bridge === undefined ? {} : statsOf(bridge) });
+}
+
+function statsOf(bridge: FilesystemBridge): Stats {
+  const { entries, listings, bytes, maxBytes, hits, misses, updates, ...rest } = bridge.stats();
+  const { evictions, evictedBytes, invalidations, chunkSets, chunkBytes } = rest;
+  return {
+    entries,
+    listings,
+    bytes,
+    max_bytes: maxBytes,
+    hits,
+    misses,
+    updates,
+    evictions,
+    evicted_bytes: evictedBytes,
+    invalidations,
+    chunk_sets: chunkSets,
+    chunk_bytes: chunkBytes,
+  };
+}
