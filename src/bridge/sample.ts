@@ -18,6 +18,7 @@ export interface SampleParams {
 export interface SampleBlock {
   readonly type: string;
   readonly text?: unknown;
+  readonly id?: unknown;
   readonly name?: unknown;
   readonly input?: unknown;
 }

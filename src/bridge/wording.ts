@@ -16,11 +16,10 @@ const COMMON_ENCODINGS =
   'utf-8, utf-16le, utf-16be, latin1, iso-8859-1 to -16, windows-1250 to -1258, koi8-r, shift_jis, euc-jp, gbk, gb18030, big5, euc-kr, and base64 for bytes';
 
 const WORDINGS: Wordings = {
-  path_not_allowed: ({ violation, allowed }, path) =>
-    security(`Path refused (${VIOLATION_NAMES[violation]}): ${path}`, VIOLATIONS[violation], allowed),
-  outside_root: (_, path) => security(`Path refused (traversal): ${path}`, VIOLATIONS.traversal),
-  link_loop: (_, path) => security(`Path refused (circle of links): ${path}`, VIOLATIONS.circle),
-  invalid_path: (_, path) => security(`Path refused (bad characters): ${path}`, VIOLATIONS.characters),
+  path_not_allowed: ({ violation, allowed }, path) => security(violation, path, allowed),
+  outside_root: (_, path) => security('traversal', path),
+  link_loop: (_, path) => security('circle', path),
+  invalid_path: (_, path) => security('characters', path),
   invalid_argument: ({ problem }) => validation(problem, 'Correct the argument and call again.'),
   invalid_pattern: ({ problem }) =>
     validation(`Invalid pattern: ${problem}`, 'Use a plain glob such as "*.md" or "**/*.ts".'),
@@ -80,7 +79,7 @@ const VIOLATION_NAMES: Readonly<Record<Violation, string>> = {
   characters: 'bad characters',
 };
 
-const VIOLATIONS: Readonly<Record<Violation, string>> = {
+const REMEDIES: Readonly<Record<Violation, string>> = {
   traversal: 'Use a path that stays inside the project; ".." must not climb out of it.',
   absolute: 'Use a path relative to the project root, without a drive, a home folder or a URL scheme.',
   not_allowed: 'Use a path inside an allowed folder.',
@@ -99,9 +98,13 @@ function at(path: string): string {
   return path && `: ${path}`;
 }
 
-function security(message: string, instruction: string, allowed: readonly string[] = []): Wording {
+function security(violation: Violation, path: string, allowed: readonly string[] = []): Wording {
   const folders = allowed.length === 0 ? '' : ` Allowed folders: ${allowed.join(', ')}.`;
-  return { errorType: 'security', message, instruction: instruction + folders };
+  return {
+    errorType: 'security',
+    message: `Path refused (${VIOLATION_NAMES[violation]})${at(path)}`,
+    instruction: REMEDIES[violation] + folders,
+  };
 }
 
 function validation(message: string, instruction: string): Wording {
