@@ -24,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   bridge: ['errors', 'fence', 'ops'],
   tools: ['errors', 'fence', 'ops', 'bridge'],
   dialects: ['errors', 'fence', 'ops', 'bridge', 'tools'],
-  audit: ['errors', 'tools'],
+  audit: ['errors', 'bridge', 'tools'],
   config: ['errors', 'fence', 'tools', 'audit'],
   server: ['errors', 'fence', 'ops', 'bridge', 'tools', 'dialects', 'audit', 'config'],
   cli: ['errors', 'fence', 'ops', 'bridge', 'tools', 'dialects', 'audit', 'config', 'server'],

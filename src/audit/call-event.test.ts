@@ -1,26 +1,32 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { SecurityError } from '../bridge/index.ts';
 import { RingfenceError } from '../errors.ts';
+import { Activity } from './activity.ts';
 import { type CallEvent, type Failure, recordCall } from './call-event.ts';
 
-function record(failure?: Failure, more: Partial<CallEvent> = {}) {
+function record(failure?: Failure, more: Partial<CallEvent> = {}, activity?: Activity) {
   const lines: string[] = [];
   const logger = pino(
     { formatters: { level: (level) => ({ level }) } },
     { write: (line: string) => void lines.push(line) },
   );
-  recordCall(logger, {
-    tool: 'read_file',
-    dialect: 'test',
-    client: 'stdio',
-    root: 'r',
-    path: 'a',
-    about: { root: 'r', path: 'a' },
-    durationMs: 1.23456,
-    responseBytes: 7,
-    failure,
-    ...more,
-  });
+  recordCall(
+    logger,
+    {
+      tool: 'read_file',
+      dialect: 'test',
+      client: { key: 'session:1', kind: 'session', name: 'session-1' },
+      root: 'r',
+      path: 'a',
+      about: { root: 'r', path: 'a' },
+      durationMs: 1.23456,
+      responseBytes: 7,
+      failure,
+      ...more,
+    },
+    activity,
+  );
   expect(lines).toHaveLength(1);
   return { text: lines[0] ?? '', line: JSON.parse(lines[0] ?? '') };
 }
@@ -50,6 +56,36 @@ test('NFR-019: a refused tool and a broken path are warnings', () => {
     record({ code: 'tool_not_allowed', cause: new RingfenceError('tool_not_allowed', { tool: 'x' }) }).line,
   ).toMatchObject({ level: 'warn', attempted_path: 'a' });
   expect(record({ code: 'invalid_path' }).line.level).toBe('warn');
+});
+
+test('filesystem-interaction/Security violation logging: type, path, client, way and how often before', () => {
+  const activity = new Activity({ unusual: () => {} });
+  const cause = new SecurityError('traversal', '../x');
+  for (const previous of [0, 1, 2]) {
+    const { line } = record({ code: 'path_not_allowed', cause }, {}, activity);
+    expect(line).toMatchObject({
+      level: 'warn',
+      client: 'session-1',
+      violation: 'traversal',
+      attempted_path: '../x',
+      previous_violations: previous,
+    });
+    expect(line.stack[0]).toMatch(/^at .*call-event\.test/);
+  }
+  expect(
+    record({ code: 'outside_root', cause: new RingfenceError('outside_root', {}) }, {}, activity).line,
+  ).toMatchObject({
+    violation: 'outside_root',
+    previous_violations: 3,
+  });
+  expect(activity.figures()).toEqual([
+    { client: 'session-1', calls: 4, errors: 4, violations: 4, deniedPaths: 2, peakCalls: 4 },
+  ]);
+});
+
+test('a message that looks like a stack stays out of the log', () => {
+  const cause = new Error('first line\n    at the content of a file');
+  expect(record({ code: 'internal', cause }).text).not.toContain('content');
 });
 
 test('a bug is an error that says where, without the values it failed on', () => {

@@ -1,12 +1,13 @@
 import type { Logger } from 'pino';
 import { type ErrorCode, isCode, RingfenceError } from '../errors.ts';
+import type { Client } from '../tools/client.ts';
+import type { Activity } from './activity.ts';
 
 /** One finished call, as it is logged. It names things; it never holds what is in files. */
 export interface CallEvent {
   readonly tool: string;
   readonly dialect: string;
-  /** By what the client is known, where it is; never what lets it in. */
-  readonly client: string | undefined;
+  readonly client: Client;
   readonly root: string | undefined;
   readonly path: string | undefined;
   /** Every argument that says what the call was about. */
@@ -29,15 +30,21 @@ const VIOLATIONS: ReadonlySet<string> = new Set<ErrorCode>([
   'tool_not_allowed',
 ]);
 const MAX_FIELD = 4096;
+/** Enough to see by which way a violation came, not a page for each. */
+const MAX_FRAMES = 8;
 
-/** Writes one line: violations of the fence or an allowlist at WARN, bugs at ERROR, anything else at INFO. */
-export function recordCall(logger: Logger, event: CallEvent): void {
-  const { failure } = event;
+/**
+ * Writes one line: violations of the fence, a policy or an allowlist at WARN, bugs at ERROR, anything else at INFO. Counts
+ * it for its client.
+ */
+export function recordCall(logger: Logger, event: CallEvent, activity?: Activity): void {
+  const { failure, client } = event;
+  activity?.call(client, failure !== undefined);
   const fields = {
     ...mapValues(event.about, cut),
     tool: cut(event.tool),
     dialect: event.dialect,
-    client: event.client,
+    client: client.name,
     root: cut(event.root),
     path: cut(event.path),
     outcome: failure === undefined ? 'success' : 'error',
@@ -50,17 +57,25 @@ export function recordCall(logger: Logger, event: CallEvent): void {
   } else if (failure.code === 'internal') {
     logger.error({ ...fields, error: trace(failure.cause) }, 'internal error');
   } else if (VIOLATIONS.has(failure.code)) {
-    logger.warn({ ...fields, ...attempt(failure.cause, event) }, 'security violation');
+    logger.warn({ ...fields, ...violationOf(failure, event, activity) }, 'security violation');
   } else {
     logger.info({ ...fields, errno: errnoOf(failure.cause) }, 'call');
   }
 }
 
-/** What was tried, and where it would have led if that is known. */
-function attempt(cause: unknown, { path }: CallEvent): object {
+/** What was tried, where it would have led if that is known, by which way it came, and how often before. */
+export function violationOf(
+  { code, cause }: Failure,
+  { path, client }: Pick<CallEvent, 'path' | 'client'>,
+  activity: Activity | undefined,
+): object {
+  const attempted = (cause instanceof RingfenceError ? cause.path : undefined) ?? path;
   return {
-    attempted_path: cut((cause instanceof RingfenceError ? cause.path : undefined) ?? path),
+    violation: isCode(cause, 'path_not_allowed') ? cause.details.violation : code,
+    attempted_path: cut(attempted),
     resolved_path: cut(isCode(cause, 'outside_root') ? cause.details.resolved : undefined),
+    previous_violations: activity?.violation(client, attempted),
+    stack: framesOf(cause).slice(0, MAX_FRAMES),
   };
 }
 
@@ -83,13 +98,22 @@ function errnoOf(cause: unknown): string | undefined {
 export function trace(thrown: unknown, depth = 0): object {
   if (!(thrown instanceof Error)) return { name: typeof thrown };
   const { code, syscall } = thrown as NodeJS.ErrnoException;
-  const frames = thrown.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? [];
   return {
     name: thrown.name,
     code,
     syscall,
     message: syscall === undefined ? undefined : thrown.message,
-    stack: frames.map((line) => line.trim()),
+    stack: framesOf(thrown),
     cause: thrown.cause === undefined || depth > 4 ? undefined : trace(thrown.cause, depth + 1),
   };
+}
+
+/** Where an error was made, without its message. */
+function framesOf(thrown: unknown): string[] {
+  if (!(thrown instanceof Error)) return [];
+  // A message may have lines that look like frames, so it is cut off as a whole.
+  const { stack = '', message } = thrown;
+  const at = stack.indexOf(message);
+  const frames = stack.slice(at === -1 ? 0 : at + message.length).split('\n');
+  return frames.filter((line) => /^\s+at /.test(line)).map((line) => line.trim());
 }

@@ -35,6 +35,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const closed = http.close(GRACE_MS);
   logger.info({ signal }, 'stopping');
   await closed;
+  started.report.stop();
   logger.info('stopped');
   await started.close();
 }

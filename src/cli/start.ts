@@ -9,6 +9,7 @@ import {
   loadConfig,
   packageVersion,
 } from '../config/index.ts';
+import { type ActivityReport, reportActivity } from '../server/activity-report.ts';
 import { openShared, type Service, type Shared, speaking } from '../server/service.ts';
 import { sweepInBackground } from '../server/sweep.ts';
 import { loadDialect } from './dialects.ts';
@@ -28,6 +29,7 @@ export interface Started {
   /** What calls in one of the config's dialects need. Raises `ConfigError`. */
   speak(dialect: DialectConfig): Promise<Service>;
   readonly log: Log;
+  readonly report: ActivityReport;
   /** What is logged about the start. Names roots, never their folders. */
   readonly facts: Readonly<Record<string, unknown>>;
   close(): Promise<void>;
@@ -49,6 +51,8 @@ export function start(config: Config): Started {
   const log = openLog(config.logLevel);
   const shared = openShared({ config, backend, logger: log.logger });
   const sweep = sweepInBackground(shared);
+  const report = reportActivity(shared);
+  process.on('SIGUSR2', report.all);
   // Node's own report would print the error's message, which may quote file content.
   process.once('uncaughtException', (error) => {
     log.logger.error({ error: trace(error) }, 'crashed');
@@ -64,6 +68,7 @@ export function start(config: Config): Started {
     shared,
     speak,
     log,
+    report,
     facts: {
       version: packageVersion(),
       config: config.file,
@@ -72,6 +77,7 @@ export function start(config: Config): Started {
     },
     close: async () => {
       sweep.stop();
+      process.off('SIGUSR2', report.all);
       await shared.close();
       await log.flush();
     },

@@ -7,7 +7,7 @@ import { asksClients, GRACE_MS, start } from './start.ts';
 /** Serves the client at the other end of stdin and stdout until it goes away or we are told to stop. Raises `ConfigError`. */
 export async function stdio(config: Config, dialect: DialectConfig): Promise<void> {
   const stopped = firstSignal();
-  const { shared, speak, facts, close } = start(config);
+  const { shared, speak, report, facts, close } = start(config);
   const { logger, running } = shared;
   // What an operator got wrong about files of the client's side shows only when they are opened.
   const ready = asksClients(config, dialect) ? await speak(dialect) : undefined;
@@ -21,6 +21,7 @@ export async function stdio(config: Config, dialect: DialectConfig): Promise<voi
   logger.info({ reason }, 'stopping');
   await running.drain(reason === 'client gone' ? 0 : GRACE_MS);
   await serving.close();
+  report.stop();
   logger.info('stopped');
   await close();
 }

@@ -74,14 +74,14 @@ export function toolCaller(service: Service): CallTool {
       const facts = {
         tool: name,
         dialect: dialect.name,
-        client: client.name,
+        client,
         durationMs,
         responseBytes: result.bytes,
         failure,
       };
       // The answer goes out first. A call is over when its line is written: a shutdown waits for that.
       setImmediate(() => {
-        recordCall(logger, { ...call.event(), ...facts });
+        recordCall(logger, { ...call.event(), ...facts }, service.activity);
         service.running.end(running);
       });
       // Nothing could lead back to what was kept under a key that is never used again.

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { Activity } from '../audit/activity.ts';
 import type { AgentPartitions } from '../bridge/agent-partitions.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -21,6 +22,8 @@ export interface Shared {
   /** Seconds. */
   readonly requestTimeout: number;
   readonly logger: Logger;
+  /** What each client did so far. */
+  readonly activity?: Activity | undefined;
   readonly running: RunningCalls;
   /** Ends worker threads and gives up the roots. Calls have to be over by then. */
   close(): Promise<void>;
@@ -71,6 +74,7 @@ export function openShared({ config, backend, logger }: SharedParts): Shared {
     durable: config.durableWrites,
     requestTimeout: config.requestTimeout,
     logger,
+    activity: new Activity({ unusual: (what) => logger.warn(what, 'unusual activity') }),
     running: new RunningCalls(),
     close: async () => {
       await search.close();

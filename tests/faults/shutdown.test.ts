@@ -32,7 +32,7 @@ describe.each(['http', 'stdio'] as const)('over %s', (transport) => {
       expect((await answer).structured.size).toBe(128 * 1024 ** 2);
       expect(await exit).toBe(0);
       const order = rf.logs().map(({ tool, msg }) => tool ?? msg);
-      expect(order.slice(order.indexOf('stopping'))).toEqual(['stopping', 'hash_file', 'stopped']);
+      expect(order.slice(order.indexOf('stopping'))).toEqual(['stopping', 'hash_file', 'client activity', 'stopped']);
     },
   );
 
