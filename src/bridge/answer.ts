@@ -106,11 +106,13 @@ export function spelledFailure(value: unknown): string | undefined {
 }
 
 const MISSING = /^(?:(?:file|directory|folder)_)?not_found$|^enoent$|^no_such_file/i;
+const FOLDER = /^(?:is_)?(?:a_)?directory$|^eisdir$/i;
 const DENIED = /^permission_denied$|^access_denied$|^forbidden$|^eacces$|^eperm$/i;
 
 /** The failure that an answer reports, as ours. */
 export function reportedFailure(error: string, path: string): BridgeError {
   if (MISSING.test(error)) return new BridgeError('not_found', {}, { path });
+  if (FOLDER.test(error)) return new BridgeError('is_directory', {}, { path });
   if (DENIED.test(error)) return new BridgeError('permission_denied', {}, { path });
   return badAnswer(`it reports an error (${error.slice(0, 100)})`, path);
 }

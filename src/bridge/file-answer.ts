@@ -7,6 +7,7 @@ import {
   spelledCalls,
   spelledFailure,
 } from './answer.ts';
+import { BridgeError } from './bridge-error.ts';
 import { isRecord } from './check-entries.ts';
 import type { ReceivedFile } from './handover.ts';
 import type { FileQuestion } from './prompts.ts';
@@ -40,7 +41,7 @@ function recognise(value: unknown): Form | undefined {
 }
 
 function filesOf({ name, input }: HandoverCall, path: string): FileFields[] {
-  if (name === 'guide_list_directory') throw badAnswer('it lists a directory where a file was asked for', path);
+  if (name === 'guide_list_directory') throw new BridgeError('is_directory', {}, { path });
   const given = Array.isArray(input.files) ? input.files : [input];
   return given.map((item) => {
     const file = fileFields(item);

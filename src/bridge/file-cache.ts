@@ -109,6 +109,11 @@ export class FileCache {
     return held !== undefined && 'file' in held ? held.file : undefined;
   }
 
+  /** Has the last miss not count, because the same will be looked up once more. */
+  takeBackMiss(): void {
+    this.#counts.misses -= 1;
+  }
+
   /** The same without counting as use, hit or miss. */
   peek(path: string): CachedFile | undefined {
     const held = this.#held.peek(fileKey(path));

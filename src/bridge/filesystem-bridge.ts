@@ -214,9 +214,15 @@ export class FilesystemBridge {
     const known = this.#lookUp(key);
     if (known !== undefined) return toRead(known, true);
     const question = { path: key, encoding, fallbackEncodings, binary };
-    const file = await this.#fetcher.file(question, this.#asking(options, key));
-    this.#onGrowth();
-    return toRead(file, false);
+    try {
+      const file = await this.#fetcher.file(question, this.#asking(options, key));
+      this.#onGrowth();
+      return toRead(file, false);
+    } catch (error) {
+      // The answer comes with another run of the same read, which counts.
+      if (!(error instanceof RingfenceError)) this.cache.takeBackMiss();
+      throw error;
+    }
   }
 
   /** A listing that knows a later time than the file's own has it asked for again. */

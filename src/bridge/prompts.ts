@@ -40,6 +40,7 @@ export function askForFile(
     '',
     `Call guide_cache_file with the path and the content if you can, or answer with JSON only: ${form}`,
     'mtime is the time of its last change, in seconds since 1970; leave it out if you do not know it. Content that is not text goes in base64, with "encoding": "base64".',
+    'If it is a folder: {"error": "is_directory"}',
     ...ERRORS,
   ].join('\n');
   return params(text, maxTokens, [CACHE_FILE]);

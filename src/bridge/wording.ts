@@ -39,13 +39,15 @@ const WORDINGS: Wordings = {
   too_large: ({ size, limit }, path) =>
     validation(
       `Too large: ${size} bytes, the limit is ${limit}${at(path)}`,
-      'Hand over less at once: the cache cannot hold more than its limit.',
+      'Hand over less at once: in one call at most 8 MiB of a file (more in chunks with guide_read_file), and in all no more than the cache holds.',
     ),
   bad_answer: ({ problem, advice }, path) =>
     validation(
       `The answer cannot be used${path && ` for ${path}`}: ${problem}`,
       advice ?? 'Answer in one of the forms that the request names.',
     ),
+  is_directory: (_, path) => validation(`It is a folder, not a file${at(path)}`, 'List the folder instead.'),
+  not_directory: (_, path) => validation(`It is a file, not a folder${at(path)}`, 'Read the file instead.'),
   not_found: (_, path) => ({
     errorType: 'not_found',
     message: `File or folder not found${at(path)}`,

@@ -8,6 +8,11 @@ export type HashAlgorithm = (typeof HASH_ALGORITHMS)[number];
 
 const BUFFER_BYTES = 32 * 1024;
 
+/** The same of bytes that are in memory already. */
+export function hashBytes(bytes: Buffer, algorithm: HashAlgorithm): { hash: string; size: number } {
+  return { hash: createHash(algorithm).update(bytes).digest('hex'), size: bytes.length };
+}
+
 /** Hashes a file through one buffer of 32 KB, whatever its size. `size` is how many bytes were hashed. */
 export async function hashFile(
   root: Root,

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { RingfenceError } from '../errors.ts';
-import type { CallerPath, OpenFile, Root } from '../fence/index.ts';
+import type { CallerPath, Root } from '../fence/index.ts';
 import { BINARY_SNIFF_BYTES, looksBinary } from './content.ts';
 import { type Control, pacer } from './control.ts';
 import { located } from './located.ts';
@@ -52,7 +52,23 @@ export async function readFile(
   });
 }
 
-async function readRange(file: OpenFile, options: ReadOptions, control: Control) {
+/** The same part of bytes that are in memory already. */
+export function sliceBytes(bytes: Buffer, options: ReadOptions, control: Control): Promise<Omit<FilePart, 'modified'>> {
+  const stats = { size: bytes.length };
+  const read = (buffer: Buffer, position: number): number =>
+    position < bytes.length ? bytes.copy(buffer, 0, position) : 0;
+  return readRange({ stats, statNow: () => stats, read }, options, control);
+}
+
+/** What a part is read from. */
+interface Bytes {
+  readonly stats: { readonly size: number };
+  statNow(): { readonly size: number };
+  /** Up to a buffer's length of bytes from a position on; returns how many there were. */
+  read(buffer: Buffer, position: number): number;
+}
+
+async function readRange(file: Bytes, options: ReadOptions, control: Control) {
   const { range, maxBytes } = options;
   if (range.by === 'whole') return readWhole(file, maxBytes);
   if (range.by === 'bytes') return readBytes(file, range, options);
@@ -62,7 +78,7 @@ async function readRange(file: OpenFile, options: ReadOptions, control: Control)
   return { bytes, size, truncated: start + bytes.length < size, ...capped, binary: startsBinary(file), linesTotal };
 }
 
-function readBytes(file: OpenFile, { offset, limit = Number.POSITIVE_INFINITY }: Part, options: ReadOptions) {
+function readBytes(file: Bytes, { offset, limit = Number.POSITIVE_INFINITY }: Part, options: ReadOptions) {
   // Files that the system gives no size for (as in /proc) show only when read how much there is.
   const known = file.stats.size;
   const bytes = readCapped(file, offset, known > 0 ? Math.min(limit, Math.max(0, known - offset)) : limit, options);
@@ -73,14 +89,14 @@ function readBytes(file: OpenFile, { offset, limit = Number.POSITIVE_INFINITY }:
 }
 
 /** Reads what was asked for, or as much of it as the cap has room for. */
-function readCapped(file: OpenFile, position: number, length: number, { maxBytes, cut }: ReadOptions): Buffer {
+function readCapped(file: Bytes, position: number, length: number, { maxBytes, cut }: ReadOptions): Buffer {
   const bytes = readAt(file, position, Math.min(length, maxBytes));
   if (length <= maxBytes || cut === 'bytes') return bytes;
   const characters = bytes.subarray(0, lastCharacterEnd(bytes));
   return isUtf8(characters) ? characters : bytes;
 }
 
-function readWhole(file: OpenFile, maxBytes: number) {
+function readWhole(file: Bytes, maxBytes: number) {
   // One byte past the limit shows a file that grew, or that the system gives no size for.
   const { size } = file.stats;
   if (size > maxBytes) throw new RingfenceError('too_large', { size, limit: maxBytes });
@@ -89,7 +105,7 @@ function readWhole(file: OpenFile, maxBytes: number) {
   return { bytes, size: bytes.length, truncated: false, binary: looksBinary(bytes) };
 }
 
-function rereadGrown(file: OpenFile, maxBytes: number) {
+function rereadGrown(file: Bytes, maxBytes: number) {
   const bytes = readAt(file, 0, maxBytes + 1);
   if (bytes.length > maxBytes) {
     throw new RingfenceError('too_large', { size: Math.max(bytes.length, file.statNow().size), limit: maxBytes });
@@ -98,7 +114,7 @@ function rereadGrown(file: OpenFile, maxBytes: number) {
 }
 
 /** Reads up to `length` bytes at `position`; fewer only at the end of the file. */
-function readAt(file: OpenFile, position: number, length: number): Buffer {
+function readAt(file: Bytes, position: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(length);
   let done = 0;
   while (done < buffer.length) {
@@ -109,12 +125,12 @@ function readAt(file: OpenFile, position: number, length: number): Buffer {
   return buffer.subarray(0, done);
 }
 
-function startsBinary(file: OpenFile): boolean {
+function startsBinary(file: Bytes): boolean {
   return looksBinary(readAt(file, 0, Math.min(BINARY_SNIFF_BYTES, file.stats.size || BINARY_SNIFF_BYTES)));
 }
 
 /** The byte range of some lines, and how many lines and bytes there are in all. */
-async function findLines(file: OpenFile, range: Part, control: Control) {
+async function findLines(file: Bytes, range: Part, control: Control) {
   const pause = pacer(control);
   const buffer = Buffer.allocUnsafe(SCAN_BYTES);
   const last = range.limit === undefined ? Number.POSITIVE_INFINITY : range.offset + range.limit;

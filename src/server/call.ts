@@ -1,6 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type CallEvent, type Failure, recordCall } from '../audit/call-event.ts';
+import { AgentRoot } from '../bridge/agent-root.ts';
 import type { FilesystemBridge } from '../bridge/filesystem-bridge.ts';
+import type { Sample } from '../bridge/sample.ts';
 import { RingfenceError } from '../errors.ts';
 import type { Root } from '../fence/index.ts';
 import type { Client } from '../tools/client.ts';
@@ -144,13 +146,19 @@ async function run(service: Service, tool: Tool, { args, request, running, used 
     used(name);
     return roots.use(name, tool.needs);
   };
+  const ask = sample && clock ? paused(sample, clock) : sample;
+  const agent = (): FilesystemBridge => {
+    const found = agentOf(service, request);
+    if (found !== undefined) return found;
+    throw new RingfenceError('tool_not_allowed', { tool: tool.name });
+  };
   try {
     return await tool.run(args, {
       get signal() {
         return running.signal;
       },
       client,
-      sample: sample && clock ? (params, options) => clock.pauseFor(sample(params, options)) : sample,
+      sample: ask,
       progress,
       limits: service.limits,
       search: service.search,
@@ -160,11 +168,13 @@ async function run(service: Service, tool: Tool, { args, request, running, used 
         if (service.home === undefined) throw new Error(`the ${service.dialect.name} dialect is not bound to a root`);
         return hand(service.home);
       },
-      agent: () => {
-        const agent = agentOf(service, request);
-        if (agent !== undefined) return agent;
-        throw new RingfenceError('tool_not_allowed', { tool: tool.name });
+      place: (name) => {
+        used(name);
+        const found = roots.find(name, tool.needs);
+        if (found.kind !== 'agent') return { root: found.root };
+        return { agent: new AgentRoot({ name, bridge: agent(), sample: ask, signal: running.signal }) };
       },
+      agent,
       require: (root, capability) => {
         roots.use(root.name, [capability]);
       },
@@ -175,6 +185,12 @@ async function run(service: Service, tool: Tool, { args, request, running, used 
   } finally {
     clock?.stop();
   }
+}
+
+/** Time that the client takes to answer is not the call's. */
+function paused(sample: Sample, clock: Clock): Sample {
+  const ask: Sample = (params, options) => clock.pauseFor(sample(params, options));
+  return Object.assign(ask, { separate: sample.separate });
 }
 
 /** What the client of a call has handed over; undefined if it may not know of the root that these files appear as. */

@@ -1,5 +1,7 @@
 import type * as z from 'zod';
-import type { FilesystemBridge, Sample } from '../bridge/index.ts';
+import type { AgentRoot } from '../bridge/agent-root.ts';
+import type { FilesystemBridge } from '../bridge/filesystem-bridge.ts';
+import type { Sample } from '../bridge/sample.ts';
 import type { Root } from '../fence/index.ts';
 import type { Control } from '../ops/control.ts';
 import type { SearchPool } from '../ops/search/pool.ts';
@@ -18,6 +20,11 @@ export interface Limits {
   readonly maxFullReadSize: number;
 }
 
+/** What a root's name stands for: a folder of this machine, or files of the client's side. */
+export type Place =
+  | { readonly root: Root; readonly agent?: undefined }
+  | { readonly root?: undefined; readonly agent: AgentRoot };
+
 /** What the server hands to a running tool. */
 export interface CallContext extends Control {
   readonly client: Client;
@@ -29,6 +36,8 @@ export interface CallContext extends Control {
   readonly durable: boolean;
   /** The root of that name, checked to allow what the tool `needs`. The only way for a tool to get a root. */
   root(name: string): Root;
+  /** The same for a tool that can also work on files of the client's side, if the root is one of those. */
+  place(name: string): Place;
   /** The one root of a dialect that is bound to it and whose tools name none; checked in the same way. */
   home(): Root;
   /**

@@ -113,6 +113,9 @@ function contextFor(root: Root, durable: boolean): CallContext {
     root: () => {
       throw new Error('memory tools name no roots');
     },
+    place: () => {
+      throw new Error('memory tools name no roots');
+    },
     agent: () => {
       throw new Error('memory tools ask no client for files');
     },

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { copy as copyOp } from '../../ops/copy.ts';
 import { defineTool } from '../../tools/tool.ts';
+import { copyFetched } from './copy-fetched.ts';
 import { endsOf } from './ends.ts';
 import { ENDS_SUBJECT, ends } from './fields.ts';
 
@@ -20,6 +21,10 @@ export const copy = defineTool({
     skipped: z.array(z.string()).optional().describe('Outward links and special files left out'),
   }),
   run: async (args, context) => {
+    const { agent } = context.place(args.source_root);
+    if (agent !== undefined || context.place(args.dest_root).agent !== undefined) {
+      return copyFetched(args, { agent, context });
+    }
     const { from, to } = endsOf(args, context);
     const { destination, isDirectory, bytes, skipped } = await copyOp(from, to, { durable: context.durable }, context);
     return {

@@ -3,7 +3,7 @@ import type { End } from '../../ops/copy.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import type { ends } from './fields.ts';
 
-type Ends = { [K in keyof typeof ends]: z.output<(typeof ends)[K]> };
+export type Ends = { [K in keyof typeof ends]: z.output<(typeof ends)[K]> };
 
 /** Both ends of a copy or move. Both roots are asked before either path is looked at. */
 export function endsOf(args: Ends, context: CallContext): { from: End; to: End } {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { HASH_ALGORITHMS, hashFile as hash } from '../../ops/hash-file.ts';
+import { HASH_ALGORITHMS, hashFile as hash, hashBytes } from '../../ops/hash-file.ts';
 import { showValue } from '../../tools/show-value.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
@@ -22,8 +22,8 @@ export const hashFile = defineTool({
   }),
   output: z.object({ path: z.string(), algorithm: z.string(), hash: z.string().describe('Hex'), size: z.int() }),
   run: async ({ root, path, algorithm }, context) => {
-    const target = context.root(root);
-    const result = await hash(target, target.parse(path), algorithm, context);
-    return { path, algorithm, ...result };
+    const { root: home, agent } = context.place(root);
+    if (agent !== undefined) return { path, algorithm, ...hashBytes((await agent.read(path)).bytes, algorithm) };
+    return { path, algorithm, ...(await hash(home, home.parse(path), algorithm, context)) };
   },
 });

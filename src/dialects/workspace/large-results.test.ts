@@ -26,7 +26,13 @@ afterAll(async () => {
 async function run(tool: Tool, given: object) {
   // Only what these tools use of the server.
   const limits = { maxFullReadSize: 10_000_000 };
-  const context = { ...UNCONTROLLED, limits, search: pool, root: () => box.root } as unknown as CallContext;
+  const context = {
+    ...UNCONTROLLED,
+    limits,
+    search: pool,
+    root: () => box.root,
+    place: () => ({ root: box.root }),
+  } as unknown as CallContext;
   const args = tool.input.parse({ root: 'workspace', ...given });
   const result = await tool.run(args, context);
   const text = tool.text === undefined ? JSON.stringify(result) : tool.text(result, args);

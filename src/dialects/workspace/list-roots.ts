@@ -9,8 +9,16 @@ export const listRoots = defineTool({
   effect: 'read',
   subject: [],
   input: z.strictObject({}),
-  output: z.object({ roots: z.array(z.object({ name: z.string(), allowed_tools: z.array(z.string()) })) }),
+  output: z.object({
+    roots: z.array(
+      z.object({ name: z.string(), allowed_tools: z.array(z.string()), kind: z.literal('agent').optional() }),
+    ),
+  }),
   run: async (_args, { allRoots }) => ({
-    roots: allRoots().map(({ root, allowed }) => ({ name: root.name, allowed_tools: [...allowed] })),
+    roots: allRoots().map(({ kind, root, allowed }) => ({
+      name: root.name,
+      allowed_tools: [...allowed],
+      ...(kind === 'agent' && { kind }),
+    })),
   }),
 });

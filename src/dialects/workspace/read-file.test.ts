@@ -6,7 +6,12 @@ import { readFile } from './read-file.ts';
 
 async function run(box: Sandbox, args: Record<string, unknown>, maxFullReadSize = 1000) {
   // Only what this tool uses of the server.
-  const context = { ...UNCONTROLLED, limits: { maxFullReadSize }, root: () => box.root } as unknown as CallContext;
+  const context = {
+    ...UNCONTROLLED,
+    limits: { maxFullReadSize },
+    root: () => box.root,
+    place: () => ({ root: box.root }),
+  } as unknown as CallContext;
   const all = { root: 'workspace', ...args };
   const result = await readFile.run(all, context);
   expect(readFile.output.safeParse(result).success).toBe(true);

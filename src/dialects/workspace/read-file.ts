@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
 import { encodeContent } from '../../ops/content.ts';
-import { type FilePart, type Range, readFile as read } from '../../ops/read-file.ts';
+import { type FilePart, type Range, readFile as read, sliceBytes } from '../../ops/read-file.ts';
 import { formatSize } from '../../tools/format-size.ts';
 import { numberedLines } from '../../tools/numbered-lines.ts';
 import { fittingContent } from '../../tools/result-size.ts';
-import { defineTool } from '../../tools/tool.ts';
+import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
 
 const input = z.strictObject({
@@ -37,14 +37,12 @@ export const readFile = defineTool({
   input,
   output,
   run: async (args, context) => {
-    const root = context.root(args.root);
-    const path = root.parse(args.path);
     const range = rangeOf(args);
-    const part = await read(root, path, { range, maxBytes: context.limits.maxFullReadSize }, context);
+    const part = await partOf(args, range, context);
     const { content, encoding, bytes } = fitting(part, range);
     const cut = bytes < part.bytes.length;
     if (cut && range.by === 'whole') {
-      throw new RingfenceError('too_large', { size: part.size, limit: bytes }, { path: args.path, root: root.name });
+      throw new RingfenceError('too_large', { size: part.size, limit: bytes }, { path: args.path, root: args.root });
     }
     return {
       content,
@@ -58,8 +56,18 @@ export const readFile = defineTool({
   text: (result, args) => `${numbered(result, args)}\n${metadata(result)}`,
 });
 
+async function partOf({ root: name, path }: Input, range: Range, context: CallContext): Promise<Part> {
+  const { root, agent } = context.place(name);
+  const options = { range, maxBytes: context.limits.maxFullReadSize };
+  if (agent === undefined) return read(root, root.parse(path), options, context);
+  const { bytes } = await agent.read(path);
+  return agent.located(path, () => sliceBytes(bytes, options, context));
+}
+
+type Part = Omit<FilePart, 'modified'>;
+
 /** What of a part one result can carry, and how many bytes of the file that is. */
-function fitting(part: FilePart, range: Range) {
+function fitting(part: Part, range: Range) {
   const { content: all, encoding } = encodeContent(part.bytes);
   const text = range.by === 'bytes' || encoding === 'base64' ? 'plain' : 'numbered';
   const content = fittingContent(all, { encoding, text });

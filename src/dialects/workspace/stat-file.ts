@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
 import * as z from 'zod';
+import type { AgentEntry } from '../../bridge/agent-root.ts';
 import { parseCallerPath } from '../../fence/index.ts';
 import { statPath } from '../../ops/stat-path.ts';
 import { defineTool } from '../../tools/tool.ts';
@@ -8,10 +9,10 @@ import { filePath, rootName, SUBJECT } from './fields.ts';
 const status = {
   name: z.string(),
   path: z.string(),
-  size: z.int(),
+  size: z.int().optional(),
   is_directory: z.boolean(),
   is_symlink: z.boolean(),
-  modified_at: z.string(),
+  modified_at: z.string().optional(),
   created_at: z.string().optional(),
 };
 
@@ -25,7 +26,8 @@ export const statFile = defineTool({
   input: z.strictObject({ root: rootName, path: filePath }),
   output: z.object({ ...status, target: z.looseObject({}).nullable().optional() }),
   run: async ({ root, path }, context) => {
-    const home = context.root(root);
+    const { root: home, agent } = context.place(root);
+    if (agent !== undefined) return describeEntry(path, await agent.stat(path));
     const { stats, target } = statPath(home, home.parse(path));
     const own = describe(path, stats);
     if (target === undefined) return own;
@@ -44,5 +46,17 @@ function describe(path: string, stats: Stats) {
     modified_at: stats.mtime.toISOString(),
     // A filesystem that keeps no birth time reports the epoch.
     ...(stats.birthtimeMs > 0 && { created_at: stats.birthtime.toISOString() }),
+  };
+}
+
+/** The same of a file on the client's side, as far as it is known. */
+function describeEntry(path: string, { name, type, size, modified }: AgentEntry) {
+  return {
+    name,
+    path,
+    ...(size !== undefined && { size }),
+    is_directory: type === 'directory',
+    is_symlink: type === 'symlink',
+    ...(modified !== undefined && { modified_at: modified.toISOString() }),
   };
 }
