@@ -1,10 +1,12 @@
 import type { Logger } from 'pino';
+import { recordOperation } from '../audit/operation-event.ts';
 import { AgentPartitions } from '../bridge/agent-partitions.ts';
 import { SecurityPolicy } from '../bridge/security-policy.ts';
 import type { AgentConfig, Config, ProjectConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { RingfenceError } from '../errors.ts';
 import type { Backend } from '../fence/index.ts';
+import { clientName } from './peer.ts';
 import type { Service } from './service.ts';
 
 /** All clients together may have as much kept as so many of them that fill their caches. */
@@ -33,6 +35,7 @@ export function withAgentFiles(service: Service, { config, project, backend }: A
     cacheBytes: agent.cacheBytes,
     maxTotalBytes: agent.cacheBytes * FULL_CACHES,
     timeoutMs: agent.timeout * 1000,
+    audit: (event, clientKey) => recordOperation(logger, event, clientName(clientKey)),
   });
   return { ...service, agent: partitions, agentRoot: project === undefined ? root?.name : undefined };
 }

@@ -6,7 +6,7 @@ import { describeTools } from './tool-list.ts';
 /** What a server says about itself before any call. All of it is JSON. */
 export interface Introduction {
   readonly serverInfo: { readonly name: string; readonly version: string };
-  readonly capabilities: { readonly tools: object };
+  readonly capabilities: { readonly tools: object; readonly resources?: object };
   readonly instructions: string;
   readonly tools: McpTool[];
 }
@@ -17,7 +17,7 @@ export const INTRODUCTION_CACHE = { ttlMs: 300_000, cacheScope: 'private' } as c
 export function introduce(dialect: Dialect): Introduction {
   return {
     serverInfo: { name: dialect.serverName, version: dialect.serverVersion ?? packageVersion() },
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, ...(dialect.takesFiles && { resources: {} }) },
     instructions: dialect.instructions,
     tools: describeTools(dialect),
   };

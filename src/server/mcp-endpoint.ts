@@ -23,7 +23,13 @@ export interface McpEndpoint {
 /** Streamable HTTP for both eras: 2026-07-28 clients without state, older ones in sessions. */
 export function mcpEndpoint(service: Service, limits: SessionLimits): McpEndpoint {
   const newServer = mcpServerFactory(service);
-  const sessions = new Sessions((owner) => newServer(owner ?? sessionPeer(service.roots), 'legacy'), limits);
+  const sessions = new Sessions((owner) => {
+    const peer = owner ?? sessionPeer(service.roots);
+    const server = newServer(peer, 'legacy');
+    // What belongs to a principal does not end with one of its sessions.
+    if (peer.client?.kind === 'session') server.onclose = () => service.agent?.drop(peer.client?.key ?? '');
+    return server;
+  }, limits);
   const onerror = (error: Error): void => service.logger.debug({ problem: error.name }, 'protocol error');
   const handler = (peer: Peer): McpHttpHandler =>
     createMcpHandler(() => newServer(peer, 'modern'), { legacy: 'reject', onerror });

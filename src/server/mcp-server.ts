@@ -10,15 +10,17 @@ import { InputNeeded } from './input-needed.ts';
 import { INTRODUCTION_CACHE, type Introduction, introduce } from './introduction.ts';
 import { anonymousClient, type Peer } from './peer.ts';
 import { progressReports } from './progress.ts';
+import { RESOURCE_TEMPLATES, Resources } from './resources.ts';
 import { Rounds } from './rounds.ts';
 import { pushedSample } from './sampling.ts';
 import type { Service } from './service.ts';
+import { ShortLived } from './short-lived.ts';
 
 /** Makes the protocol server of one connection, or of one request where connections do not last. */
 export type NewServer = (peer: Peer, era: ProtocolEra) => Server;
 
-/** How often a run is begun anew because what it waited for turned out to be another call's question. */
-const MAX_RUNS = 3;
+/** What may be another thing the next moment, and is its client's alone. */
+const UNCACHED = { ttlMs: 0, cacheScope: 'private' } as const;
 
 /**
  * A factory of protocol servers for one service. The SDK wants a new one for every connection or request, so all that
@@ -29,15 +31,24 @@ export function mcpServerFactory(service: Service, introduction = introduce(serv
   const { serverInfo, capabilities, instructions, tools }: Introduction = introduction;
   const call = toolCaller(service);
   const rounds = new Rounds();
+  /** Calls of clients without identity that may come again with an answer. What they learned is kept so long. */
+  const unfinished = new ShortLived((key) => service.agent?.drop(key));
   const options = {
     capabilities,
     instructions,
-    cacheHints: { 'tools/list': INTRODUCTION_CACHE, 'server/discover': INTRODUCTION_CACHE },
+    cacheHints: {
+      'tools/list': INTRODUCTION_CACHE,
+      'server/discover': INTRODUCTION_CACHE,
+      'resources/templates/list': INTRODUCTION_CACHE,
+      'resources/list': UNCACHED,
+      'resources/read': UNCACHED,
+    },
   };
   return (peer, era) => {
     const server = new Server(serverInfo, options);
     server.onerror = (error) => logger.debug({ problem: error.name }, 'protocol error');
     server.setRequestHandler('tools/list', () => ({ tools }));
+    if (capabilities.resources !== undefined) setResourceHandlers(server, new Resources(service, peer));
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const { id, signal, notify, _meta } = context.mcpReq;
       const progress = progressReports(_meta?.progressToken, (params) => {
@@ -47,25 +58,23 @@ export function mcpServerFactory(service: Service, introduction = introduce(serv
       const { name, arguments: args = {} } = params;
       const round =
         era === 'modern' ? await rounds.begin({ context, client: peer.client, tool: name, args }) : undefined;
+      const client = round?.client ?? peer.client ?? anonymousClient();
+      if (client.kind === 'anonymous') unfinished.resume(client.key);
       const request = {
         name,
         args,
-        client: round?.client ?? peer.client ?? anonymousClient(),
+        client,
         roots: peer.roots,
         sample: round === undefined ? pushedSample(server.getClientCapabilities()?.sampling, context) : round.sample,
         signal,
         progress,
       };
       try {
-        for (let run = 1; ; run += 1) {
-          try {
-            return await call(request);
-          } catch (error) {
-            if (!(error instanceof InputNeeded)) throw error;
-            if (round !== undefined && (error.round === round || run === MAX_RUNS)) return await round.result(error);
-            if (run === MAX_RUNS) throw error;
-          }
-        }
+        return await call(request);
+      } catch (error) {
+        if (round === undefined || !(error instanceof InputNeeded)) throw error;
+        if (client.kind === 'anonymous') unfinished.keep(client.key, error.timeoutMs);
+        return await round.result(error);
       } finally {
         // A cancelled call gets no answer, and without one its event stream would stay open.
         if (signal.aborted) endStream(server.transport, id);
@@ -73,6 +82,12 @@ export function mcpServerFactory(service: Service, introduction = introduce(serv
     });
     return server;
   };
+}
+
+function setResourceHandlers(server: Server, resources: Resources): void {
+  server.setRequestHandler('resources/list', ({ params }) => resources.list(params?.cursor));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: RESOURCE_TEMPLATES }));
+  server.setRequestHandler('resources/read', ({ params }) => resources.read(params.uri));
 }
 
 function endStream(transport: Transport | undefined, id: RequestId): void {

@@ -11,7 +11,7 @@ export interface Peer {
 
 /** The process that started us. */
 export function processPeer(roots: Roots): Peer {
-  return { roots, client: { key: 'process', kind: 'process', name: 'stdio' } };
+  return { roots, client: identity('process', 'process') };
 }
 
 /**
@@ -19,11 +19,27 @@ export function processPeer(roots: Roots): Peer {
  * and so belongs in no log.
  */
 export function sessionPeer(roots: Roots): Peer {
-  const id = randomUUID();
-  return { roots, client: { key: `session:${id}`, kind: 'session', name: `session-${id.slice(0, 8)}` } };
+  return { roots, client: identity('session', `session:${randomUUID()}`) };
 }
 
 /** A client without a name for the time of one call; for a later round of that call under the key of its first. */
 export function anonymousClient(key: string = `anonymous:${randomUUID()}`): Client {
-  return { key, kind: 'anonymous', name: undefined };
+  return identity('anonymous', key);
+}
+
+/** Who a token belongs to. */
+export function principalClient(name: string): Client {
+  return identity('principal', `principal:${name}`);
+}
+
+/** By what the client of that key is known in the log; undefined for one without a name. */
+export function clientName(key: string): string | undefined {
+  const [kind, id = ''] = key.split(/:(.*)/, 2);
+  if (kind === 'principal') return id;
+  if (kind === 'session') return `session-${id.slice(0, 8)}`;
+  return kind === 'process' ? 'stdio' : undefined;
+}
+
+function identity(kind: Client['kind'], key: string): Client {
+  return { key, kind, name: clientName(key) };
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { AuthConfig } from '../config/index.ts';
 import type { Client } from '../tools/client.ts';
 import type { Roots } from '../tools/roots.ts';
-import type { Peer } from './peer.ts';
+import { type Peer, principalClient } from './peer.ts';
 import type { HttpError } from './web.ts';
 
 /** One who may call, by the token it shows. */
@@ -23,7 +23,7 @@ export class Principals {
   constructor({ tokens }: AuthConfig, roots: Roots) {
     this.#entries = tokens.map(({ name, sha256, roots: names }) => ({
       sha256,
-      principal: { client: { key: `principal:${name}`, kind: 'principal', name }, roots: roots.only(names) },
+      principal: { client: principalClient(name), roots: roots.only(names) },
     }));
   }
 

@@ -83,8 +83,7 @@ export class Round {
   constructor(call: RoundCall, open: OpenQuestions, mint: Mint, state?: State) {
     const sampling = capabilitiesOf(call.context)?.sampling;
     this.client = call.client ?? anonymousClient(state?.client);
-    this.sample =
-      sampling === undefined ? undefined : (params, options) => this.#ask(questionFor(sampling, params), options);
+    this.sample = sampling && Object.assign(this.#asker(sampling), { separate: true });
     this.#call = call;
     this.#open = open;
     this.#mint = mint;
@@ -92,9 +91,11 @@ export class Round {
   }
 
   /** What the client gets to hear in place of a result. */
-  async result({ questions }: InputNeeded): Promise<InputRequiredResult> {
+  async result({ questions, timeoutMs }: InputNeeded): Promise<InputRequiredResult> {
     const { tool, args } = this.#call;
     const now = Date.now();
+    if (this.client.kind !== 'anonymous')
+      for (const key of questions.keys()) this.#open.put(this.#idOf(key), timeoutMs);
     const asked = Object.fromEntries([...questions.keys()].map((key) => [key, this.#state?.asked[key] ?? now]));
     const state = { client: this.client.key, call: hashOf([tool, args]), asked, round: this.#round + 1 };
     const requests = [...questions].map(([key, question]) => [
@@ -104,13 +105,21 @@ export class Round {
     return inputRequired({ inputRequests: Object.fromEntries(requests), requestState: await this.#mint(state) });
   }
 
+  #asker(sampling: NonNullable<Sampling>): Sample {
+    return (params, options) => this.#ask(questionFor(sampling, params), options);
+  }
+
+  #idOf(key: string): string {
+    return `${this.client.key} ${key}`;
+  }
+
   get #round(): number {
     return this.#state?.round ?? 0;
   }
 
   async #ask(question: Question, options: SampleOptions): Promise<SampleAnswer> {
     const key = `sample-${hashOf(question).slice(0, 16)}`;
-    const id = `${this.client.key} ${key}`;
+    const id = this.#idOf(key);
     const put = this.#state?.asked[key];
     if (put !== undefined) {
       const answer = this.#answerTo(key, put, options);
@@ -123,10 +132,9 @@ export class Round {
       const answer = await this.#open.wait(id, options.timeoutMs / 2, options.signal);
       if (options.signal !== undefined) throwIfAborted(options.signal);
       if (answer !== undefined) return answer;
-      this.#open.put(id, options.timeoutMs);
     }
     if (this.#round >= MAX_ROUNDS) throw new RingfenceError('bad_answer', { problem: 'none came in so many rounds' });
-    throw new InputNeeded(this, new Map([[key, question]]), options.timeoutMs);
+    throw new InputNeeded(new Map([[key, question]]), options.timeoutMs);
   }
 
   /** Undefined if the client called again without one: it is asked again, on the same time. */

@@ -30,6 +30,8 @@ export interface Dialect {
   /** What a model should know before its first call. */
   readonly instructions: string;
   readonly tools: readonly Tool[];
+  /** Its tools take in files of the client's side, which the client can read back as resources. */
+  readonly takesFiles?: boolean;
   /** MCP's destructiveHint by effect; some contracts fix it. */
   destructive(tool: Tool): boolean;
   /** The error text a client sees. Never shows a host path. */
@@ -44,6 +46,7 @@ export function joined(main: Dialect, other: Dialect): Dialect {
   const of = ({ name }: Pick<Tool, 'name'>): Dialect => (names.has(name) ? other : main);
   return {
     ...main,
+    takesFiles: main.takesFiles === true || other.takesFiles === true,
     instructions: `${main.instructions} ${other.instructions}`,
     tools: [...main.tools, ...other.tools],
     destructive: (tool) => of(tool).destructive(tool),

@@ -11,6 +11,7 @@ export const guide: Dialect = {
   instructions:
     'The guide_ tools take in files of the project on your side: call them when a file is asked for, or before. Paths are relative to the project root, and only the allowed folders are taken. What you hand over is kept for you alone.',
   tools: [cacheFile, listDirectory, readFile],
+  takesFiles: true,
   // What is replaced is only a copy.
   destructive: () => false,
   wordError,

@@ -40,9 +40,12 @@ const CALL_KEYS: ReadonlySet<string> = new Set(['name', 'arguments', '_meta']);
 const META_ONLY: ReadonlySet<string> = new Set(['_meta']);
 const NO_ARGUMENTS: Fields = {};
 /** Ends a run at its first question. What a tool did before that may be done again. */
-const leave: Sample = async (question) => {
-  throw new InputNeeded({}, new Map([['', question]]), 0);
-};
+const leave: Sample = Object.assign(
+  async () => {
+    throw new InputNeeded(new Map(), 0);
+  },
+  { separate: true },
+);
 
 /**
  * Answers what clients ask all the time without the SDK, and to the letter as the SDK would: its checks of every message and
