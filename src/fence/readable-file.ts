@@ -28,6 +28,19 @@ export class ReadableFile implements Disposable {
     }
   }
 
+  /**
+   * The same on another thread, so that a slow disk holds up nobody else. Costs more than a small read, and the file must
+   * not be disposed of before it is done.
+   */
+  readLater(into: Uint8Array, position: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      fs.read(this.#fd, into, 0, into.byteLength, position, (error, read) => {
+        if (error === null) resolve(read);
+        else reject(fromSystem(error));
+      });
+    });
+  }
+
   /** The same for two descriptors only if they are the same file. */
   identity(): string {
     const { dev, ino } = guarded(() => fs.fstatSync(this.#fd, { bigint: true }));

@@ -162,6 +162,7 @@ async function run(service: Service, tool: Tool, { args, request, running, used 
       progress,
       limits: service.limits,
       search: service.search,
+      lineIndex: service.lineIndex,
       durable: service.durable,
       root: hand,
       home: () => {

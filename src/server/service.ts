@@ -4,6 +4,7 @@ import type { AgentPartitions } from '../bridge/agent-partitions.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { type Backend, Root } from '../fence/index.ts';
+import { LineIndex } from '../ops/lines/line-index.ts';
 import { SearchPool } from '../ops/search/pool.ts';
 import type { Dialect } from '../tools/dialect.ts';
 import { type NamedRoot, Roots } from '../tools/roots.ts';
@@ -17,6 +18,7 @@ export interface Shared {
   /** Who may call over HTTP; undefined if anyone may. */
   readonly principals?: Principals | undefined;
   readonly search: SearchPool;
+  readonly lineIndex?: LineIndex | undefined;
   readonly limits: Limits;
   readonly durable: boolean;
   /** Seconds. */
@@ -70,6 +72,7 @@ export function openShared({ config, backend, logger }: SharedParts): Shared {
     roots,
     principals: config.auth && new Principals(config.auth, roots),
     search,
+    lineIndex: new LineIndex(),
     limits: { maxFullReadSize: config.maxFullReadSize },
     durable: config.durableWrites,
     requestTimeout: config.requestTimeout,

@@ -4,6 +4,7 @@ import type { FilesystemBridge } from '../bridge/filesystem-bridge.ts';
 import type { Sample } from '../bridge/sample.ts';
 import type { Root } from '../fence/index.ts';
 import type { Control } from '../ops/control.ts';
+import type { LineIndex } from '../ops/lines/line-index.ts';
 import type { SearchPool } from '../ops/search/pool.ts';
 import type { Capability } from './capabilities.ts';
 import type { Client } from './client.ts';
@@ -32,6 +33,8 @@ export interface CallContext extends Control {
   readonly sample: Sample | undefined;
   readonly limits: Limits;
   readonly search: SearchPool;
+  /** Shared by all calls; it holds no content. Without one, every page of a large file reads it from its beginning. */
+  readonly lineIndex?: LineIndex | undefined;
   /** False where the operator turned off waiting for the disk (`durable_writes: false`). */
   readonly durable: boolean;
   /** The root of that name, checked to allow what the tool `needs`. The only way for a tool to get a root. */

@@ -45,6 +45,7 @@ export const read = defineTool({
         range: rangeOf(args),
         maxBytes: Math.min(args.max_size, context.limits.maxFullReadSize),
         cut: text ? 'characters' : 'bytes',
+        lineIndex: context.lineIndex,
       },
       context,
     );

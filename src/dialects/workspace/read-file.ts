@@ -59,9 +59,9 @@ export const readFile = defineTool({
 async function partOf({ root: name, path }: Input, range: Range, context: CallContext): Promise<Part> {
   const { root, agent } = context.place(name);
   const options = { range, maxBytes: context.limits.maxFullReadSize };
-  if (agent === undefined) return read(root, root.parse(path), options, context);
+  if (agent === undefined) return read(root, root.parse(path), { ...options, lineIndex: context.lineIndex }, context);
   const { bytes } = await agent.read(path);
-  return agent.located(path, () => sliceBytes(bytes, options, context));
+  return agent.located(path, async () => sliceBytes(bytes, options));
 }
 
 type Part = Omit<FilePart, 'modified'>;

@@ -1,0 +1,81 @@
+import type { OpenFile } from '../../fence/index.ts';
+import { looksBinary } from '../content.ts';
+import { type Cap, cutPart, readAt, readCapped, startsBinary } from '../read-at.ts';
+import { countLineEnds, endsWithLine, nthLineEnd } from './line-ends.ts';
+import type { LineIndex } from './line-index.ts';
+import { LineMarks, type LineWork } from './line-marks.ts';
+
+/** Lines of a file up to this size are found in memory, after one read. */
+const SMALL_BYTES = 128 * 1024;
+
+/** Some lines, counted from 1; all that follow without a limit. */
+export interface LineRange {
+  readonly offset: number;
+  readonly limit?: number | undefined;
+}
+
+interface Options extends Cap {
+  readonly range: LineRange;
+  readonly lineIndex: LineIndex | undefined;
+}
+
+type Work = LineWork & { readonly file: OpenFile };
+
+/** The bytes of some lines, as far as the cap goes, and how many lines and bytes there are in all. */
+export async function readLines(work: Work, options: Options) {
+  return readSmall(work.file, options) ?? (await readByMarks(work, options));
+}
+
+/** Undefined for a file that is too large for this, that says nothing about its size, or that grew. */
+function readSmall(file: OpenFile, options: Options) {
+  if (file.size === 0 || file.size > SMALL_BYTES) return undefined;
+  const all = readAt(file, 0, file.size + 1);
+  return all.length > file.size ? undefined : linesOf(all, options);
+}
+
+/** The same from the bytes of a whole file. */
+export function linesOf(all: Buffer, { range: { offset, limit }, ...cap }: Omit<Options, 'lineIndex'>) {
+  const before = nthLineEnd(all, offset - 1);
+  const start = offset > 1 && before === -1 ? all.length : before + 1;
+  const rest = all.subarray(start);
+  const last = limit === undefined ? -1 : nthLineEnd(rest, limit);
+  const wanted = last === -1 ? rest : rest.subarray(0, last + 1);
+  const capped = wanted.length > cap.maxBytes;
+  return part({
+    bytes: capped ? cutPart(wanted.subarray(0, cap.maxBytes), cap) : wanted,
+    start,
+    capped,
+    size: all.length,
+    linesTotal: countLineEnds(all) + (endsWithLine(all) ? 0 : 1),
+    binary: looksBinary(all),
+  });
+}
+
+async function readByMarks(work: Work, { range: { offset, limit }, lineIndex, ...cap }: Options) {
+  const marks = lineIndex === undefined ? await LineMarks.of(work) : await lineIndex.marks(work);
+  const start = await marks.startOf(offset, work);
+  const end = limit === undefined ? marks.size : await marks.startOf(offset + limit, work);
+  const wanted = Math.max(0, end - start);
+  return part({
+    bytes: readCapped(work.file, start, wanted, cap),
+    start,
+    capped: wanted > cap.maxBytes,
+    size: marks.size,
+    linesTotal: marks.linesTotal,
+    binary: startsBinary(work.file),
+  });
+}
+
+interface Found {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly capped: boolean;
+  readonly size: number;
+  readonly linesTotal: number;
+  readonly binary: boolean;
+}
+
+function part({ bytes, start, capped, size, linesTotal, binary }: Found) {
+  const truncated = start + bytes.length < size;
+  return { bytes, size, truncated, ...(capped && { capped: true as const }), binary, linesTotal };
+}
