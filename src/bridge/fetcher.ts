@@ -10,8 +10,8 @@ import type { Handover, ReceivedFile } from './handover.ts';
 import type { PathInfo } from './listing.ts';
 import { readListingAnswer } from './listing-answer.ts';
 import type { PathValidator } from './path-validator.ts';
-import { askForFile, askForListing, type FileQuestion, type ListingQuestion } from './prompts.ts';
-import type { Sample, SampleAnswer, SampleParams } from './sample.ts';
+import { askForFile, askForListing } from './prompts.ts';
+import type { FileQuestion, ListingQuestion, Sample, SampleAnswer, SampleParams, SampleQuestion } from './sample.ts';
 
 interface FetcherParts {
   readonly validator: PathValidator;
@@ -49,7 +49,10 @@ export class Fetcher {
     return this.#asks.share(waiter(`f:${path}`, asking), async (abort) => {
       using arrival = handover.files.watch(path);
       try {
-        const answer = await this.#ask(askForFile(question, maxTokens), { path, abort, ...asking });
+        const answer = await this.#ask({ type: 'file', ...question }, askForFile(question, maxTokens), {
+          abort,
+          ...asking,
+        });
         return arrival.seen ?? this.#takeFile(readFileAnswer(answer, question), question);
       } catch (error) {
         if (arrival.seen !== undefined) return arrival.seen;
@@ -66,7 +69,10 @@ export class Fetcher {
       using arrival = handover.folders.watch(path);
       const arrived = () => (fits(arrival.seen?.pattern, pattern) ? arrival.seen?.entries : undefined);
       try {
-        const answer = await this.#ask(askForListing(question, maxTokens), { path, abort, ...asking });
+        const answer = await this.#ask({ type: 'directory', ...question }, askForListing(question, maxTokens), {
+          abort,
+          ...asking,
+        });
         return arrived() ?? this.#takeFolder(answer, question);
       } catch (error) {
         const entries = arrived();
@@ -116,12 +122,13 @@ export class Fetcher {
     }
   }
 
-  async #ask(params: SampleParams, { path, abort, sample }: Asking & { path: string; abort: AbortController }) {
+  async #ask(question: SampleQuestion, params: SampleParams, { abort, sample }: Asking & { abort: AbortController }) {
     const { timeoutMs } = this.#parts;
+    const { path } = question;
     const late = new BridgeError('timed_out', { seconds: timeoutMs / 1000 }, { path });
     const timer = setTimeout(() => abort.abort(late), timeoutMs);
     try {
-      return await unlessAborted(sample(params, { signal: abort.signal, timeoutMs }), abort.signal);
+      return await unlessAborted(sample(params, { signal: abort.signal, timeoutMs, question }), abort.signal);
     } catch (error) {
       throw error instanceof RingfenceError ? BridgeError.from(error, path) : error;
     } finally {

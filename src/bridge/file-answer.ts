@@ -10,8 +10,7 @@ import {
 import { BridgeError } from './bridge-error.ts';
 import { isRecord } from './check-entries.ts';
 import type { ReceivedFile } from './handover.ts';
-import type { FileQuestion } from './prompts.ts';
-import type { SampleAnswer } from './sample.ts';
+import type { FileQuestion, SampleAnswer } from './sample.ts';
 
 type Form = { failure: string } | { calls: readonly HandoverCall[] } | { file: FileFields };
 type FileFields = Omit<ReceivedFile, 'path'> & { readonly path?: string };

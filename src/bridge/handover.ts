@@ -10,7 +10,7 @@ import { compileListingFilter, filterEntries, leftOut } from './listing-filter.t
 import { Listings } from './listings.ts';
 import type { Mtime } from './mtime.ts';
 import type { PathValidator } from './path-validator.ts';
-import type { ListingQuestion } from './prompts.ts';
+import type { ListingQuestion } from './sample.ts';
 
 export interface FileMetadata {
   /** As told, else as counted. */

@@ -26,6 +26,16 @@ export type { ListingEntry, PathInfo } from './listing.ts';
 export type { Mtime } from './mtime.ts';
 export { PathValidator } from './path-validator.ts';
 export { pathProblem } from './project-path.ts';
-export type { Sample, SampleAnswer, SampleBlock, SampleOptions, SampleParams, SampleTool } from './sample.ts';
+export type {
+  FileQuestion,
+  ListingQuestion,
+  Sample,
+  SampleAnswer,
+  SampleBlock,
+  SampleOptions,
+  SampleParams,
+  SampleQuestion,
+  SampleTool,
+} from './sample.ts';
 export { DEFAULT_ALLOWED_PATHS, SecurityPolicy, type SecurityPolicyOptions } from './security-policy.ts';
 export type { ErrorType } from './wording.ts';

@@ -1,6 +1,6 @@
 import type { CachedListing, FileCache } from './file-cache.ts';
 import type { PathInfo } from './listing.ts';
-import type { ListingQuestion } from './prompts.ts';
+import type { ListingQuestion } from './sample.ts';
 
 /** What the listings in a cache tell of folders and files. The newest that covers a path is believed. */
 export class Listings {

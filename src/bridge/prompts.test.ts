@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { askForFile, askForListing, type FileQuestion, type ListingQuestion } from './prompts.ts';
+import { askForFile, askForListing } from './prompts.ts';
+import type { FileQuestion, ListingQuestion } from './sample.ts';
 
 const file = (more: Partial<FileQuestion> = {}) =>
   askForFile({ path: 'docs/a.md', encoding: undefined, fallbackEncodings: [], binary: false, ...more }, 100);

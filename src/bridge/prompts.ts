@@ -1,19 +1,6 @@
-import type { SampleParams, SampleTool } from './sample.ts';
+import type { FileQuestion, ListingQuestion, SampleParams, SampleTool } from './sample.ts';
 
 export const TOOL_NAMES = ['guide_cache_file', 'guide_list_directory', 'guide_read_file'] as const;
-
-export interface FileQuestion {
-  readonly path: string;
-  readonly encoding: string | undefined;
-  readonly fallbackEncodings: readonly string[];
-  readonly binary: boolean;
-}
-
-export interface ListingQuestion {
-  readonly path: string;
-  readonly recursive: boolean;
-  readonly pattern: string | undefined;
-}
 
 const SYSTEM_PROMPT =
   'You give a server access to the files of a project on your side. Answer with exactly what is asked for, in the form that is asked for, and nothing else. Never shorten, reformat or invent content.';

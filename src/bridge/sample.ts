@@ -28,11 +28,34 @@ export type SampleAnswer =
   | string
   | { readonly content: string | SampleBlock | readonly SampleBlock[]; readonly stopReason?: string | undefined };
 
+/** What is asked for: for one who can look it up without a model. */
+export type SampleQuestion =
+  | ({ readonly type: 'file' } & FileQuestion)
+  | ({ readonly type: 'directory' } & ListingQuestion);
+
+export interface FileQuestion {
+  /** Relative to the project, checked against the policy. */
+  readonly path: string;
+  readonly encoding: string | undefined;
+  readonly fallbackEncodings: readonly string[];
+  /** The content is to come in base64. */
+  readonly binary: boolean;
+}
+
+export interface ListingQuestion {
+  /** Relative to the project, checked against the policy. */
+  readonly path: string;
+  readonly recursive: boolean;
+  readonly pattern: string | undefined;
+}
+
 export interface SampleOptions {
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
   /** The bridge gives up after as long, whether this function settles or not. */
   readonly timeoutMs: number;
+  /** What the params ask for; a bridge always says so. */
+  readonly question?: SampleQuestion | undefined;
 }
 
 /** Asks whoever has the files. What it throws reaches the caller of the bridge untouched, unless it is a `RingfenceError`. */
