@@ -6,7 +6,7 @@ import { isCode, type RingfenceError } from '../errors.ts';
 import { parseCallerPath, Root } from '../fence/index.ts';
 import { encodeContent } from './content.ts';
 import { UNCONTROLLED } from './control.ts';
-import { type Range, readFile } from './read-file.ts';
+import { type Range, readFile, sliceBytes } from './read-file.ts';
 
 const WHOLE: Range = { by: 'whole' };
 const MB = 1024 * 1024;
@@ -294,3 +294,23 @@ test('a cap is told of, and cuts at the very byte where that is asked for or the
   expect(await part('text', 7, {})).toEqual([7, undefined]);
   expect(await part('text', 4, { range: lines(2) })).toEqual([1, undefined]);
 });
+
+test('bytes in memory are cut as a file with them is', async () => {
+  using box = new Sandbox('procfd');
+  const contents = ['', 'a', '\n', 'one\ntwo\nthree', 'é\r\n\u{1f600}\n', '\0binary\n', Buffer.from([0xff, 10, 0xfe])];
+  const ranges = [WHOLE, bytes(0), bytes(1, 2), bytes(99, 1), lines(1), lines(2, 1), lines(2), lines(9, 9)];
+  for (const [i, content] of contents.entries()) {
+    box.file(`f${i}`, content);
+    for (const range of ranges) {
+      for (const maxBytes of [3, MB]) {
+        const part = sliceBytes(Buffer.from(content), { range, maxBytes }, UNCONTROLLED);
+        const cut = await part.then(({ bytes, ...rest }) => ({ ...encodeContent(bytes), ...rest }), codeOf);
+        expect(cut).toEqual(await read(box.root, `f${i}`, range, maxBytes).catch(codeOf));
+      }
+    }
+  }
+});
+
+function codeOf(error: RingfenceError): string {
+  return error.code;
+}

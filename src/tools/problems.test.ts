@@ -50,3 +50,32 @@ test('every problem is told, and a huge value is not repeated', () => {
   expect(found).toHaveLength(4);
   expect(JSON.stringify(found).length).toBeLessThan(1_000);
 });
+
+const entry = z.strictObject({
+  name: z.string(),
+  mtime: z.union([z.number(), z.string()]).optional(),
+  get children() {
+    return z.array(entry).optional();
+  },
+});
+const checkTree = checker(z.strictObject({ entries: z.array(entry) }));
+
+test.each([
+  [[{ name: 'a', children: [{ name: 3 }] }], 'entries.0.children.0.name must be a string, got 3'],
+  [[{ name: 'a', children: [{}] }], 'entries.0.children.0.name is required'],
+  [[{ name: 'a', children: [{ name: 'b', nam: 1 }] }], /unknown parameter: entries\.0\.children\.0\.nam .*name/],
+  [[{ name: 'a', mtime: [] }], 'entries.0.mtime must be a number or a string, got a list'],
+])('a schema that contains itself, or has a choice, is worded too: %j', (entries, message) => {
+  const checked = checkTree({ entries });
+  expect('problems' in checked && checked.problems.map((problem) => problem.message)).toEqual([
+    typeof message === 'string' ? message : expect.stringMatching(message),
+  ]);
+});
+
+test('a value that is nested deeper than the stack goes is a problem, not a crash', () => {
+  let deep: object = { name: 'x' };
+  for (let depth = 0; depth < 100_000; depth += 1) deep = { name: 'x', children: [deep] };
+  expect(checkTree({ entries: [deep] })).toMatchObject({
+    problems: [{ kind: 'invalid', message: 'the parameters must not be nested so deeply' }],
+  });
+});

@@ -5,7 +5,7 @@ import { cut } from './show-value.ts';
 
 /** The part of JSON Schema that says what a value should have been. */
 interface SchemaNode {
-  type?: string;
+  type?: string | string[];
   enum?: unknown[];
   const?: unknown;
   minimum?: number;
@@ -112,7 +112,8 @@ function notNull(node: SchemaNode | undefined): SchemaNode | undefined {
 
 function describe(node: SchemaNode | undefined): string {
   if (node?.const !== undefined) return show(node.const);
-  if (node?.anyOf !== undefined) return node.anyOf.map(describe).join(' or ');
+  const choices = node?.anyOf ?? (Array.isArray(node?.type) ? node.type.map((type) => ({ type })) : undefined);
+  if (choices !== undefined) return choices.map(describe).join(' or ');
   if (node?.enum !== undefined) return `one of ${node.enum.map(show).join(', ')}`;
   switch (node?.type) {
     case 'integer':

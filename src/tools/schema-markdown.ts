@@ -56,7 +56,8 @@ function typeName(schema: Schema): string {
   if (schema.anyOf) return schema.anyOf.map(typeName).join(' \\| ');
   if (schema.type === 'array') return `array of ${typeName(schema.items ?? {})}`;
   if (schema.properties) return `object { ${Object.keys(schema.properties).join(', ')} }`;
-  return `${schema.type ?? 'any'}${bounds(schema)}`;
+  if (Array.isArray(schema.type)) return schema.type.join(' \\| ');
+  return `${schema.type ?? ('$ref' in schema ? 'object' : 'any')}${bounds(schema)}`;
 }
 
 /** The bounds that somebody chose; those that only say "a safe integer" are no news. */
