@@ -114,7 +114,7 @@ describe('a failure is told', () => {
     ['ENOENT', 'not_found'],
     ['permission_denied', 'permission_denied'],
     ['EACCES', 'permission_denied'],
-    ['is_a_directory', 'bad_answer'],
+    ['is_a_directory', 'is_directory'],
   ])('%s is %s', (error, code) => {
     for (const answer of [
       json({ error }),
@@ -145,7 +145,6 @@ describe('what cannot be used', () => {
     ['no text', { content: { type: 'image', data: '' } }],
     ['an empty text', text('')],
     ['a call of another tool', use('rm', {})],
-    ['a listing', use('guide_list_directory', { path: 'docs/a', entries: [] })],
     ['a call without content', use('guide_cache_file', { path: 'docs/a' })],
     ['a call without a path', use('guide_cache_file', { content: 'hi' })],
     ['a call with unknown fields', use('guide_cache_file', { ...call, mode: 7 })],

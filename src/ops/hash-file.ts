@@ -7,11 +7,6 @@ import { located } from './located.ts';
 export const HASH_ALGORITHMS = ['md5', 'sha1', 'sha256'] as const;
 export type HashAlgorithm = (typeof HASH_ALGORITHMS)[number];
 
-/** Hashes bytes that are in memory already. */
-export function hashBytes(bytes: Buffer, algorithm: HashAlgorithm): { hash: string; size: number } {
-  return { hash: createHash(algorithm).update(bytes).digest('hex'), size: bytes.length };
-}
-
 /** Hashes a file through two buffers of 256 KB, whatever its size. `size` is how many bytes were hashed. */
 export async function hashFile(
   root: Root,
@@ -30,4 +25,9 @@ export async function hashFile(
     }
     return { hash: hash.digest('hex'), size };
   });
+}
+
+/** The same of bytes that are in memory already. */
+export function hashBytes(bytes: Buffer, algorithm: HashAlgorithm): { hash: string; size: number } {
+  return { hash: createHash(algorithm).update(bytes).digest('hex'), size: bytes.length };
 }

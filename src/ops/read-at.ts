@@ -1,9 +1,16 @@
 import { isUtf8 } from 'node:buffer';
-import type { ReadableFile } from '../fence/index.ts';
 import { BINARY_SNIFF_BYTES, looksBinary } from './content.ts';
 
+/** What can be read from, a file or memory. */
+export interface Bytes {
+  /** Files in /proc and the like say 0 and have content all the same. */
+  readonly size: number;
+  /** Up to a buffer's length of bytes from a position on; returns how many there were, 0 at the end. */
+  read(into: Buffer, position: number): number;
+}
+
 /** Reads up to `length` bytes at `position`; fewer only at the end of the file. */
-export function readAt(file: ReadableFile, position: number, length: number): Buffer {
+export function readAt(file: Bytes, position: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(length);
   let done = 0;
   while (done < buffer.length) {
@@ -15,7 +22,7 @@ export function readAt(file: ReadableFile, position: number, length: number): Bu
 }
 
 /** Whether a read that came back short shows the end. One from a file of unknown size, as in /proc, does not. */
-export function isEnd({ size }: ReadableFile, position: number): boolean {
+export function isEnd({ size }: Bytes, position: number): boolean {
   return size > 0 && position >= size;
 }
 
@@ -26,7 +33,7 @@ export interface Cap {
 }
 
 /** Reads what was asked for, or as much of it as the cap has room for. */
-export function readCapped(file: ReadableFile, position: number, length: number, cap: Cap): Buffer {
+export function readCapped(file: Bytes, position: number, length: number, cap: Cap): Buffer {
   const bytes = readAt(file, position, Math.min(length, cap.maxBytes));
   return length <= cap.maxBytes ? bytes : cutPart(bytes, cap);
 }
@@ -38,7 +45,7 @@ export function cutPart(bytes: Buffer, { cut = 'characters' }: Cap): Buffer {
   return isUtf8(characters) ? characters : bytes;
 }
 
-export function startsBinary(file: ReadableFile): boolean {
+export function startsBinary(file: Bytes): boolean {
   return looksBinary(readAt(file, 0, Math.min(BINARY_SNIFF_BYTES, file.size || BINARY_SNIFF_BYTES)));
 }
 

@@ -303,8 +303,8 @@ test('bytes in memory are cut as a file with them is', async () => {
     box.file(`f${i}`, content);
     for (const range of ranges) {
       for (const maxBytes of [3, MB]) {
-        const part = sliceBytes(Buffer.from(content), { range, maxBytes }, UNCONTROLLED);
-        const cut = await part.then(({ bytes, ...rest }) => ({ ...encodeContent(bytes), ...rest }), codeOf);
+        const slice = async () => sliceBytes(Buffer.from(content), { range, maxBytes });
+        const cut = await slice().then(({ bytes, ...rest }) => ({ ...encodeContent(bytes), ...rest }), codeOf);
         expect(cut).toEqual(await read(box.root, `f${i}`, range, maxBytes).catch(codeOf));
       }
     }

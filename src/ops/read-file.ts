@@ -1,17 +1,19 @@
 import { RingfenceError } from '../errors.ts';
-import type { CallerPath, OpenFile, Root } from '../fence/index.ts';
+import type { CallerPath, Root } from '../fence/index.ts';
 import { BINARY_SNIFF_BYTES, looksBinary } from './content.ts';
 import type { Control } from './control.ts';
 import type { LineIndex } from './lines/line-index.ts';
-import { linesOf, readLines } from './lines/read-lines.ts';
+import { linesIn, readLines } from './lines/read-lines.ts';
 import { located } from './located.ts';
-import { type Cap, cutPart, readAt, readCapped, startsBinary } from './read-at.ts';
+import { type Bytes, type Cap, readAt, readCapped, startsBinary } from './read-at.ts';
 
 /** Which part of a file. Lines count from 1 and end at LF. */
 export type Range =
   | { readonly by: 'whole' }
   | { readonly by: 'bytes'; readonly offset: number; readonly limit?: number | undefined }
   | { readonly by: 'lines'; readonly offset: number; readonly limit?: number | undefined };
+
+type ByteRange = Pick<Extract<Range, { by: 'bytes' }>, 'offset' | 'limit'>;
 
 export interface FilePart {
   readonly bytes: Buffer;
@@ -44,32 +46,29 @@ export async function readFile(
   return located(root, path, async () => {
     using file = root.openFile(path);
     const modified = file.stats.mtime;
-    if (range.by === 'whole') return { ...readWhole(file, cap.maxBytes), modified };
-    if (range.by === 'bytes') return { ...readBytes(file, range, cap), modified };
+    if (range.by !== 'lines') return { ...readRange(file, range, cap), modified };
     return { ...(await readLines({ root, file, control }, { range, lineIndex, ...cap })), modified };
   });
 }
 
 /** The same part of bytes that are in memory already. */
-export function sliceBytes(all: Buffer, { range, ...cap }: Omit<ReadOptions, 'lineIndex'>): Omit<FilePart, 'modified'> {
-  if (range.by === 'lines') return linesOf(all, { range, ...cap });
-  const size = all.length;
-  const binary = looksBinary(all);
-  if (range.by === 'whole') {
-    if (size > cap.maxBytes) throw new RingfenceError('too_large', { size, limit: cap.maxBytes });
-    return { bytes: all, size, truncated: false, binary };
-  }
-  const { offset, limit = size } = range;
-  const wanted = all.subarray(offset, offset + limit);
-  const bytes = wanted.length > cap.maxBytes ? cutPart(wanted.subarray(0, cap.maxBytes), cap) : wanted;
-  return { bytes, size, truncated: offset + bytes.length < size, binary };
+export function sliceBytes(bytes: Buffer, { range, ...cap }: ReadOptions): Omit<FilePart, 'modified'> {
+  if (range.by === 'lines') return linesIn(bytes, { range, ...cap });
+  const size = bytes.length;
+  const read = (into: Buffer, position: number): number => (position < size ? bytes.copy(into, 0, position) : 0);
+  return readRange({ size, read, statNow: () => ({ size }) }, range, cap);
 }
 
-function readBytes(
-  file: OpenFile,
-  { offset, limit = Number.POSITIVE_INFINITY }: { offset: number; limit?: number | undefined },
-  cap: Cap,
-) {
+/** What may have grown since its size was known. */
+interface Growing extends Bytes {
+  statNow(): { readonly size: number };
+}
+
+function readRange(file: Growing, range: Exclude<Range, { by: 'lines' }>, cap: Cap) {
+  return range.by === 'whole' ? readWhole(file, cap.maxBytes) : readBytes(file, range, cap);
+}
+
+function readBytes(file: Bytes, { offset, limit = Number.POSITIVE_INFINITY }: ByteRange, cap: Cap) {
   // Files that the system gives no size for (as in /proc) show only when read how much there is.
   const known = file.size;
   const bytes = readCapped(file, offset, known > 0 ? Math.min(limit, Math.max(0, known - offset)) : limit, cap);
@@ -79,7 +78,7 @@ function readBytes(
   return { bytes, size, truncated: more, binary: startsBinary(file) };
 }
 
-function readWhole(file: OpenFile, maxBytes: number) {
+function readWhole(file: Growing, maxBytes: number) {
   // One byte past the limit shows a file that grew, or that the system gives no size for.
   const { size } = file;
   if (size > maxBytes) throw new RingfenceError('too_large', { size, limit: maxBytes });
@@ -88,7 +87,7 @@ function readWhole(file: OpenFile, maxBytes: number) {
   return { bytes, size: bytes.length, truncated: false, binary: looksBinary(bytes) };
 }
 
-function rereadGrown(file: OpenFile, maxBytes: number) {
+function rereadGrown(file: Growing, maxBytes: number) {
   const bytes = readAt(file, 0, maxBytes + 1);
   if (bytes.length > maxBytes) {
     throw new RingfenceError('too_large', { size: Math.max(bytes.length, file.statNow().size), limit: maxBytes });

@@ -58,8 +58,8 @@ export const readFile = defineTool({
 
 async function partOf({ root: name, path }: Input, range: Range, context: CallContext): Promise<Part> {
   const { root, agent } = context.place(name);
-  const options = { range, maxBytes: context.limits.maxFullReadSize };
-  if (agent === undefined) return read(root, root.parse(path), { ...options, lineIndex: context.lineIndex }, context);
+  const options = { range, maxBytes: context.limits.maxFullReadSize, lineIndex: context.lineIndex };
+  if (agent === undefined) return read(root, root.parse(path), options, context);
   const { bytes } = await agent.read(path);
   return agent.located(path, async () => sliceBytes(bytes, options));
 }

@@ -23,18 +23,17 @@ type Work = LineWork & { readonly file: OpenFile };
 
 /** The bytes of some lines, as far as the cap goes, and how many lines and bytes there are in all. */
 export async function readLines(work: Work, options: Options) {
-  return readSmall(work.file, options) ?? (await readByMarks(work, options));
+  const { file } = work;
+  if (file.size > 0 && file.size <= SMALL_BYTES) {
+    const all = readAt(file, 0, file.size + 1);
+    // One that grew is read again in the other way, which goes on to its end.
+    if (all.length <= file.size) return linesIn(all, options);
+  }
+  return readByMarks(work, options);
 }
 
-/** Undefined for a file that is too large for this, that says nothing about its size, or that grew. */
-function readSmall(file: OpenFile, options: Options) {
-  if (file.size === 0 || file.size > SMALL_BYTES) return undefined;
-  const all = readAt(file, 0, file.size + 1);
-  return all.length > file.size ? undefined : linesOf(all, options);
-}
-
-/** The same from the bytes of a whole file. */
-export function linesOf(all: Buffer, { range: { offset, limit }, ...cap }: Omit<Options, 'lineIndex'>) {
+/** The same of a whole file that is in memory. */
+export function linesIn(all: Buffer, { range: { offset, limit }, ...cap }: Omit<Options, 'lineIndex'>) {
   const before = nthLineEnd(all, offset - 1);
   const start = offset > 1 && before === -1 ? all.length : before + 1;
   const rest = all.subarray(start);
