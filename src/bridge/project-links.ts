@@ -1,5 +1,5 @@
 import { isCode } from '../errors.ts';
-import { type Backend, Root } from '../fence/index.ts';
+import { type Backend, type Dir, Root } from '../fence/index.ts';
 
 interface Place {
   /** The names from the project root down once all links are followed. */
@@ -14,6 +14,7 @@ interface Place {
 export class ProjectLinks implements Disposable {
   readonly #root: Root;
   readonly #known = new Map<string, Place>();
+  #last: { readonly path: string; readonly dir: Dir } | undefined;
 
   private constructor(root: Root) {
     this.#root = root;
@@ -44,6 +45,8 @@ export class ProjectLinks implements Disposable {
     const segments = [...above.segments, name];
     if (!above.exists) return { segments, exists: false };
     try {
+      const stats = this.#open(above.segments).lstat(name);
+      if (!stats?.isSymbolicLink()) return { segments, exists: stats !== undefined };
       using found = this.#root.locate({ raw, segments }, { follow: true });
       return { segments: found.path.split('/').filter(Boolean), exists: found.stats !== undefined };
     } catch (error) {
@@ -52,7 +55,19 @@ export class ProjectLinks implements Disposable {
     }
   }
 
+  /** The folder that was opened last stays open: the names of a listing come folder by folder. */
+  #open(segments: readonly string[]): Dir {
+    const path = segments.join('/');
+    if (this.#last?.path !== path) {
+      this.#last?.dir[Symbol.dispose]();
+      this.#last = undefined;
+      this.#last = { path, dir: this.#root.openDir({ raw: path, segments }) };
+    }
+    return this.#last.dir;
+  }
+
   [Symbol.dispose](): void {
+    this.#last?.dir[Symbol.dispose]();
     this.#root[Symbol.dispose]();
   }
 }
