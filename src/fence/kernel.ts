@@ -117,8 +117,13 @@ function bind(renameat2: number): Kernel {
     statx: (dirFd, name) => look(dirFd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT),
     statxOpen: (fd) => look(fd, '', AT_EMPTY_PATH),
     getdents(fd) {
-      const length = Number(entries(GETDENTS64[process.arch] ?? 0, fd, listing, listing.length));
-      return length >= 0 ? dirEntries(listing, length) : undefined;
+      for (;;) {
+        const length = Number(entries(GETDENTS64[process.arch] ?? 0, fd, listing, listing.length));
+        if (length < 0) return undefined;
+        const found = dirEntries(listing, length);
+        // A signal ends a read early, perhaps just after `.` and `..`.
+        if (length === 0 || found.length > 0) return found;
+      }
     },
     pageAligned(bytes) {
       const memory = Buffer.allocUnsafeSlow(bytes + PAGE);

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { onEveryBackend, outcome } from '../../tests/support/sandbox.ts';
+import { onEveryBackend, outcome, Sandbox } from '../../tests/support/sandbox.ts';
+import { chooseBackend } from './backend.ts';
 import { parseCallerPath } from './caller-path.ts';
 
 const openDescriptors = () => fs.readdirSync('/proc/self/fd').length;
@@ -67,4 +68,21 @@ onEveryBackend((open) => {
     expect(() => dir.openToRead('folder/inner')).toThrow('not a single file name');
     expect(openDescriptors()).toBe(before);
   });
+});
+
+test('a signal in the middle of a read loses no entry', () => {
+  using box = new Sandbox(chooseBackend().name);
+  // Several blocks of names, so that ext4 gives `.` and `..` first, as other filesystems do.
+  for (let i = 0; i < 120; i += 1) box.file(`folder/${'long-'.repeat(12)}${i}`, '');
+  const fence = new URL('../../dist/fence/index.js', import.meta.url).href;
+  const script = `
+    const { Root, parseCallerPath } = await import('${fence}');
+    const folder = Root.open('w', process.argv[1]).openDir(parseCallerPath('folder'));
+    const counts = new Set();
+    for (let i = 0; i < 5_000; i += 1) counts.add(folder.list().length);
+    console.log(JSON.stringify([...counts]));`;
+  // The profiler sends the thread a signal every few microseconds.
+  const profiler = ['--cpu-prof', '--cpu-prof-interval=20', `--cpu-prof-dir=${box.outside}`];
+  const args = [...profiler, '--input-type=module', '--eval', script, box.inside];
+  expect(execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 })).toBe('[120]\n');
 });
