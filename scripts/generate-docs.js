@@ -11,9 +11,12 @@ const MARKED = /(<!-- (tools|table):(\w+) -->\n)[\s\S]*?(<!-- \/\2 -->)/g;
 const renderers = {
   tools: (tools) => tools.map(schemaMarkdown).join('\n'),
   table: (tools) =>
-    ['| tool | what it does |', '| --- | --- |', ...tools.map((t) => `| \`${t.name}\` | ${t.description} |`), ''].join(
-      '\n',
-    ),
+    [
+      '| tool | what it does |',
+      '| --- | --- |',
+      ...tools.map((t) => `| \`${t.name}\` | ${t.description.replaceAll('\n', ' ')} |`),
+      '',
+    ].join('\n'),
 };
 
 const pages = [

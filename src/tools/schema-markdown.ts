@@ -22,7 +22,7 @@ export function schemaMarkdown(tool: Tool): string {
   return [
     `### \`${tool.name}\``,
     '',
-    tool.description,
+    tool.description.replaceAll('\n', '\n\n'),
     '',
     ...argumentTable(input),
     `Returns ${resultList(output)}.`,

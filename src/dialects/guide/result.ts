@@ -36,13 +36,15 @@ interface Success<D> {
   readonly warnings?: readonly string[];
 }
 
-/** With warnings, the message says that it is not all as it was given. */
+/** With warnings, the message says that not all is as it was given. */
 export function success<D>(bridge: FilesystemBridge, { data, message, warnings = [] }: Success<D>) {
   const noted = warnings.length > 0;
   return {
     success: true as const,
     data,
-    message: noted ? `${message} There are warnings: accept the result as it is, or correct and call again.` : message,
+    message: noted
+      ? `Partial success, see the warnings: ${message} Accept it as it is, or correct and call again.`
+      : message,
     ...(noted && { warnings: [...warnings] }),
     stats: statsOf(bridge),
   };
