@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { SecurityError } from '../bridge/index.ts';
 import { RingfenceError } from '../errors.ts';
 import { Activity } from './activity.ts';
-import { type CallEvent, type Failure, recordCall } from './call-event.ts';
+import { type CallEvent, type Failure, ordinaryLine, recordCall } from './call-event.ts';
 
 function record(failure?: Failure, more: Partial<CallEvent> = {}, activity?: Activity) {
   const lines: string[] = [];
@@ -101,4 +101,34 @@ test('a bug is an error that says where, without the values it failed on', () =>
 test('a path of a megabyte does not fill the log', () => {
   const path = 'x'.repeat(1_000_000);
   expect(record(undefined, { path, about: { path } }).text.length).toBeLessThan(10_000);
+});
+
+test('the line of an ordinary call is the same to the letter, made by the logger or without it', () => {
+  const about = { root: 'r', path: 'a "b"\n\u0007 \ud800 ü', glob: 'x'.repeat(200) };
+  const event = {
+    tool: 'grep',
+    dialect: 'test',
+    client: { key: 'c', kind: 'session', name: 'c' },
+    root: 'r',
+    path: about.path,
+    about,
+  } as const;
+  const failures: (Failure | undefined)[] = [
+    undefined,
+    { code: 'not_found' },
+    { code: 'io_error', cause: new RingfenceError('io_error', { errno: 'EIO' }) },
+  ];
+  for (const failure of failures) {
+    const all: CallEvent = { ...event, durationMs: 0.1, responseBytes: 5, failure };
+    const lines: string[] = [];
+    const options = {
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (level: string) => ({ level }) },
+    };
+    recordCall(pino(options, { write: (line: string) => void lines.push(line) }), all);
+    const timeless = (line = ''): string => line.replace(/"time":"[^"]{24}"/, '"time":""');
+    expect(timeless(ordinaryLine(all))).toBe(timeless(lines[0]));
+    expect(timeless(lines[0])).toContain('"time":""');
+  }
 });

@@ -40,27 +40,43 @@ const MAX_FRAMES = 8;
 export function recordCall(logger: Logger, event: CallEvent, activity?: Activity): void {
   const { failure, client } = event;
   activity?.call(client, failure !== undefined);
-  const fields = {
-    ...mapValues(event.about, cut),
-    tool: cut(event.tool),
-    dialect: event.dialect,
-    client: client.name,
-    root: cut(event.root),
-    path: cut(event.path),
-    outcome: failure === undefined ? 'success' : 'error',
-    code: failure?.code,
-    duration_ms: Math.round(event.durationMs * 1000) / 1000,
-    response_bytes: event.responseBytes,
-  };
-  if (failure === undefined) {
-    logger.info(fields, 'call');
+  if (failure === undefined || isOrdinary(failure)) {
+    logger.info(fieldsOf(event), MESSAGE);
   } else if (failure.code === 'internal') {
-    logger.error({ ...fields, error: trace(failure.cause) }, 'internal error');
-  } else if (VIOLATIONS.has(failure.code)) {
-    logger.warn({ ...fields, ...violationOf(failure, event, activity) }, 'security violation');
+    logger.error({ ...fieldsOf(event), error: trace(failure.cause) }, 'internal error');
   } else {
-    logger.info({ ...fields, errno: errnoOf(failure.cause) }, 'call');
+    logger.warn({ ...fieldsOf(event), ...violationOf(failure, event, activity) }, 'security violation');
   }
+}
+
+/** Whether a failure is nothing to warn of. */
+export function isOrdinary({ code }: Failure): boolean {
+  return code !== 'internal' && !VIOLATIONS.has(code);
+}
+
+/** The line that the logger makes of a call that is nothing to warn of, at a fraction of what it takes the logger. */
+export function ordinaryLine(event: CallEvent): string {
+  const fields = JSON.stringify(fieldsOf(event)).slice(1, -1);
+  return `{"level":"info","time":"${new Date().toISOString()}",${fields},"msg":"${MESSAGE}"}\n`;
+}
+
+const MESSAGE = 'call';
+
+function fieldsOf(event: CallEvent): Record<string, unknown> {
+  const { about, failure } = event;
+  const fields: Record<string, unknown> = {};
+  for (const name in about) fields[name] = cut(about[name]);
+  fields.tool = cut(event.tool);
+  fields.dialect = event.dialect;
+  fields.client = event.client.name;
+  fields.root = cut(event.root);
+  fields.path = cut(event.path);
+  fields.outcome = failure === undefined ? 'success' : 'error';
+  if (failure !== undefined) fields.code = failure.code;
+  fields.duration_ms = Math.round(event.durationMs * 1000) / 1000;
+  fields.response_bytes = event.responseBytes;
+  if (failure !== undefined && isOrdinary(failure)) fields.errno = errnoOf(failure.cause);
+  return fields;
 }
 
 /** What was tried, where it would have led if that is known, by which way it came, and how often before. */
@@ -81,10 +97,6 @@ export function violationOf(
 
 function cut(text: string | undefined): string | undefined {
   return text !== undefined && text.length > MAX_FIELD ? `${text.slice(0, MAX_FIELD)}…` : text;
-}
-
-function mapValues(record: Readonly<Record<string, string>>, map: (value: string) => string | undefined): object {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 }
 
 function errnoOf(cause: unknown): string | undefined {

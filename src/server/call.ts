@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { type CallEvent, type Failure, recordCall } from '../audit/call-event.ts';
+import { type Failure, recordCall } from '../audit/call-event.ts';
+import type { Log } from '../audit/log.ts';
 import { AgentRoot } from '../bridge/agent-root.ts';
 import type { FilesystemBridge } from '../bridge/filesystem-bridge.ts';
 import type { Sample } from '../bridge/sample.ts';
@@ -8,23 +9,17 @@ import type { Root } from '../fence/index.ts';
 import type { Client } from '../tools/client.ts';
 import { nearest } from '../tools/nearest.ts';
 import { type Checked, checker } from '../tools/problems.ts';
-import { MAX_RESULT_BYTES } from '../tools/result-size.ts';
 import type { Roots } from '../tools/roots.ts';
 import type { CallContext, Tool } from '../tools/tool.ts';
 import { Clock } from './clock.ts';
 import { InputNeeded } from './input-needed.ts';
+import { Noted, subjectOf } from './noted.ts';
+import { type Args, asResult, type Rendered, type Renderer } from './render.ts';
 import type { RunningCall } from './running-calls.ts';
 import type { Service } from './service.ts';
 
-/** The most that JSON escaping makes of one byte (`\u0000`), twice for JSON inside JSON. */
-const WORST_ESCAPING = 7;
-
 /** How much of a wrong name is said back. */
 const MAX_ECHO = 100;
-
-/** Arguments that name a root, and those that name a path: of two ends, the log's `path` is the source. */
-const ROOT_ARGUMENT = /(?:^|_)root$/;
-const PATH_ARGUMENT = /(?:^|_)path$|^source$/;
 
 export interface CallRequest {
   readonly name: string;
@@ -50,17 +45,24 @@ export class UnknownTool extends Error {
   }
 }
 
-export type CallTool = (request: CallRequest) => Promise<CallToolResult>;
+/** Calls a tool and answers in some form. */
+export type CallTool<T = CallToolResult> = (request: CallRequest) => Promise<T>;
 
-type Args = Readonly<Record<string, unknown>>;
+/** Calls that are answered as the SDK takes it. */
+export function toolCaller(service: Service): CallTool {
+  return callerWith(service, asResult);
+}
 
 /**
  * The way of every call, whatever the transport: arguments checked, roots handed out under their allowlists, time limited,
  * failures worded by the dialect, one line in the log. Rejects only for a tool that does not exist, and with `InputNeeded`.
  */
-export function toolCaller(service: Service): CallTool {
+export function callerWith<T>(service: Service, render: Renderer<T>): CallTool<T> {
   const { dialect, logger } = service;
-  const tools = new Map(dialect.tools.map((tool) => [tool.name, { tool, check: checker(tool.input) }]));
+  const record: Log['record'] = service.record ?? ((event, activity) => recordCall(logger, event, activity));
+  const tools = new Map(
+    dialect.tools.map((tool) => [tool.name, { tool, check: checker(tool.input), subject: subjectOf(tool.subject) }]),
+  );
 
   return async (request) => {
     const { name, args, client } = request;
@@ -69,26 +71,23 @@ export function toolCaller(service: Service): CallTool {
     request.onStart?.(running);
     const found = tools.get(name);
     const agent = () => agentOf(service, request);
-    const call = new Call();
-    call.describe(found?.tool.subject ?? [], args);
-    const finish = (result: Sized, failure?: Failure): CallToolResult => {
+    const call = new Noted(found?.subject);
+    call.describe(args);
+    const finish = ({ answer, bytes }: Rendered<T>, failure?: Failure): T => {
+      log(bytes, failure);
+      return answer;
+    };
+    const log = (responseBytes: number, failure?: Failure): void => {
       const durationMs = performance.now() - started;
-      const facts = {
-        tool: name,
-        dialect: dialect.name,
-        client,
-        durationMs,
-        responseBytes: result.bytes,
-        failure,
-      };
       // The answer goes out first. A call is over when its line is written: a shutdown waits for that.
       setImmediate(() => {
-        recordCall(logger, { ...call.event(), ...facts }, service.activity);
+        const { about, root, path } = call;
+        const facts = { tool: name, dialect: dialect.name, client, root, path, about };
+        record({ ...facts, durationMs, responseBytes, failure }, service.activity);
         service.running.end(running);
       });
       // Nothing could lead back to what was kept under a key that is never used again.
       if (client.kind === 'anonymous') service.agent?.drop(client.key);
-      return result.result;
     };
     /** The call goes on when the client has answered. */
     const wait = (needed: InputNeeded): never => {
@@ -99,16 +98,16 @@ export function toolCaller(service: Service): CallTool {
     if (found === undefined) {
       const meant = nearest(name, tools.keys());
       const message = `unknown tool: ${name.slice(0, MAX_ECHO)}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
-      finish({ result: { content: [] }, bytes: message.length }, { code: 'unknown_tool' });
+      log(message.length, { code: 'unknown_tool' });
       throw new UnknownTool(message);
     }
     const { tool, check } = found;
     const checked: Checked<Args> = check(args);
     if ('problems' in checked) {
       const text = dialect.wordProblems(checked.problems, { tool, args, agent });
-      return finish(failed(text), { code: 'invalid_argument' });
+      return finish(render.failure(text), { code: 'invalid_argument' });
     }
-    call.describe(tool.subject, checked.value);
+    call.describe(checked.value);
     try {
       const value = await run(service, tool, {
         args: checked.value,
@@ -116,7 +115,7 @@ export function toolCaller(service: Service): CallTool {
         running,
         used: (root) => call.use(root),
       });
-      return finish(succeeded(tool, value, checked.value));
+      return finish(render.success(tool, value, checked.value));
     } catch (thrown) {
       if (thrown instanceof InputNeeded) return wait(thrown);
       const error = thrown instanceof RingfenceError ? thrown : new RingfenceError('internal', {});
@@ -125,7 +124,7 @@ export function toolCaller(service: Service): CallTool {
         code: error.code,
         cause: error.code === 'internal' ? (error.cause ?? thrown) : thrown,
       };
-      return finish(failed(dialect.wordError(error, { tool, args, agent })), failure);
+      return finish(render.failure(dialect.wordError(error, { tool, args, agent })), failure);
     }
   };
 }
@@ -197,52 +196,4 @@ function paused(sample: Sample, clock: Clock): Sample {
 /** What the client of a call has handed over; undefined if it may not know of the root that these files appear as. */
 function agentOf({ agent, agentRoot }: Service, { client, roots }: CallRequest): FilesystemBridge | undefined {
   return agentRoot === undefined || roots.has(agentRoot) ? agent?.of(client.key) : undefined;
-}
-
-/** What is known about a call for the log. */
-class Call {
-  readonly #about: Record<string, string> = {};
-  #root: string | undefined;
-
-  /** Notes the arguments that say what the call is about, once as given and again when defaults are filled in. */
-  describe(subject: readonly string[], args: Args): void {
-    for (const name of subject) {
-      const value = args[name];
-      if (typeof value === 'string') this.#about[name] = value;
-    }
-  }
-
-  /** The first root counts: that of a source, where a call has source and destination. */
-  use(root: string | undefined): void {
-    this.#root ??= root;
-  }
-
-  event(): Pick<CallEvent, 'about' | 'root' | 'path'> {
-    return { about: this.#about, root: this.#root ?? this.#first(ROOT_ARGUMENT), path: this.#first(PATH_ARGUMENT) };
-  }
-
-  #first(argument: RegExp): string | undefined {
-    return Object.entries(this.#about).find(([name]) => argument.test(name))?.[1];
-  }
-}
-
-interface Sized {
-  readonly result: CallToolResult;
-  readonly bytes: number;
-}
-
-function failed(text: string): Sized {
-  return { result: { isError: true, content: [{ type: 'text', text }] }, bytes: Buffer.byteLength(text) };
-}
-
-function succeeded(tool: Tool, value: Args, args: Args): Sized {
-  const text = tool.text === undefined ? JSON.stringify(value) : tool.text(value, args);
-  const result: CallToolResult = { content: [{ type: 'text', text }], structuredContent: value };
-  const bytes = Buffer.byteLength(text);
-  // Weighed only where it could matter. A text says at least as much as what it stands for, or both are small.
-  if (bytes * 2 * WORST_ESCAPING > MAX_RESULT_BYTES) {
-    const size = Buffer.byteLength(JSON.stringify(result));
-    if (size > MAX_RESULT_BYTES) throw new RingfenceError('result_too_large', { size, limit: MAX_RESULT_BYTES });
-  }
-  return { result, bytes };
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { Activity } from '../audit/activity.ts';
+import type { Log } from '../audit/log.ts';
 import type { AgentPartitions } from '../bridge/agent-partitions.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -26,6 +27,8 @@ export interface Shared {
   readonly logger: Logger;
   /** What each client did so far. */
   readonly activity?: Activity | undefined;
+  /** Logs a call; by the logger if absent. */
+  readonly record?: Log['record'] | undefined;
   readonly running: RunningCalls;
   /** Ends worker threads and gives up the roots. Calls have to be over by then. */
   close(): Promise<void>;
@@ -46,6 +49,7 @@ export interface SharedParts {
   readonly config: Config;
   readonly backend: Backend;
   readonly logger: Logger;
+  readonly record?: Log['record'];
 }
 
 export interface ServiceParts extends SharedParts {
@@ -64,7 +68,7 @@ export function openService({ dialect, home, ...parts }: ServiceParts): Service 
 }
 
 /** Opens the roots of a config. Raises `ConfigError` for one that cannot be opened. */
-export function openShared({ config, backend, logger }: SharedParts): Shared {
+export function openShared({ config, backend, logger, record }: SharedParts): Shared {
   const opened = openRoots(config, backend);
   const roots = new Roots(opened);
   const search = new SearchPool();
@@ -78,6 +82,7 @@ export function openShared({ config, backend, logger }: SharedParts): Shared {
     requestTimeout: config.requestTimeout,
     logger,
     activity: new Activity({ unusual: (what) => logger.warn(what, 'unusual activity') }),
+    record,
     running: new RunningCalls(),
     close: async () => {
       await search.close();

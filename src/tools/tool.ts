@@ -72,6 +72,16 @@ export interface Tool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject
   run(args: z.output<I>, context: CallContext): Promise<z.output<O>>;
   /** What a person would read; the result as JSON if absent. */
   text?(result: z.output<O>, args: z.output<I>): string;
+  /** Writes result and text at once, for a text that repeats so much of the result that to write each by itself is a waste. */
+  write?(result: z.output<O>, args: z.output<I>): Written;
+}
+
+/** A result and its text, each in JSON. */
+export interface Written {
+  readonly result: string;
+  readonly text: string;
+  /** Of the text itself. */
+  readonly bytes: number;
 }
 
 /** Keeps the types of one tool's arguments and result, then forgets them so that tools can stand in one list. */

@@ -15,7 +15,13 @@ async function run(box: Sandbox, args: Record<string, unknown>, maxFullReadSize 
   const all = { root: 'workspace', ...args };
   const result = await readFile.run(all, context);
   expect(readFile.output.safeParse(result).success).toBe(true);
-  return { result, text: readFile.text?.(result, all) };
+  const text = readFile.text?.(result, all) ?? '';
+  expect(readFile.write?.(result, all)).toEqual({
+    result: JSON.stringify(result),
+    text: JSON.stringify(text),
+    bytes: Buffer.byteLength(text),
+  });
+  return { result, text };
 }
 
 describe('read_file', () => {

@@ -3,6 +3,7 @@ import { RingfenceError } from '../../errors.ts';
 import { encodeContent } from '../../ops/content.ts';
 import { type FilePart, type Range, readFile as read, sliceBytes } from '../../ops/read-file.ts';
 import { formatSize } from '../../tools/format-size.ts';
+import { numberedJson } from '../../tools/numbered-json.ts';
 import { numberedLines } from '../../tools/numbered-lines.ts';
 import { fittingContent } from '../../tools/result-size.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
@@ -26,6 +27,8 @@ const output = z.object({
   lines_total: z.int().optional(),
   binary: z.literal(true).optional(),
 });
+
+type Output = z.output<typeof output>;
 
 export const readFile = defineTool({
   name: 'read_file',
@@ -54,6 +57,19 @@ export const readFile = defineTool({
     };
   },
   text: (result, args) => `${numbered(result, args)}\n${metadata(result)}`,
+  write: (result, args) => {
+    const { content, ...facts } = result;
+    const json = JSON.stringify(content);
+    const inner = json.slice(1, -1);
+    const lines = isNumbered(result, args) ? numberedJson(inner, args.offset_lines ?? 1) : { json: inner, added: 0 };
+    const last = metadata(result);
+    return {
+      result: `{"content":${json},${JSON.stringify(facts).slice(1)}`,
+      // The last line holds nothing to escape.
+      text: `"${lines.json}\\n${last}"`,
+      bytes: Buffer.byteLength(content) + lines.added + 1 + last.length,
+    };
+  },
 });
 
 async function partOf({ root: name, path }: Input, range: Range, context: CallContext): Promise<Part> {
@@ -88,17 +104,23 @@ function rangeOf(args: Input): Range {
   return { by: 'whole' };
 }
 
-/** The content as an editor shows it. A byte range starts anywhere in a line, so it gets no numbers. */
-function numbered({ content, encoding }: z.output<typeof output>, args: Input): string {
+/** A byte range starts anywhere in a line, so it gets no numbers. */
+function isNumbered({ content, encoding }: Output, args: Input): boolean {
   const byBytes = args.offset_bytes !== undefined || args.limit_bytes !== undefined;
-  if (byBytes || encoding !== 'utf-8' || content === '') return content;
+  return !byBytes && encoding === 'utf-8' && content !== '';
+}
+
+/** The content as an editor shows it. */
+function numbered(result: Output, args: Input): string {
+  const { content } = result;
+  if (!isNumbered(result, args)) return content;
   const first = args.offset_lines ?? 1;
   const lines = content.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return numberedLines(lines, first);
 }
 
-function metadata({ encoding, size, truncated, lines_total, binary }: z.output<typeof output>): string {
+function metadata({ encoding, size, truncated, lines_total, binary }: Output): string {
   const facts = [`size: ${formatSize(size)}`, `encoding: ${encoding}`];
   if (lines_total !== undefined) facts.push(`lines_total: ${lines_total}`);
   if (binary) facts.push('binary');

@@ -1,4 +1,3 @@
-import type { CallToolResult } from '@modelcontextprotocol/server';
 import { INTRODUCTION_CACHE, type Introduction } from '../introduction.ts';
 import type { Progress } from '../progress.ts';
 import { MODERN_VERSION, type RequestId } from './plain-request.ts';
@@ -48,21 +47,9 @@ export class Answers {
     return answer(id, '{}');
   }
 
-  /** `sameText` where the text is the structured content as JSON. */
-  result(id: RequestId, result: CallToolResult, { modern, sameText }: { modern: boolean; sameText: boolean }): string {
-    const [block, ...more] = result.content;
-    const { structuredContent, isError } = result;
-    let json = '{"content":[';
-    if (block?.type === 'text' && more.length === 0) {
-      json += `{"type":"text","text":${JSON.stringify(block.text)}}]`;
-      if (structuredContent !== undefined)
-        json += `,"structuredContent":${sameText ? block.text : JSON.stringify(structuredContent)}`;
-    } else {
-      json += `${JSON.stringify(result.content).slice(1, -1)}]`;
-      if (structuredContent !== undefined) json += `,"structuredContent":${JSON.stringify(structuredContent)}`;
-    }
-    if (isError !== undefined) json += `,"isError":${isError}`;
-    return answer(id, json + (modern ? this.#stamp : '}'));
+  /** Takes the result without its closing brace. */
+  result(id: RequestId, result: string, modern: boolean): string {
+    return answer(id, result + (modern ? this.#stamp : '}'));
   }
 
   /** Only what was thrown for the client, with a code of the protocol, is told to it. */

@@ -29,11 +29,9 @@ export interface Caller {
   notify(json: string): void;
 }
 
-/** The tools that the lane calls. */
+/** The tools that the lane calls, which answer in JSON without its closing brace. */
 export interface LaneTools {
-  readonly call: CallTool;
-  /** Names of tools whose text is their result as JSON. */
-  readonly sameText: ReadonlySet<string>;
+  readonly call: CallTool<string>;
 }
 
 const CALL_KEYS: ReadonlySet<string> = new Set(['name', 'arguments', '_meta']);
@@ -93,10 +91,7 @@ export class Lane {
     const result = this.#tools === undefined ? this.#loaded().then(start) : start(this.#tools);
     return {
       answer: result.then(
-        (done) => {
-          if (cancelled) return undefined;
-          return this.#answers.result(id, done, { modern, sameText: this.#tools?.sameText.has(name) === true });
-        },
+        (done) => (cancelled ? undefined : this.#answers.result(id, done, modern)),
         (error) => {
           if (cancelled) return undefined;
           return error instanceof InputNeeded ? FOR_THE_SDK : this.#answers.error(id, error);
