@@ -72,7 +72,8 @@ export class StdioTransport implements Wire {
     }
     this.#waiting += `${json}\n`;
     // The reader can be at work on these while the others are made.
-    if (this.#waiting.length > GATHER_LENGTH && !this.#output.writableNeedDrain) this.#output.write(this.#taken());
+    if (this.#waiting.length > GATHER_LENGTH && !this.#output.writableNeedDrain)
+      this.#output.write(Buffer.from(this.#taken()));
   }
 
   async close(): Promise<void> {
@@ -88,7 +89,7 @@ export class StdioTransport implements Wire {
     let next = text;
     try {
       for (;;) {
-        if (!this.#output.write(next)) await hasRoom(this.#output);
+        if (!this.#output.write(Buffer.from(next))) await hasRoom(this.#output);
         else await new Promise((resolve) => setImmediate(resolve));
         if (!this.#output.writable) throw new Error(OUTPUT_CLOSED);
         if (this.#waiting === '') return;
