@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { RingfenceError } from '../errors.ts';
 import { type HostPath, isReserved } from './caller-path.ts';
 import { ALWAYS, assertSingleName, Dir, type Entry, type Name, notRegular } from './dir.ts';
 import { fromSystem } from './errno.ts';
@@ -65,18 +66,27 @@ export class DescriptorDir extends Dir {
   }
 
   override list(all = false): Entry[] {
+    const parts = [...this.listInParts(all)];
+    return parts.length === 1 ? (parts[0] as Entry[]) : parts.flat();
+  }
+
+  override *listInParts(all = false): Generator<Entry[], void, undefined> {
     const fd = this.#openat('.', O_RDONLY | O_DIRECTORY);
-    if (fd === undefined) return super.list(all);
-    const entries: Entry[] = [];
+    let found = fd === undefined ? undefined : this.#kernel?.getdents(fd);
     try {
-      for (;;) {
-        const found = this.#kernel?.getdents(fd);
-        if (found === undefined) return super.list(all);
-        if (found.length === 0) return entries;
-        for (const entry of found) this.#add(entry, entries, all);
+      // Where the first read fails already, Node lists all of it, or says why that cannot be done.
+      if (fd === undefined || found === undefined) yield super.list(all);
+      else {
+        while (found !== undefined && found.length > 0) {
+          const entries: Entry[] = [];
+          for (const entry of found) this.#add(entry, entries, all);
+          yield entries;
+          found = this.#kernel?.getdents(fd);
+        }
+        if (found === undefined) throw new RingfenceError('io_error', { errno: 'EIO' });
       }
     } finally {
-      fs.closeSync(fd);
+      if (fd !== undefined) fs.closeSync(fd);
     }
   }
 

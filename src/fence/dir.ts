@@ -66,6 +66,11 @@ export abstract class Dir implements Disposable {
     });
   }
 
+  /** The same in parts, as the system hands them out, so that whoever lists a huge folder can pause in between. */
+  *listInParts(all = false): Generator<Entry[], void, undefined> {
+    yield this.list(all);
+  }
+
   #listBytes(all: boolean): Entry[] {
     return fs
       .readdirSync(this.at('.'), { withFileTypes: true, encoding: 'buffer' })

@@ -24,10 +24,10 @@ const SLICE_MS = 8;
  * Lets the rest of the server run during long synchronous work: call it between steps. It returns at once until a
  * slice of time is used up, then yields to the event loop. Throws what the signal was aborted with (`cancelled` by default).
  */
-export function pacer({ signal }: Control): () => Promise<void> | undefined {
+export function pacer(control: Control): () => Promise<void> | undefined {
   let sliceEnd = performance.now() + SLICE_MS;
   return () => {
-    throwIfAborted(signal);
+    throwIfAborted(control.signal);
     if (performance.now() < sliceEnd) return undefined;
     return new Promise<void>((resolve) => {
       setImmediate(() => {

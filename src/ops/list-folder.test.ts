@@ -26,7 +26,7 @@ onEveryBackend((open) => {
     const when = new Date('2020-02-03T04:05:06.789Z');
     fs.utimesSync(box.host('f'), when, when);
     const [d, f, p] = await list(box);
-    expect(f).toEqual({ name: 'f', type: 'file', size: 5, modified: when });
+    expect(f).toEqual({ name: 'f', type: 'file', size: 5, modifiedMs: when.getTime() });
     expect(d).toMatchObject({ name: 'd', type: 'directory' });
     expect(p).toMatchObject({ name: 'p', type: 'other' });
   });
@@ -91,7 +91,7 @@ onEveryBackend((open) => {
     for (const fraction of [0.0001, 0.0005, 0.0006, 0.9996]) {
       fs.utimesSync(box.file(`f${fraction}`), 1, 1_700_000_000 + fraction);
     }
-    const listed = (await list(box)).map(({ name, modified }) => [name, modified]);
+    const listed = (await list(box)).map(({ name, modifiedMs }) => [name, new Date(modifiedMs)]);
     expect(listed).toEqual(listed.map(([name]) => [name, fs.statSync(box.host(String(name))).mtime]));
   });
 

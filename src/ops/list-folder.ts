@@ -1,9 +1,13 @@
 import { isCode } from '../errors.ts';
-import { type CallerPath, type EntryType, type Root, typeOf } from '../fence/index.ts';
-import { byCodePoint } from './code-point-order.ts';
+import { type CallerPath, type Dir, type EntryType, type Name, type Root, typeOf } from '../fence/index.ts';
+import { byCodePoint, hasSurrogates } from './code-point-order.ts';
 import { type Control, pacer } from './control.ts';
 import { leadsNowhere } from './leads-nowhere.ts';
 import { located } from './located.ts';
+import { sortInTurns } from './sort-in-turns.ts';
+
+/** To look at the clock at each entry would be felt. */
+const ENTRIES_PER_LOOK = 64;
 
 /** Where a link leads: `external` is outside the root, `missing` is nowhere or round in a circle. */
 type TargetType = 'file' | 'directory' | 'other' | 'external' | 'missing';
@@ -12,32 +16,77 @@ export interface FolderEntry {
   readonly name: string;
   readonly type: EntryType;
   readonly size: number;
-  readonly modified: Date;
+  /** In whole milliseconds, rounded as Node rounds the times of `stats`, so that every tool tells the same. */
+  readonly modifiedMs: number;
   readonly targetType?: TargetType;
+}
+
+export interface FolderPart {
+  readonly entries: FolderEntry[];
+  /** Of all entries in the folder. */
+  readonly count: number;
 }
 
 /** The direct children of a folder, hidden ones too, by code point. An entry that vanishes meanwhile is left out. */
 export async function listFolder(root: Root, path: CallerPath, control: Control): Promise<FolderEntry[]> {
+  const { entries } = await listFirst(root, path, Number.POSITIVE_INFINITY, control);
+  return entries;
+}
+
+/** At most so many of them, the first ones, and how many there are. The others are not looked at. */
+export async function listFirst(root: Root, path: CallerPath, most: number, control: Control): Promise<FolderPart> {
   return located(root, path, async () => {
     using dir = root.openDir(path);
     const pause = pacer(control);
+    const names = await sortedNames(dir, pause);
     const entries: FolderEntry[] = [];
-    for (const entry of dir.list().sort((a, b) => byCodePoint(a.name, b.name))) {
-      // Awaiting nothing would still cost each entry a turn of the queue.
-      const wait = pause();
-      if (wait !== undefined) await wait;
-      const found = dir.brief(entry.raw);
-      if (found === undefined) continue;
-      const { name } = entry;
+    let count = names.length;
+    for (let at = 0; at < names.length && entries.length < most; at += 1) {
+      if (at % ENTRIES_PER_LOOK === ENTRIES_PER_LOOK - 1) {
+        const wait = pause();
+        if (wait !== undefined) await wait;
+      }
+      const raw = names[at] as Name;
+      const found = dir.brief(raw);
+      if (found === undefined) {
+        count -= 1;
+        continue;
+      }
+      const name = shown(raw);
       const { type, size } = found;
-      // Rounded as Node rounds the times of `stats`, so that every tool tells the same.
-      const modified = new Date(Math.round(found.mtimeMs));
-      if (type !== 'symlink') entries.push({ name, type, size, modified });
-      else entries.push({ name, type, size, modified, targetType: targetType(root, path, name) });
+      const modifiedMs = Math.round(found.mtimeMs);
+      if (type !== 'symlink') entries.push({ name, type, size, modifiedMs });
+      else entries.push({ name, type, size, modifiedMs, targetType: targetType(root, path, name) });
     }
-    return entries;
+    return { entries, count };
   });
 }
+
+/** The names of the direct children alone, in the same order. */
+export async function folderNames(root: Root, path: CallerPath, control: Control): Promise<string[]> {
+  return located(root, path, async () => {
+    using dir = root.openDir(path);
+    return (await sortedNames(dir, pacer(control))).map(shown);
+  });
+}
+
+async function sortedNames(dir: Dir, pause: () => Promise<void> | undefined): Promise<Name[]> {
+  const names: Name[] = [];
+  let plain = true;
+  for (const part of dir.listInParts()) {
+    for (const { raw } of part) {
+      names.push(raw);
+      if (plain && (typeof raw !== 'string' || hasSurrogates(raw))) plain = false;
+    }
+    const wait = names.length < ENTRIES_PER_LOOK ? undefined : pause();
+    if (wait !== undefined) await wait;
+  }
+  // The order of UTF-16 units, which is that of code points where there are no surrogates, is the one the engine knows best.
+  return sortInTurns(names, { compare: plain ? undefined : byShownName, pause });
+}
+
+const shown = (name: Name): string => (typeof name === 'string' ? name : name.toString());
+const byShownName = (a: Name, b: Name): number => byCodePoint(shown(a), shown(b));
 
 /** What a link leads to, without opening it. */
 function targetType(root: Root, folder: CallerPath, link: string): TargetType {

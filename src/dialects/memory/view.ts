@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isCode } from '../../errors.ts';
 import { encodeContent } from '../../ops/content.ts';
-import { listFolder } from '../../ops/list-folder.ts';
+import { folderNames } from '../../ops/list-folder.ts';
 import { readFile } from '../../ops/read-file.ts';
 import { parseRelativePath } from '../../tools/foreign-path.ts';
 import { defineTool } from '../../tools/tool.ts';
@@ -38,7 +38,7 @@ export const view = defineTool({
       if (!isCode(error, 'is_directory')) throw error;
     }
     context.require(root, 'list_folder');
-    const entries = await listFolder(root, path, context);
-    return { type: 'directory', entries: entries.map(({ name }) => name).filter((name) => !name.startsWith('.')) };
+    const names = await folderNames(root, path, context);
+    return { type: 'directory', entries: names.filter((name) => !name.startsWith('.')) };
   },
 });

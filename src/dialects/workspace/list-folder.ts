@@ -1,14 +1,14 @@
 import * as z from 'zod';
-import { type FolderEntry, listFolder as list } from '../../ops/list-folder.ts';
+import type { AgentEntry } from '../../bridge/agent-root.ts';
+import type { Root } from '../../fence/index.ts';
+import { IsoTimes } from '../../ops/iso-times.ts';
+import { listFirst } from '../../ops/list-folder.ts';
 import { firstFitting } from '../../tools/result-size.ts';
-import { defineTool } from '../../tools/tool.ts';
+import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { entryType, filePath, rootName, SUBJECT } from './fields.ts';
 
 /** More never fit into one result, however short their names. */
 const MAX_ENTRIES = 50_000;
-
-/** Of a file on the client's side, not all of it may be known. */
-type Listed = Pick<FolderEntry, 'name' | 'type'> & Partial<FolderEntry>;
 
 export const listFolder = defineTool({
   name: 'list_folder',
@@ -33,16 +33,31 @@ export const listFolder = defineTool({
   }),
   run: async (args, context) => {
     const { root, agent } = context.place(args.root);
-    const all: readonly Listed[] =
-      agent === undefined ? await list(root, root.parse(args.path), context) : await agent.list(args.path);
-    const first = all.slice(0, MAX_ENTRIES).map(({ name, type, size, modified, targetType }) => ({
-      name,
-      type,
-      ...(size !== undefined && { size }),
-      ...(modified !== undefined && { modified_at: modified.toISOString() }),
-      ...(targetType && { target_type: targetType }),
-    }));
-    const entries = [...firstFitting(first)];
-    return { entries, count: all.length, ...(entries.length < all.length && { truncated: true as const }) };
+    const { listed, count } =
+      agent === undefined ? await ownEntries(root, args.path, context) : agentEntries(await agent.list(args.path));
+    const entries = [...firstFitting(listed)];
+    return { entries, count, ...(entries.length < count && { truncated: true as const }) };
   },
 });
+
+async function ownEntries(root: Root, path: string, context: CallContext) {
+  const { entries, count } = await listFirst(root, root.parse(path), MAX_ENTRIES, context);
+  const times = new IsoTimes();
+  const listed = entries.map(({ name, type, size, modifiedMs, targetType }) =>
+    targetType === undefined
+      ? { name, type, size, modified_at: times.format(modifiedMs) }
+      : { name, type, size, modified_at: times.format(modifiedMs), target_type: targetType },
+  );
+  return { listed, count };
+}
+
+/** Of a file on the client's side, not all may be known. */
+function agentEntries(all: readonly AgentEntry[]) {
+  const listed = all.slice(0, MAX_ENTRIES).map(({ name, type, size, modified }) => ({
+    name,
+    type,
+    ...(size !== undefined && { size }),
+    ...(modified !== undefined && { modified_at: modified.toISOString() }),
+  }));
+  return { listed, count: all.length };
+}

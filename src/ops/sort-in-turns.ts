@@ -1,0 +1,56 @@
+type Compare<T> = (a: T, b: T) => number;
+
+/** So many are sorted in a few milliseconds. */
+const RUN = 4096;
+const STEPS = 4096;
+
+interface Turns<T> {
+  /** Without one, strings are ordered by their UTF-16 units. */
+  readonly compare?: Compare<T> | undefined;
+  /** Called between steps; what it returns is awaited. */
+  pause(): Promise<void> | undefined;
+}
+
+/** Sorts a list of any length without keeping the thread: short runs by themselves, then run by run together. */
+export async function sortInTurns<T>(items: readonly T[], { compare, pause }: Turns<T>): Promise<T[]> {
+  if (items.length <= RUN) return items.toSorted(compare);
+  let runs: T[][] = [];
+  for (let from = 0; from < items.length; from += RUN) {
+    runs.push(items.slice(from, from + RUN).sort(compare));
+    const wait = pause();
+    if (wait !== undefined) await wait;
+  }
+  const order = compare ?? ((a: T, b: T) => (a < b ? -1 : a > b ? 1 : 0));
+  while (runs.length > 1) {
+    const merged: T[][] = [];
+    for (let at = 0; at < runs.length; at += 2) {
+      const [left = [], right] = runs.slice(at, at + 2);
+      merged.push(right === undefined ? left : await merge(left, right, order, pause));
+    }
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+async function merge<T>(left: T[], right: T[], compare: Compare<T>, pause: Turns<T>['pause']): Promise<T[]> {
+  const merged: T[] = [];
+  let l = 0;
+  let r = 0;
+  while (l < left.length && r < right.length) {
+    const a = left[l] as T;
+    const b = right[r] as T;
+    if (compare(a, b) <= 0) {
+      merged.push(a);
+      l += 1;
+    } else {
+      merged.push(b);
+      r += 1;
+    }
+    if (merged.length % STEPS !== 0) continue;
+    const wait = pause();
+    if (wait !== undefined) await wait;
+  }
+  while (l < left.length) merged.push(left[l++] as T);
+  while (r < right.length) merged.push(right[r++] as T);
+  return merged;
+}
