@@ -19,7 +19,7 @@ type Args = Readonly<Record<string, unknown>>;
 export interface AgentServerOptions {
   /** Which connections; all four if left out. */
   readonly connections?: readonly Connection[];
-  /** Keys of the agent root, over `allowed_paths: [docs/, src/]` and a timeout of ten seconds. */
+  /** Keys of the agent root, over `allowed_paths: [docs/, src/, README.md]` and a timeout of ten seconds. */
   readonly agent?: Args;
   /** Keys of the guide dialect, over its project. */
   readonly guide?: Args;
@@ -28,6 +28,12 @@ export interface AgentServerOptions {
   /** What the client declares; `tools` if left out. */
   readonly declares?: Declares;
 }
+
+/** One connection of each transport and each era, for what the others could hardly change. */
+export const TWO_CONNECTIONS: readonly Connection[] = [
+  { transport: 'stdio', era: 'legacy' },
+  { transport: 'http', era: 'modern' },
+];
 
 /** On HTTP the client has a token, since a client without identity has nothing kept for it between calls. */
 export const TOKEN = 'token-of-the-agent-0123456789abcdef';
@@ -218,7 +224,7 @@ export class GuideServer extends AgentServer {
 function agentRoot(agent: Args | undefined) {
   return {
     name: 'laptop',
-    agent: { allowed_paths: ['docs/', 'src/'], timeout: 10, ...agent },
+    agent: { allowed_paths: ['docs/', 'src/', 'README.md'], timeout: 10, ...agent },
     allowed_tools: ['list_folder', 'read_file', 'stat_file', 'hash_file', 'copy'],
   };
 }
