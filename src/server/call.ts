@@ -145,7 +145,7 @@ async function run(service: Service, tool: Tool, { args, request, running, used 
     used(name);
     return roots.use(name, tool.needs);
   };
-  const ask = sample && clock ? paused(sample, clock) : sample;
+  const ask = (): Sample | undefined => (sample && clock ? paused(sample, clock) : sample);
   const agent = (): FilesystemBridge => {
     const found = agentOf(service, request);
     if (found !== undefined) return found;
@@ -157,7 +157,9 @@ async function run(service: Service, tool: Tool, { args, request, running, used 
         return running.signal;
       },
       client,
-      sample: ask,
+      get sample() {
+        return ask();
+      },
       progress,
       limits: service.limits,
       search: service.search,
@@ -172,7 +174,7 @@ async function run(service: Service, tool: Tool, { args, request, running, used 
         used(name);
         const found = roots.find(name, tool.needs);
         if (found.kind !== 'agent') return { root: found.root };
-        return { agent: new AgentRoot({ name, bridge: agent(), sample: ask, signal: running.signal }) };
+        return { agent: new AgentRoot({ name, bridge: agent(), sample: ask(), signal: running.signal }) };
       },
       agent,
       require: (root, capability) => {
