@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import iconv from 'iconv-lite';
+import { createRequire } from 'node:module';
 import { BridgeError } from './bridge-error.ts';
 
 /** Known to iconv-lite, but ways to spell bytes rather than text. `base64` is handled where content is taken in. */
@@ -10,7 +10,8 @@ const NAME = /^[\w.:-]{1,40}$/;
 
 /** Raises `unsupported_encoding`. */
 export function assertEncoding(encoding: string): void {
-  const known = NAME.test(encoding) && !NOT_TEXT.test(encoding) && iconv.encodingExists(encoding);
+  const known =
+    NAME.test(encoding) && !NOT_TEXT.test(encoding) && (UTF8.test(encoding) || iconv().encodingExists(encoding));
   if (!known) throw new BridgeError('unsupported_encoding', { encoding: String(encoding).slice(0, 40) });
 }
 
@@ -18,15 +19,15 @@ export function assertEncoding(encoding: string): void {
 export function encodeText(text: string, encoding: string): Buffer | undefined {
   if (!text.isWellFormed()) return undefined;
   if (UTF8.test(encoding)) return Buffer.from(text, 'utf8');
-  const bytes = iconv.encode(text, encoding, { addBOM: false });
+  const bytes = iconv().encode(text, encoding, { addBOM: false });
   // iconv-lite writes a question mark for what it cannot encode; only what reads back the same was all written.
-  return iconv.decode(bytes, encoding, { stripBOM: false }) === text ? bytes : undefined;
+  return iconv().decode(bytes, encoding, { stripBOM: false }) === text ? bytes : undefined;
 }
 
 /** Bytes as text, or undefined where they are not of that encoding. A byte order mark stays. */
 export function decodeBytes(bytes: Buffer, encoding: string): string | undefined {
   if (UTF8.test(encoding)) return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
-  const text = iconv.decode(bytes, encoding, { stripBOM: false });
+  const text = iconv().decode(bytes, encoding, { stripBOM: false });
   if (!text.isWellFormed()) return undefined;
   // U+FFFD stands for what could not be read, unless the file holds that very character.
   const whole = !text.includes('\ufffd') && !/^utf-?(?:16|32)|^ucs/i.test(encoding);
@@ -41,3 +42,13 @@ export function decodeFirst(bytes: Buffer, encodings: readonly string[], path: s
   }
   throw new BridgeError('undecodable', { tried: encodings }, { path });
 }
+
+/**
+ * Its tables are read only where something else than UTF-8 is spoken of. By `require`, because Node 20 sometimes hands out a
+ * CommonJS module that two dynamic imports load at once before it has run: empty.
+ */
+function iconv(): typeof import('iconv-lite') {
+  return require('iconv-lite');
+}
+
+const require = createRequire(import.meta.url);
