@@ -1,3 +1,4 @@
+export type { Activity, ClientFigures } from './audit/activity.ts';
 export { openLog } from './audit/log.ts';
 export * from './bridge/index.ts';
 export { type Config, ConfigError, configFromDirs, loadConfig, type RootConfig } from './config/index.ts';

@@ -1,4 +1,4 @@
-export type { AuthConfig, TokenConfig } from './auth-config.ts';
+export type { AuthConfig } from './auth-config.ts';
 export { builtIntroduction } from './built-introduction.ts';
 export { type ClassicFlags, classicConfig } from './classic-config.ts';
 export type {
