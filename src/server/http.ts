@@ -20,6 +20,8 @@ export interface HttpOptions {
   /** 0 takes any free port. */
   readonly port: number;
   readonly sessions?: SessionLimits;
+  /** False to have the SDK answer everything. */
+  readonly lane?: boolean;
 }
 
 export interface HttpServing {
@@ -45,8 +47,8 @@ export interface Mount {
 export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: HttpOptions): Promise<HttpServing> {
   const [{ service }] = mounts;
   const { principals } = service;
-  const limits = options.sessions ?? SESSION_LIMITS;
-  const endpoints = new Map(mounts.map((mount) => [mount.path, mcpEndpoint(mount.service, limits)]));
+  const { sessions = SESSION_LIMITS, lane = true } = options;
+  const endpoints = new Map(mounts.map((mount) => [mount.path, mcpEndpoint(mount.service, { sessions, lane })]));
   const loopbackOnly = isLoopbackAddress(options.host);
   const posts = new Set<Promise<void>>();
   let closing = false;

@@ -5,6 +5,11 @@ import {
   isLegacyRequest,
   type McpHttpHandler,
 } from '@modelcontextprotocol/server';
+import { introduce } from './introduction.ts';
+import { cancelIn, HttpLane } from './lane/http-lane.ts';
+import { Lane } from './lane/lane.ts';
+import { laneTools } from './lane/lane-tools.ts';
+import { plainRequest } from './lane/plain-request.ts';
 import { mcpServerFactory } from './mcp-server.ts';
 import { type Peer, sessionPeer } from './peer.ts';
 import type { Principal } from './principals.ts';
@@ -20,20 +25,38 @@ export interface McpEndpoint {
   close(): Promise<void>;
 }
 
+export interface EndpointOptions {
+  readonly sessions: SessionLimits;
+  /** Whether plain requests are answered without the SDK. */
+  readonly lane: boolean;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Parsed; undefined if there is none. */
+  readonly body: unknown;
+  readonly principal: Principal | undefined;
+}
+
 /** Streamable HTTP for both eras: 2026-07-28 clients without state, older ones in sessions. */
-export function mcpEndpoint(service: Service, limits: SessionLimits): McpEndpoint {
-  const newServer = mcpServerFactory(service);
+export function mcpEndpoint(service: Service, { sessions: limits, lane: usesLane }: EndpointOptions): McpEndpoint {
+  const introduction = introduce(service.dialect);
+  const newServer = mcpServerFactory(service, introduction);
+  const tools = laneTools(service);
+  const lane = new HttpLane(new Lane(introduction, async () => tools));
   const sessions = new Sessions((owner) => {
     const peer = owner ?? sessionPeer(service.roots);
     const server = newServer(peer, 'legacy');
     // What belongs to a principal does not end with one of its sessions.
     if (peer.client?.kind === 'session') server.onclose = () => service.agent?.drop(peer.client?.key ?? '');
-    return server;
+    return { server, peer };
   }, limits);
   const onerror = (error: Error): void => service.logger.debug({ problem: error.name }, 'protocol error');
   const handler = (peer: Peer): McpHttpHandler =>
     createMcpHandler(() => newServer(peer, 'modern'), { legacy: 'reject', onerror });
-  const anyone = handler({ client: undefined, roots: service.roots });
+  const nobody: Peer = { client: undefined, roots: service.roots };
+  const anyone = handler(nobody);
   /** One for each principal, so that none shares even the SDK's state with another. Bounded by the config. */
   const modern = new Map<Principal, McpHttpHandler>();
   const modernOf = (principal: Principal | undefined): McpHttpHandler => {
@@ -50,10 +73,32 @@ export function mcpEndpoint(service: Service, limits: SessionLimits): McpEndpoin
     if (request.method !== 'POST' && request.method !== 'GET' && request.method !== 'DELETE') {
       return sendError(response, { ...METHOD_NOT_ALLOWED, headers: { allow: 'GET, POST, DELETE' } });
     }
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
     const body = await bodyOf(request, response);
     if (body === REFUSED) return;
+    if (usesLane && (await answeredByLane({ request, response, body, principal }))) return;
+    await answerBySdk({ request, response, body, principal });
+  };
+
+  const answeredByLane = async ({ request, response, body, principal }: Exchange): Promise<boolean> => {
+    const plain = plainRequest(body);
+    if (plain?.modern) return lane.modern({ request, response, plain }, principal ?? nobody);
+    const { 'mcp-session-id': id } = request.headers;
+    const session = typeof id === 'string' ? sessions.enter(id, principal) : undefined;
+    if (session === undefined) return false;
+    try {
+      if (plain !== undefined) return await lane.inSession({ request, response, plain }, session);
+      // The SDK hears of it too: it may be about a call of its own.
+      cancelIn(session, body);
+      return false;
+    } finally {
+      session.leave();
+    }
+  };
+
+  const answerBySdk = async ({ request, response, body, principal }: Exchange): Promise<void> => {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    if (response.destroyed) gone.abort();
     const web = toWebRequest(request, gone.signal);
     const parsed = body === undefined ? {} : { parsedBody: body };
     if (!(await isLegacyRequest(web, body))) {

@@ -1,9 +1,13 @@
 import { Server } from '@modelcontextprotocol/server';
 import { expect, test, vi } from 'vitest';
+import { Roots } from '../tools/roots.ts';
 import type { Principal } from './principals.ts';
 import { type Entered, Sessions } from './sessions.ts';
 
-const newServer = (): Server => new Server({ name: 'test', version: '0' }, { capabilities: {} });
+const newServer = () => ({
+  server: new Server({ name: 'test', version: '0' }, { capabilities: {} }),
+  peer: { client: undefined, roots: new Roots([]) },
+});
 
 async function initialize(sessions: Sessions, owner?: Principal): Promise<string | undefined> {
   const entered = await sessions.open(owner);
@@ -47,8 +51,11 @@ test('a session answers to its owner alone', async () => {
 test('the end of a session is told, once, in whatever way it comes', async () => {
   const ended: (Principal | undefined)[] = [];
   const owners = [{}, {}, {}] as Principal[];
-  const telling = (owner: Principal | undefined): Server =>
-    Object.assign(newServer(), { onclose: () => void ended.push(owner) });
+  const telling = (owner: Principal | undefined) => {
+    const made = newServer();
+    made.server.onclose = () => void ended.push(owner);
+    return made;
+  };
   const sessions = new Sessions(telling, { maxSessions: 2, idleMs: 60_000 });
   const first = await initialize(sessions, owners[0]);
   await initialize(sessions, owners[1]);
@@ -99,7 +106,7 @@ test('sessions that are being opened count', async () => {
 test('a session is not evicted before its first answer is sent', async () => {
   const sessions = new Sessions(newServer, { maxSessions: 1, idleMs: 60_000 });
   const first = await sessions.open();
-  const id = await finish({ transport: first?.transport as Entered['transport'], leave: () => {} });
+  const id = await finish({ ...(first as Entered), leave: () => {} });
   expect(await sessions.open()).toBeUndefined();
   first?.leave();
   expect(sessions.enter(id ?? '')).toBeDefined();

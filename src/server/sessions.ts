@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import type { LaneCall } from './lane/lane.ts';
+import type { Peer } from './peer.ts';
 import type { Principal } from './principals.ts';
 
 export interface SessionLimits {
@@ -12,6 +14,9 @@ export const SESSION_LIMITS: SessionLimits = { maxSessions: 1_000, idleMs: 30 * 
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly peer: Peer;
+  /** Calls under way that the SDK does not know of, by the ids of their requests. They end with the session. */
+  readonly calls: Map<string | number, LaneCall>;
   /** The one principal that it answers to; undefined where there are none. */
   readonly owner: Principal | undefined;
   /** Requests being answered, open event streams included. */
@@ -20,14 +25,13 @@ interface Session {
 }
 
 /** A session in use. */
-export interface Entered {
-  readonly transport: WebStandardStreamableHTTPServerTransport;
+export interface Entered extends Pick<Session, 'transport' | 'peer' | 'calls'> {
   /** To be called once, when the request that entered is answered. */
   leave(): void;
 }
 
-/** Its `onclose` is called when the session ends, in whatever way. */
-type NewSessionServer = (owner: Principal | undefined) => Server;
+/** The server of a new session, and who is at its other end. Its `onclose` is called when the session ends, in whatever way. */
+type NewSessionServer = (owner: Principal | undefined) => { readonly server: Server; readonly peer: Peer };
 
 /**
  * The sessions of 2025-era clients, bounded in number and in idle time. When all are taken, the one unused for longest
@@ -67,7 +71,8 @@ export class Sessions {
         this.#sessions.set(given, session);
       },
     });
-    const session: Session = { transport, owner, open: 1, lastUsed: Date.now() };
+    const { server, peer } = this.#newServer(owner);
+    const session: Session = { transport, peer, calls: new Map(), owner, open: 1, lastUsed: Date.now() };
     const leave = (): void => {
       if (id !== undefined) {
         this.#touch(id, session, -1);
@@ -78,10 +83,10 @@ export class Sessions {
     };
     this.#opening += 1;
     try {
-      const server = this.#newServer(owner);
       const { onclose } = server;
       server.onclose = () => {
         this.#sessions.delete(transport.sessionId ?? '');
+        for (const call of session.calls.values()) call.cancel();
         onclose?.();
       };
       await server.connect(transport);
@@ -89,7 +94,7 @@ export class Sessions {
       leave();
       throw error;
     }
-    return { transport, leave };
+    return { transport, peer, calls: session.calls, leave };
   }
 
   /** Marks a session as in use until `leave` is called; undefined if this owner has none of that id. */
@@ -97,7 +102,8 @@ export class Sessions {
     const session = this.#sessions.get(id);
     if (session === undefined || session.owner !== owner) return undefined;
     this.#touch(id, session, 1);
-    return { transport: session.transport, leave: () => this.#touch(id, session, -1) };
+    const { transport, peer, calls } = session;
+    return { transport, peer, calls, leave: () => this.#touch(id, session, -1) };
   }
 
   async close(): Promise<void> {

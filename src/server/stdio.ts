@@ -29,26 +29,28 @@ export function startStdio({ introduction, shared, load }: StdioParts): StdioSer
   const { stdin, stdout } = process;
   const { logger, running } = shared;
   const onerror = (error: Error): void => logger.debug({ problem: error.name }, 'protocol error');
-  const starting: Promise<unknown>[] = [];
   let service: Promise<Service> | undefined;
   const loaded = (): Promise<Service> => {
-    if (service === undefined) {
-      service = load();
-      starting.push(service);
-    }
+    service ??= load();
     return service;
   };
-  const loadTools = async () => {
-    const [{ laneTools }, loadedService] = await Promise.all([import('./lane/lane-tools.ts'), loaded()]);
-    return laneTools(loadedService);
+  /** What is being loaded because a request needs it. */
+  const starting: Promise<unknown>[] = [];
+  const started = <T>(start: () => Promise<T>): Promise<T> => {
+    const promise = start();
+    starting.push(promise);
+    return promise;
   };
-  const serveSdk: ServeSdk = (transport) => {
-    const serving = Promise.all([import('./serve-sdk-stdio.ts'), loaded()]).then(([{ serveSdkStdio }, loadedService]) =>
-      serveSdkStdio(loadedService, { introduction, transport, onerror }),
-    );
-    starting.push(serving);
-    return serving;
-  };
+  const loadTools = () =>
+    started(async () => {
+      const [{ laneTools }, spoken] = await Promise.all([import('./lane/lane-tools.ts'), loaded()]);
+      return laneTools(spoken);
+    });
+  const serveSdk: ServeSdk = (transport) =>
+    started(async () => {
+      const [{ serveSdkStdio }, spoken] = await Promise.all([import('./serve-sdk-stdio.ts'), loaded()]);
+      return serveSdkStdio(spoken, { introduction, transport, onerror });
+    });
 
   const transport = new StdioTransport(stdin, stdout);
   const conversation = new StdioConversation({
@@ -63,9 +65,11 @@ export function startStdio({ introduction, shared, load }: StdioParts): StdioSer
 
   const gone = new Promise<void>((resolve) => {
     const inputEnded = async (): Promise<void> => {
-      await new Promise((settled) => setImmediate(settled));
-      await Promise.allSettled(starting);
-      await new Promise((settled) => setImmediate(settled));
+      await nextTurn();
+      for (let waited = 0; waited < starting.length; await nextTurn()) {
+        waited = starting.length;
+        await Promise.allSettled(starting);
+      }
       await running.drain(AFTER_INPUT_MS);
       resolve();
     };
@@ -86,4 +90,8 @@ export function startStdio({ introduction, shared, load }: StdioParts): StdioSer
       clearTimeout(timer);
     },
   };
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

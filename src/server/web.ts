@@ -46,7 +46,8 @@ export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Req
 
 /** Writes what the SDK answered, chunk by chunk at the pace of the client; stops when the client goes away. */
 export async function sendWebResponse(response: ServerResponse, answer: Response, signal: AbortSignal): Promise<void> {
-  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  // A stream may have begun before the SDK was asked.
+  if (!response.headersSent) response.writeHead(answer.status, Object.fromEntries(answer.headers));
   if (answer.body === null) {
     response.end();
     return;

@@ -47,6 +47,12 @@ function eraOf(meta: Fields): 'legacy' | 'modern' | undefined {
   return complete && (info === undefined || isClientInfo(info)) ? 'modern' : undefined;
 }
 
+/** Whether the client of a request of 2026-07-28 can be asked something before it gets its answer. */
+export function canBeAsked({ params }: PlainRequest): boolean {
+  const { _meta } = params as { _meta?: Record<string, Fields | undefined> };
+  return _meta?.[CAPABILITIES]?.sampling !== undefined;
+}
+
 /** What a client may call a request, and by what name it asks for progress. */
 export function isId(value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value);
