@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
+import type { LibraryHandle } from 'koffi';
 import type { EntryType } from './dir.ts';
 import { exactName } from './exact-name.ts';
 
@@ -86,19 +87,17 @@ function bind(renameat2: number): Kernel {
   const rename = libc.func(
     'long syscall(long number, int fromfd, const void *from, int tofd, const void *to, unsigned int flags)',
   );
-  const stat = libc.func(
-    'long syscall(long number, int dirfd, const char *path, int flags, unsigned int mask, void *into)',
-  );
+  const stat = statxOf(libc);
   const openName = libc.func('int openat(int dirfd, const char *name, int flags)');
   const openBytes = libc.func('int openat(int dirfd, const void *name, int flags)');
   const entries = libc.func('long syscall(long number, int fd, void *into, size_t size)');
   const how = Buffer.alloc(24);
-  const status = Buffer.alloc(STATX_BYTES);
+  const status = new Uint32Array(STATX_BYTES / 4);
   const listing = Buffer.alloc(GETDENTS_BYTES);
   how.writeBigUInt64LE(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS, 16);
 
   const look = (fd: number, name: string, flags: number): Brief | undefined =>
-    Number(stat(STATX[process.arch] ?? 0, fd, name, flags, STATX_BASIC, status)) === 0 ? brief(status) : undefined;
+    stat(fd, name, flags, STATX_BASIC, status) === 0 ? brief(status) : undefined;
   const succeeds = (...call: [number, Buffer, number, Buffer, number]): boolean =>
     Number(rename(renameat2, ...call)) === 0;
 
@@ -138,20 +137,39 @@ function cString(name: string | Buffer): Buffer {
   return Buffer.concat([typeof name === 'string' ? Buffer.from(name) : name, Buffer.alloc(1)]);
 }
 
-const S_IFMT = 0o170000;
-const TYPES: ReadonlyMap<number, EntryType> = new Map([
-  [0o100000, 'file'],
-  [0o040000, 'directory'],
-  [0o120000, 'symlink'],
-]);
+/** A system library that is too old to know statx by name can still be asked for it by number, which takes longer. */
+function statxOf(libc: LibraryHandle): (...call: [number, string, number, number, Uint32Array]) => number {
+  try {
+    return libc.func('int statx(int dirfd, const char *path, int flags, unsigned int mask, void *into)');
+  } catch {
+    const call = libc.func(
+      'long syscall(long number, int dirfd, const char *path, int flags, unsigned int mask, void *into)',
+    );
+    const number = STATX[process.arch] ?? 0;
+    return (...rest) => Number(call(number, ...rest));
+  }
+}
 
-/** Takes a `struct statx` apart: mode at 28, size at 40, mtime at 112. */
-function brief(status: Buffer): Brief {
+const S_IFMT = 0o170000;
+const S_IFREG = 0o100000;
+const S_IFDIR = 0o040000;
+const S_IFLNK = 0o120000;
+
+/** Takes a `struct statx` apart, in words of four bytes: mode in the 7th, size in the 10th and 11th, mtime from the 28th on. */
+function brief(status: Uint32Array): Brief {
+  const word = (at: number): number => status[at] as number;
   return {
-    type: TYPES.get(status.readUInt16LE(28) & S_IFMT) ?? 'other',
-    size: status.readUInt32LE(40) + status.readUInt32LE(44) * 2 ** 32,
-    mtimeMs: (status.readUInt32LE(112) + status.readInt32LE(116) * 2 ** 32) * 1000 + status.readUInt32LE(120) / 1e6,
+    type: typeOfMode(word(7) & S_IFMT),
+    size: word(10) + word(11) * 2 ** 32,
+    // The upper half of the seconds has the sign.
+    mtimeMs: (word(28) + (word(29) | 0) * 2 ** 32) * 1000 + word(30) / 1e6,
   };
+}
+
+function typeOfMode(format: number): EntryType {
+  if (format === S_IFREG) return 'file';
+  if (format === S_IFDIR) return 'directory';
+  return format === S_IFLNK ? 'symlink' : 'other';
 }
 
 const DIRENT_TYPES: Readonly<Record<number, EntryType>> = { 4: 'directory', 8: 'file', 10: 'symlink' };
