@@ -25,6 +25,14 @@ describe.each([workspace, memory, classic, guide])('tools/list of $name', (diale
   });
 });
 
+test.each([workspace, memory, classic, guide])(
+  'only names of roots and paths go into the log of $name',
+  ({ tools }) => {
+    const logged = new Set(tools.flatMap(({ subject }) => subject));
+    expect([...logged].filter((name) => !/(?:^|_)(?:root|path)$|^source$|^destination$/.test(name))).toEqual([]);
+  },
+);
+
 test('what only adds destroys nothing, but adds again when repeated', () => {
   const insert = describeTools(memory).find(({ name }) => name === 'insert');
   expect(insert?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: false });
