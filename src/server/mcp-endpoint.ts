@@ -5,6 +5,7 @@ import {
   isLegacyRequest,
   type McpHttpHandler,
 } from '@modelcontextprotocol/server';
+import { Departure } from './departure.ts';
 import { introduce } from './introduction.ts';
 import { cancelIn, HttpLane } from './lane/http-lane.ts';
 import { Lane } from './lane/lane.ts';
@@ -34,6 +35,7 @@ export interface EndpointOptions {
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly departure: Departure;
   /** Parsed; undefined if there is none. */
   readonly body: unknown;
   readonly principal: Principal | undefined;
@@ -73,15 +75,18 @@ export function mcpEndpoint(service: Service, { sessions: limits, lane: usesLane
     if (request.method !== 'POST' && request.method !== 'GET' && request.method !== 'DELETE') {
       return sendError(response, { ...METHOD_NOT_ALLOWED, headers: { allow: 'GET, POST, DELETE' } });
     }
+    const departure = new Departure(response);
     const body = await bodyOf(request, response);
     if (body === REFUSED) return;
-    if (usesLane && (await answeredByLane({ request, response, body, principal }))) return;
-    await answerBySdk({ request, response, body, principal });
+    const exchange: Exchange = { request, response, departure, body, principal };
+    if (usesLane && (await answeredByLane(exchange))) return;
+    await answerBySdk(exchange);
   };
 
-  const answeredByLane = async ({ request, response, body, principal }: Exchange): Promise<boolean> => {
+  const answeredByLane = async (exchange: Exchange): Promise<boolean> => {
+    const { request, response, departure, body, principal } = exchange;
     const plain = plainRequest(body);
-    if (plain?.modern) return lane.modern({ request, response, plain }, principal ?? nobody);
+    if (plain?.modern) return lane.modern({ request, response, plain }, { peer: principal ?? nobody, departure });
     const { 'mcp-session-id': id } = request.headers;
     const session = typeof id === 'string' ? sessions.enter(id, principal) : undefined;
     if (session === undefined) return false;
@@ -95,19 +100,17 @@ export function mcpEndpoint(service: Service, { sessions: limits, lane: usesLane
     }
   };
 
-  const answerBySdk = async ({ request, response, body, principal }: Exchange): Promise<void> => {
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    if (response.destroyed) gone.abort();
-    const web = toWebRequest(request, gone.signal);
+  const answerBySdk = async ({ request, response, departure, body, principal }: Exchange): Promise<void> => {
+    const { signal } = departure;
+    const web = toWebRequest(request, signal);
     const parsed = body === undefined ? {} : { parsedBody: body };
     if (!(await isLegacyRequest(web, body))) {
-      return sendWebResponse(response, await modernOf(principal).fetch(web, parsed), gone.signal);
+      return sendWebResponse(response, await modernOf(principal).fetch(web, parsed), signal);
     }
     const session = await enterSession(request, body, principal);
     if ('status' in session) return sendError(response, session);
     try {
-      await sendWebResponse(response, await session.transport.handleRequest(web, parsed), gone.signal);
+      await sendWebResponse(response, await session.transport.handleRequest(web, parsed), signal);
     } finally {
       session.leave();
     }

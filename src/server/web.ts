@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasRoom } from './has-room.ts';
 
@@ -18,20 +19,47 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
   if (encoding !== 'identity') throw new BadBody(415, 'Unsupported Media Type: the body must not be compressed');
   const tooLarge = new BadBody(413, `Payload Too Large: the body must not exceed ${maxBytes} bytes`);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge;
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // Leaving the loop must not destroy the connection, on which the refusal still has to travel.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) throw tooLarge;
-    chunks.push(chunk);
-  }
+  const bytes = await bodyBytes(request, maxBytes, tooLarge);
   try {
     // Bytes that are not UTF-8 must not reach a file as replacement characters.
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
+    if (!isUtf8(bytes)) throw new Error('not UTF-8');
+    return JSON.parse(bytes.toString('utf8', startsWithMark(bytes) ? 3 : 0));
   } catch {
     throw new BadBody(400, 'Parse error: the body is not valid JSON');
   }
+}
+
+/** All of a body, or `tooLarge`. Rejects also if the client breaks off. Events are heard one by one, since an iterator costs more. */
+function bodyBytes(request: IncomingMessage, maxBytes: number, tooLarge: BadBody): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (): void => {
+      request.off('data', onData).off('end', onEnd).off('error', onFailure).off('close', onFailure);
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size <= maxBytes) return;
+      settle();
+      reject(tooLarge);
+    };
+    const onEnd = (): void => {
+      settle();
+      const [first, ...more] = chunks;
+      resolve(first !== undefined && more.length === 0 ? first : Buffer.concat(chunks));
+    };
+    const onFailure = (): void => {
+      settle();
+      reject(new Error('the client broke off'));
+    };
+    request.on('data', onData).on('end', onEnd).on('error', onFailure).on('close', onFailure);
+  });
+}
+
+/** The mark by which some programs begin a text in UTF-8. It is no part of the text. */
+function startsWithMark(bytes: Buffer): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
 
 /** The request as the SDK wants it, without its body: that is handed over parsed. */

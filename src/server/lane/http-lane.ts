@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Departure } from '../departure.ts';
 import type { Peer } from '../peer.ts';
 import { LEGACY_VERSIONS } from './answers.ts';
 import { HttpExchange } from './http-exchange.ts';
@@ -11,6 +12,11 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly plain: PlainRequest;
+}
+
+interface Caller {
+  readonly peer: Peer;
+  readonly departure: Departure;
 }
 
 /** What the lane has to know of a session. */
@@ -30,21 +36,20 @@ export class HttpLane {
   }
 
   /** Answers a request of 2026-07-28. False if it is for the SDK, and nothing was sent. */
-  async modern({ request, response, plain }: Exchange, peer: Peer): Promise<boolean> {
+  async modern({ request, response, plain }: Exchange, { peer, departure }: Caller): Promise<boolean> {
     if (!isPlainModernPost(request, plain)) return false;
     // Progress turns the answer into a stream, in which the SDK could not go on.
     if (plain.progressToken !== undefined && canBeAsked(plain)) return false;
     const exchange = new HttpExchange(response, { stream: false });
+    if (departure.happened) return exchange.end(undefined);
     const reply = this.#lane.reply(plain);
     if (reply !== undefined) return exchange.end(reply);
     const call = this.#lane.call(plain, { peer, notify: (json) => exchange.notify(json) });
     if (call === undefined) return false;
     // A client of this revision cancels a call by going away.
-    const gone = (): void => call.cancel();
-    response.once('close', gone);
-    if (response.destroyed) gone();
+    departure.listener = () => call.cancel();
     const answer = await call.answer;
-    response.off('close', gone);
+    departure.listener = undefined;
     return answer !== FOR_THE_SDK && exchange.end(answer);
   }
 
