@@ -1,7 +1,19 @@
 export type { Activity, ClientFigures } from './audit/activity.ts';
 export { openLog } from './audit/log.ts';
 export * from './bridge/index.ts';
-export { type Config, ConfigError, configFromDirs, loadConfig, type RootConfig } from './config/index.ts';
+export {
+  type AgentConfig,
+  type AgentRootConfig,
+  type AuthConfig,
+  type Config,
+  ConfigError,
+  configFromDirs,
+  type DialectConfig,
+  type LocalRootConfig,
+  loadConfig,
+  type ProjectConfig,
+  type RootConfig,
+} from './config/index.ts';
 export { classic } from './dialects/classic/index.ts';
 export { guide } from './dialects/guide/index.ts';
 export { FileStorage } from './dialects/memory/file-storage.ts';

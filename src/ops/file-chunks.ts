@@ -2,7 +2,7 @@ import type { ReadableFile, Root } from '../fence/index.ts';
 import { type Control, throwIfAborted } from './control.ts';
 import { isEnd } from './read-at.ts';
 
-export const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 /** So much is read on this thread, since a small read costs less than handing it to another. */
 const AT_ONCE_BYTES = 2 * CHUNK_BYTES;
 const LEAST_BYTES = 4096;

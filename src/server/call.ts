@@ -36,7 +36,7 @@ export interface CallRequest {
 }
 
 /** The client asked for a tool that does not exist: an error of the protocol, with its code for invalid parameters. */
-export class UnknownTool extends Error {
+class UnknownTool extends Error {
   readonly code = -32602;
 
   constructor(message: string) {

@@ -22,7 +22,7 @@ export interface Limits {
 }
 
 /** What a root's name stands for: a folder of this machine, or files of the client's side. */
-export type Place =
+type Place =
   | { readonly root: Root; readonly agent?: undefined }
   | { readonly root?: undefined; readonly agent: AgentRoot };
 

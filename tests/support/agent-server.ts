@@ -36,11 +36,11 @@ export const TWO_CONNECTIONS: readonly Connection[] = [
 ];
 
 /** On HTTP the client has a token, since a client without identity has nothing kept for it between calls. */
-export const TOKEN = 'token-of-the-agent-0123456789abcdef';
+const TOKEN = 'token-of-the-agent-0123456789abcdef';
 const AUTH = { tokens: [{ name: 'agent', token_env: 'AGENT_TOKEN', roots: ['workspace', 'laptop'] }] };
 
 /** What stands in every file of these tests, so that the log can be searched for it. */
-export const CONTENT_MARK = 'kept-private';
+const CONTENT_MARK = 'kept-private';
 
 /** A text that must not be found in the log. */
 export function secret(name: string): string {
@@ -233,7 +233,7 @@ const ERROR_TYPES = ['security', 'validation', 'not_found', 'permission', 'timeo
 const RESULT_FIELDS = ['success', 'data', 'message', 'warnings', 'stats', 'error', 'error_type', 'instruction'];
 
 /** What holds for every answer of every tool. */
-export function assertAnswer(tool: string, { isError, text, structured, raw }: CallResult, base: string): void {
+function assertAnswer(tool: string, { isError, text, structured, raw }: CallResult, base: string): void {
   const wire = JSON.stringify(raw);
   assert(!wire.includes(base) && !wire.includes('/proc/'), `a host path is in the answer: ${wire}`);
   assert.equal(raw.content.length, 1);

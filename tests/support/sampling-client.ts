@@ -100,11 +100,6 @@ export function cutOff(text: string): Answer {
   return { ...resultOf(text), stopReason: 'maxTokens' };
 }
 
-/** Never answers. What waits for it is given up when the client closes. */
-export function silence(): Promise<Answer> {
-  return new Promise(() => {});
-}
-
 /** An answer that is held back until the test lets it go. */
 export class Held {
   #arrive = (): void => {};

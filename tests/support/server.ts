@@ -13,7 +13,7 @@ export const BIN = fileURLToPath(new URL('../../dist/bin.js', import.meta.url));
 export type TransportName = 'http' | 'stdio';
 export type Era = 'legacy' | 'modern';
 
-export interface RootSpec {
+interface RootSpec {
   readonly name: string;
   /** A folder of this machine; a root of kind `agent` has none. */
   readonly path?: string;

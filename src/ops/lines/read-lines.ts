@@ -9,7 +9,7 @@ import { LineMarks, type LineWork } from './line-marks.ts';
 const SMALL_BYTES = 128 * 1024;
 
 /** Some lines, counted from 1; all that follow without a limit. */
-export interface LineRange {
+interface LineRange {
   readonly offset: number;
   readonly limit?: number | undefined;
 }
