@@ -6,7 +6,7 @@ import { programOf } from './automaton/program.ts';
 import { LineByLine } from './line-by-line.ts';
 import { FilteredScan, type LineScan, PlainScan } from './line-scan.ts';
 import { choosePrefilter } from './prefilter/choose-prefilter.ts';
-import { NeedlePrefilter } from './prefilter/needle-prefilter.ts';
+import { needlePrefilter } from './prefilter/needle-prefilter.ts';
 
 /** Compiling takes time with the length, and nobody writes such a pattern by hand. */
 const MAX_PATTERN_LENGTH = 64 * 1024;
@@ -38,8 +38,8 @@ export function compileLinePattern({ pattern, literal, caseInsensitive }: LinePa
 function scannerFor(regex: RE2JS): LinePattern['scan'] {
   const text = onlyText(regex);
   if (text !== undefined) {
-    const needle = new NeedlePrefilter([Buffer.from(text)]);
-    return (region) => needle.over(region);
+    // Where it is, there is nothing to look at more closely.
+    return needlePrefilter([Buffer.from(text)]);
   }
   const lineByLine = new LineByLine((line) => regex.test(line));
   const program = programOf(regex);
@@ -47,7 +47,7 @@ function scannerFor(regex: RE2JS): LinePattern['scan'] {
   const matcher = automated ? new LineAutomaton(program, lineByLine) : lineByLine;
   const prefilter = choosePrefilter(regex, program);
   if (prefilter === undefined) return (region) => new PlainScan(region, matcher);
-  return (region) => new FilteredScan(region, matcher, prefilter.over(region));
+  return (region) => new FilteredScan(region, matcher, prefilter(region));
 }
 
 /** The text, if the pattern is nothing but a text within one line. */

@@ -1,6 +1,6 @@
 import { lineEnd, lineStart } from './line-bounds.ts';
 import type { LineMatcher } from './line-matcher.ts';
-import { type Finder, VAIN } from './prefilter/prefilter.ts';
+import { type Finder, PATIENCE, VAIN } from './prefilter/prefilter.ts';
 
 /** Goes through a region of whole lines, from one matching line to the next. */
 export interface LineScan {
@@ -23,15 +23,12 @@ export class PlainScan implements LineScan {
   }
 }
 
-/** A prefilter may be in vain for so many bytes before it has to prove its worth. */
-const PATIENCE = 4096;
-
 /** Looks at lines that a prefilter finds, as long as that saves time. */
 export class FilteredScan implements LineScan {
   readonly #region: Buffer;
   readonly #matcher: LineMatcher;
   readonly #finder: Finder;
-  #lost = 0;
+  #spent = 0;
 
   constructor(region: Buffer, matcher: LineMatcher, finder: Finder) {
     this.#region = region;
@@ -42,14 +39,14 @@ export class FilteredScan implements LineScan {
   next(from: number): number {
     const region = this.#region;
     for (let floor = from; floor < region.length; ) {
-      if (this.#lost + this.#finder.lost > PATIENCE + floor) return this.#matcher.next(region, floor, region.length);
+      if (this.#spent + this.#finder.spent > PATIENCE + floor) return this.#matcher.next(region, floor, region.length);
       const at = this.#finder.next(floor);
       if (at === -1) return -1;
       const start = lineStart(region, floor, at);
       const end = lineEnd(region, at, region.length);
       const found = this.#matcher.next(region, start, end);
       if (found !== -1) return found;
-      this.#lost += VAIN + end - start;
+      this.#spent += VAIN + end - start;
       floor = end;
     }
     return -1;

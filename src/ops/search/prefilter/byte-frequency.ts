@@ -22,12 +22,22 @@ const TIERS: readonly (readonly [perMille: number, bytes: string])[] = [
 const CONTROL = 0.05;
 const BEYOND_ASCII = 0.25;
 
-const PER_MILLE = Float64Array.from({ length: 256 }, (_, byte) => {
-  if (byte >= 0x80) return BEYOND_ASCII;
-  return TIERS.find(([, bytes]) => bytes.includes(String.fromCharCode(byte)))?.[0] ?? CONTROL;
+/** How much of a text each byte makes up, typically. */
+export const FREQUENCIES: readonly number[] = Array.from({ length: 256 }, (_, byte) => {
+  const tier = TIERS.find(([, bytes]) => bytes.includes(String.fromCharCode(byte)));
+  return (tier?.[0] ?? (byte < 0x80 ? CONTROL : BEYOND_ASCII)) / 1000;
 });
 
-/** How much of a text a byte makes up, typically. */
-export function frequencyOf(byte: number): number {
-  return (PER_MILLE[byte] as number) / 1000;
+/** How much of it some bytes make up together. */
+export function frequencyOf(bytes: Iterable<number>): number {
+  let sum = 0;
+  for (const byte of bytes) sum += FREQUENCIES[byte] as number;
+  return Math.min(1, sum);
+}
+
+/** How likely things that make up so much of a text follow each other. Such come together, so it is more than the product. */
+export function chanceOf(frequencies: Iterable<number>): number {
+  let chance = 1;
+  for (const frequency of frequencies) chance *= frequency;
+  return chance ** 0.8;
 }

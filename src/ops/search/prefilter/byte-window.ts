@@ -5,15 +5,15 @@ import { cutPoints } from './cut-points.ts';
 
 const LF = 0x0a;
 /** More places tell hardly more. */
-const LONGEST = 32;
-const MOST_WINDOWS = 32;
+const LONGEST = 16;
+const MOST_WINDOWS = 8;
 /** With more possibilities at one place, anything goes. */
 const MOST_THREADS = 64;
 /** Larger ones would take longer to look at than they take to run. */
 const LARGEST_PROGRAM = 10_000;
 
-/** Which bytes may be at each of some successive places: 1 for those that may. */
-export type ByteWindow = readonly Uint8Array[];
+/** Which bytes may be at each of some successive places. */
+export type ByteWindow = readonly (readonly number[])[];
 
 /** Windows of which every matching line fits each somewhere, as far as they are known. */
 export function windowsOf(program: Program): ByteWindow[] {
@@ -48,17 +48,17 @@ class Walk {
    * instruction which no match can avoid. Adds to `covered` those for which no other window would tell more.
    */
   windowFrom(cut: number | undefined, covered: Set<number>): ByteWindow {
-    const window: Uint8Array[] = [];
+    const window: number[][] = [];
     let threads: Threads = new Set(cut === undefined ? [] : [4 * cut]);
     if (cut === undefined) this.#open(this.#program.start, threads, AT_START);
     this.#passed = cut;
     while (!this.#ended && window.length < LONGEST && threads.size > 0 && threads.size <= MOST_THREADS) {
-      const bytes = new Uint8Array(256);
+      const bytes = new Array<number>(256).fill(0);
       const next: Threads = new Set();
       for (const thread of threads) this.#take(thread, bytes, next);
       // A match lies within one line.
       bytes[LF] = 0;
-      window.push(bytes);
+      window.push(listed(bytes));
       const [only] = threads;
       if (only !== undefined && threads.size === 1 && (only & 3) === 0 && !next.has(only)) covered.add(only >> 2);
       threads = next;
@@ -67,7 +67,7 @@ class Walk {
   }
 
   /** Adds the bytes that a thread may take, and the threads that follow. */
-  #take(thread: number, bytes: Uint8Array, next: Threads): void {
+  #take(thread: number, bytes: number[], next: Threads): void {
     const instruction = thread >> 2;
     const missing = thread & 3;
     const { runes, next: out } = this.#program.code[instruction] as Instruction;
@@ -98,6 +98,12 @@ class Walk {
   }
 }
 
+function listed(bytes: readonly number[]): number[] {
+  const list: number[] = [];
+  for (let byte = 0; byte < 256; byte += 1) if (bytes[byte] === 1) list.push(byte);
+  return list;
+}
+
 /** For each number of bytes: the first and the last character that has as many, and what is added to its first bits. */
 const LENGTHS = [
   { length: 1, low: 0, high: 0x7f, shift: 0, mark: 0 },
@@ -107,7 +113,7 @@ const LENGTHS = [
 ];
 
 /** Adds the bytes that characters of a set begin with. Returns how many bytes such characters have. */
-function addFirstBytes(set: RuneSet, bytes: Uint8Array): Set<number> {
+function addFirstBytes(set: RuneSet, bytes: number[]): Set<number> {
   const lengths = new Set<number>();
   for (let i = 0; i < set.length; i += 2) {
     for (const { length, low, high, shift, mark } of LENGTHS) {
