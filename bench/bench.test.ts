@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { bench } from './bench.js';
+import { chart } from './chart.js';
 import { GROUPS } from './groups/index.js';
 import { SCALES } from './scales.js';
 import { asText, ratioTable } from './table.js';
@@ -20,5 +21,6 @@ test('every group of the benchmark measures something and finds that both sides 
     ['write', 3],
   ]);
   expect(loads.map(({ clients }) => clients)).toEqual([1, 10, 50, 200, 1, 10, 50, 200]);
+  expect(chart({ curves, loads }).match(/<polyline class="ours"/g)).toHaveLength(curves.length + 2);
   expect(loads.filter(({ ours, theirs }) => ours.failures + theirs.failures > 0)).toEqual([]);
 });

@@ -6,3 +6,10 @@ export function figure(value, unit = 'ms') {
 }
 
 export const count = (value) => Math.round(value).toLocaleString('en');
+
+/** What a run worked on, in words. */
+export function dataInWords(data) {
+  return Object.entries(data)
+    .map(([name, { bytes }]) => (bytes ? `${name} (${count(bytes / 1e6)} MB)` : name))
+    .join(', ');
+}

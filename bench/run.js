@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import { parseArgs } from 'node:util';
 import { bench } from './bench.js';
 import { CACHE } from './data.js';
+import { dataInWords } from './figures.js';
 import { GROUPS } from './groups/index.js';
 import { machine } from './machine.js';
 import { SCALES } from './scales.js';
@@ -44,9 +45,8 @@ async function measure() {
     },
   });
   const facts = machine();
-  const sizes = Object.entries(data).map(([name, { bytes }]) => (bytes ? `${name} (${megabytes(bytes)})` : name));
   console.log(`\nRatios of time, ours to the other's: best of ${scale.rounds} interleaved rounds, lower is better.`);
-  console.log(`Data (${scaleName}), kept in ${CACHE}: ${sizes.join(', ')}.`);
+  console.log(`Data (${scaleName}), kept in ${CACHE}: ${dataInWords(data)}.`);
   console.log(`Node ${facts.node}, ${facts.platform} ${facts.kernel}, ${facts.cores} cores.\n`);
   console.log(asText(ratioTable(rows)));
   if (curves.length > 0) console.log(`\nHow cost grows\n${asText(curveTable(curves))}`);
@@ -64,8 +64,4 @@ async function measure() {
     console.error(`\n${wrong} rows with a wrong result.`);
     process.exitCode = 1;
   }
-}
-
-function megabytes(bytes) {
-  return `${Math.round(bytes / 1e6).toLocaleString('en')} MB`;
 }
