@@ -1,5 +1,9 @@
 import type { Piece, Stretch } from './stretch.ts';
 
+/** How much is taken at once: so many folders, or files as long as their names fit in 4 KB, or a part of a large file. */
+const MAX_LOAD = 16;
+const NAMES_PER_LOAD = 256;
+
 /** A place in the agenda: to do, under way, or found. */
 export interface Item<F> {
   state: 'todo' | 'taken' | 'done';
@@ -32,28 +36,34 @@ export class Agenda<F> {
     return this.#first === undefined;
   }
 
-  /** Takes the first stretch that is left, at most `bytes` of a file; with `first`, only if nothing before it is open. */
-  take(bytes: number, first: boolean): Item<F> | undefined {
+  /**
+   * Takes the first stretches that are left and follow each other, as many as make sense in one go, and at most `bytes` of
+   * a file. With `atFront`, only if nothing before them is open.
+   */
+  take({ bytes, atFront }: { bytes: number; atFront: boolean }): Item<F>[] {
+    const items: Item<F>[] = [];
     let item = this.#first;
-    while (item !== undefined && item.state !== 'todo') item = first ? undefined : item.next;
-    if (item === undefined) return undefined;
-    this.#todo -= 1;
-    item.state = 'taken';
-    const { stretch } = item;
-    if (stretch?.kind === 'lines' && stretch.range.to - stretch.range.from > bytes) {
-      const middle = stretch.range.from + bytes;
-      item.stretch = { ...stretch, range: { ...stretch.range, to: middle } };
-      this.#insert(item, { ...stretch, range: { ...stretch.range, from: middle } });
+    while (item !== undefined && item.state !== 'todo') item = atFront ? undefined : item.next;
+    for (let load = 0; item?.stretch !== undefined && item.state === 'todo'; item = item.next) {
+      load += loadOf(item.stretch);
+      if (items.length > 0 && load > MAX_LOAD) break;
+      item.state = 'taken';
+      this.#todo -= 1;
+      this.#cut(item, bytes);
+      items.push(item);
     }
-    return item;
+    return items;
   }
 
-  /** Puts in the place of a taken stretch what it turned into. */
-  replace(item: Item<F>, pieces: readonly Piece<F>[]): void {
-    item.state = 'done';
-    item.stretch = undefined;
-    this.#done += 1;
-    for (const piece of pieces.toReversed()) this.#insert(item, piece);
+  /** Puts in the place of taken stretches what they turned into. */
+  replace(items: readonly Item<F>[], pieces: readonly Piece<F>[]): void {
+    for (const item of items) {
+      item.state = 'done';
+      item.stretch = undefined;
+      this.#done += 1;
+    }
+    const last = items.at(-1);
+    if (last !== undefined) for (const piece of pieces.toReversed()) this.#insert(last, piece);
   }
 
   /** What was found next in path order; undefined if that is not known yet. */
@@ -65,6 +75,15 @@ export class Agenda<F> {
       if (found !== undefined) return found;
     }
     return undefined;
+  }
+
+  /** Leaves what is too much of a large file for later. */
+  #cut(item: Item<F>, bytes: number): void {
+    const { stretch } = item;
+    if (stretch?.kind !== 'lines' || stretch.range.to - stretch.range.from <= bytes) return;
+    const middle = stretch.range.from + bytes;
+    item.stretch = { ...stretch, range: { ...stretch.range, to: middle } };
+    this.#insert(item, { ...stretch, range: { ...stretch.range, from: middle } });
   }
 
   #insert(after: Item<F>, piece: Piece<F>): void {
@@ -80,4 +99,9 @@ export class Agenda<F> {
       this.#todo += 1;
     }
   }
+}
+
+function loadOf(stretch: Stretch): number {
+  if (stretch.kind === 'files') return stretch.names.length / NAMES_PER_LOAD;
+  return stretch.kind === 'lines' ? MAX_LOAD : 1;
 }

@@ -1,5 +1,5 @@
 import type { Entry, EntryType, Root } from '../../fence/index.ts';
-import { Budget } from './budget.ts';
+import { type Budget, COST } from './budget.ts';
 import type { PathPattern } from './glob-pattern.ts';
 import type { EntrySpec } from './messages.ts';
 import type { Steps } from './steps.ts';
@@ -28,10 +28,10 @@ interface EntryTaskOptions {
   readonly spec: EntrySpec;
   readonly pattern: PathPattern;
   readonly stop: StopFlag;
-  readonly budget: number;
+  readonly budget: Budget;
 }
 
-/** Looks for entries in one stretch. */
+/** Looks for entries as far as its budget goes. */
 export class EntryTask {
   readonly #options: EntryTaskOptions;
   readonly #prefix: string;
@@ -45,17 +45,26 @@ export class EntryTask {
     this.#prefix = options.spec.path.segments.map((segment) => `${segment}/`).join('');
   }
 
-  /** Raises what is wrong with the start if the stretch begins there. */
-  *run(stretch: Stretch): Steps<Piece<FoundEntries>[]> {
-    const { root, spec, pattern } = this.#options;
-    if (stretch.kind !== 'start' && stretch.kind !== 'folder')
-      throw new Error(`${stretch.kind} in a search for entries`);
-    const from = stretch.kind === 'start' ? START : stretch.place;
+  /** Raises what is wrong with the start if that is where to begin. */
+  *run(stretches: readonly Stretch[]): Steps<Piece<FoundEntries>[]> {
+    const { root, spec, budget } = this.#options;
     using trail = new Trail(() => root.openDir(spec.path));
     trail.enter(START);
+    for (const stretch of stretches) {
+      if (stretch.kind !== 'start' && stretch.kind !== 'folder') throw new Error(`${stretch.kind} among entries`);
+      if (budget.spent) this.#leave(stretch);
+      else yield* this.#walk(trail, stretch.kind === 'start' ? START : stretch.place);
+    }
+    if (this.#isOver()) this.#leave({ kind: 'unfinished' });
+    this.#flush();
+    return this.#pieces;
+  }
+
+  *#walk(trail: Trail, from: Place): Steps<void> {
+    const { spec, pattern, budget } = this.#options;
     const visits = walk(from, {
       trail,
-      budget: new Budget(this.#options.budget),
+      budget,
       types: new Set(spec.types),
       maxDepth: spec.maxDepth ?? Number.POSITIVE_INFINITY,
       skipHidden: spec.skipHidden,
@@ -65,31 +74,27 @@ export class EntryTask {
       },
     });
     for (const { place, entries } of visits) {
-      if (entries === undefined) {
-        this.#flush();
-        this.#pieces.push({ kind: 'folder', place });
-      } else if (!(yield* this.#visit(trail, place, entries))) {
-        this.#flush();
-        this.#pieces.push({ kind: 'unfinished' });
-        break;
-      }
+      if (this.#isOver()) return;
+      if (entries === undefined) this.#leave({ kind: 'folder', place });
+      else yield* this.#visit(trail, place, entries);
     }
-    this.#flush();
-    return this.#pieces;
   }
 
-  /** False if it was told to stop or has found more than is wanted. */
-  *#visit(trail: Trail, place: Place, entries: readonly Entry[]): Steps<boolean> {
-    const { spec, pattern, stop } = this.#options;
+  *#visit(trail: Trail, place: Place, entries: readonly Entry[]): Steps<void> {
+    const { pattern, budget } = this.#options;
     for (const entry of entries) {
-      if (stop.raised || this.#count > spec.maxResults) return false;
+      if (this.#isOver()) return;
+      if (budget.pauseIsDue()) yield undefined;
       const path = pathIn(place, entry.name);
       if (!pattern.matches(path, entry.type)) continue;
       this.#look(trail, place, entry, path);
-      yield undefined;
+      budget.spend(COST.found);
     }
-    yield undefined;
-    return true;
+  }
+
+  /** It was told to stop, or has found more than is wanted. */
+  #isOver(): boolean {
+    return this.#options.stop.raised || this.#count > this.#options.spec.maxResults;
   }
 
   /** Leaves out what has vanished, or become something else, since its folder was listed. */
@@ -103,6 +108,12 @@ export class EntryTask {
     } catch (error) {
       if (!isSkippable(error)) throw error;
     }
+  }
+
+  /** Notes here, after all that was found so far, what others have to do, or that the search broke off. */
+  #leave(piece: Stretch | { kind: 'unfinished' }): void {
+    this.#flush();
+    this.#pieces.push(piece);
   }
 
   #flush(): void {

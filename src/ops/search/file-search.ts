@@ -8,7 +8,7 @@ import { type ReaderRange, type Region, RegionReader } from './region-reader.ts'
 import type { StopFlag } from './stop-flag.ts';
 
 const LF = 0x0a;
-const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 export interface FileSearchOptions {
   readonly pattern: LinePattern;
@@ -136,7 +136,7 @@ export class FileSearch {
     this.#open = [];
     for (const match of open) this.#extend(match, region, afterInLine);
 
-    const scan = pattern.scan(region.subarray(0, until));
+    const scan = pattern.scan(until === region.length ? region : region.subarray(0, until));
     let from = this.#inLineMatched ? afterInLine : this.#afterMark(region);
     while (from < until && !found.full) {
       const at = scan.next(from);
@@ -149,7 +149,7 @@ export class FileSearch {
 
   /** A byte order mark does not keep `^` from matching what follows it. */
   #afterMark(region: Buffer): number {
-    return this.#offset === 0 && region.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
+    return this.#offset === 0 && BYTE_ORDER_MARK.every((byte, i) => region[i] === byte) ? BYTE_ORDER_MARK.length : 0;
   }
 
   #record(region: Buffer, start: number, end: number): void {

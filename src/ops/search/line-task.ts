@@ -1,6 +1,6 @@
 import { RingfenceError } from '../../errors.ts';
 import { type Name, type ReadableFile, type Root, typeOf } from '../../fence/index.ts';
-import { Budget, COST } from './budget.ts';
+import { type Budget, COST } from './budget.ts';
 import { FileSearch } from './file-search.ts';
 import { type FoundLines, LineFindings } from './found-lines.ts';
 import type { LinePattern } from './line-pattern.ts';
@@ -27,10 +27,10 @@ export interface LineTaskOptions {
   readonly stop: StopFlag;
   /** At least `READ_BYTES`, for the use of this task alone. */
   readonly buffer: Buffer;
-  readonly budget: number;
+  readonly budget: Budget;
 }
 
-/** Looks for lines in one stretch, file by file. A file that cannot be read is left out. */
+/** Looks for lines, file by file, as far as its budget goes. A file that cannot be read is left out. */
 export class LineTask {
   readonly #options: LineTaskOptions;
   readonly #trail: Trail;
@@ -44,20 +44,28 @@ export class LineTask {
     this.#options = options;
     this.#trail = new Trail(() => root.openDir(spec.path));
     this.#prefix = spec.path.segments.map((segment) => `${segment}/`).join('');
-    this.#budget = new Budget(budget);
+    this.#budget = budget;
     this.#findings = new LineFindings(spec);
   }
 
-  /** Raises what is wrong with the start if the stretch begins there. */
-  *run(stretch: Stretch): Steps<Piece<FoundLines>[]> {
+  /** Raises what is wrong with the start if that is where to begin. */
+  *run(stretches: readonly Stretch[]): Steps<Piece<FoundLines>[]> {
     using _trail = this.#trail;
+    for (const stretch of stretches) {
+      if (this.#isOver()) break;
+      if (this.#budget.spent) this.#findings.leave(stretch);
+      else yield* this.#stretch(stretch);
+    }
+    this.#findings.flush();
+    if (this.#isOver()) this.#findings.leave({ kind: 'unfinished' });
+    return this.#findings.pieces;
+  }
+
+  *#stretch(stretch: Stretch): Steps<void> {
     if (stretch.kind === 'start') yield* this.#start();
     else if (stretch.kind === 'folder') yield* this.#folder(stretch.place);
     else if (stretch.kind === 'files') yield* this.#files(stretch.place, unpackNames(stretch.names));
     else yield* this.#part(stretch);
-    this.#findings.flush();
-    if (this.#isOver()) this.#findings.leave({ kind: 'unfinished' });
-    return this.#findings.pieces;
   }
 
   *#start(): Steps<void> {
@@ -123,7 +131,7 @@ export class LineTask {
   *#file(place: Place, name: Name): Steps<void> {
     const { spec, buffer } = this.#options;
     this.#budget.spend(COST.file);
-    yield undefined;
+    if (this.#budget.pauseIsDue()) yield undefined;
     try {
       using file = this.#open(place, name);
       const { size } = file;

@@ -32,9 +32,9 @@ export interface EntrySpec extends Scope {
 
 export type SearchSpec = LineSpec | EntrySpec;
 
-/** A stretch to search. The answer is what it turned into. */
+/** Stretches to search. The answer is what they turned into, some perhaps still themselves once the budget was spent. */
 export interface Task {
-  readonly stretch: Packed<never>;
+  readonly stretches: Packed<never>;
   readonly budget: number;
 }
 

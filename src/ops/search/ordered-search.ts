@@ -66,23 +66,23 @@ export class OrderedSearch<F> {
     const { workers, maxWaitingWeight } = this.#options;
     while (this.#tasks < TASKS_PER_WORKER * workers) {
       const farAhead = this.#waitingWeight > maxWaitingWeight || this.#agenda.waiting > MAX_WAITING;
-      const item = this.#agenda.take(PART_BYTES, farAhead);
-      if (item === undefined) return;
+      const items = this.#agenda.take({ bytes: PART_BYTES, atFront: farAhead });
+      if (items.length === 0) return;
       this.#tasks += 1;
-      void this.#do(item).finally(() => {
+      void this.#do(items).finally(() => {
         this.#tasks -= 1;
         this.#advance();
       });
     }
   }
 
-  async #do(item: Item<F>): Promise<void> {
-    const { weigh } = this.#options;
-    if (item.stretch === undefined) return;
+  async #do(items: readonly Item<F>[]): Promise<void> {
+    const { weigh, workers } = this.#options;
     try {
-      const budget = this.#agenda.todo < this.#options.workers ? SMALL_BUDGET : LARGE_BUDGET;
-      const pieces = await this.#search.run(item.stretch, budget);
-      this.#agenda.replace(item, pieces);
+      const stretches = items.map(({ stretch }) => stretch).filter((stretch) => stretch !== undefined);
+      const budget = this.#agenda.todo < workers ? SMALL_BUDGET : LARGE_BUDGET;
+      const pieces = await this.#search.run(stretches, budget);
+      this.#agenda.replace(items, pieces);
       for (const piece of pieces) if (piece.kind === 'found') this.#waitingWeight += weigh(piece.found);
       this.#takeFound();
     } catch (error) {

@@ -72,15 +72,15 @@ export class Search<F> implements Disposable {
     this.#options = options;
   }
 
-  /** Has a stretch searched by the worker that has least to do, and returns what it turns into. */
-  async run(stretch: Stretch, budget: number): Promise<Piece<F>[]> {
+  /** Has stretches searched by the worker that has least to do, and returns what they turn into. */
+  async run(stretches: readonly Stretch[], budget: number): Promise<Piece<F>[]> {
     const thread = this.#options.pick();
     const { number, spec } = this.#options;
     if (!this.#threads.has(thread)) {
       this.#threads.add(thread);
       thread.tell({ type: 'begin', search: number, spec, stop: this.#stop.shared });
     }
-    const answer = await thread.ask(number, { stretch: pack([stretch]), budget });
+    const answer = await thread.ask(number, { stretches: pack(stretches), budget });
     return unpack(answer as Packed<F>);
   }
 

@@ -96,8 +96,8 @@ export class RegionReader {
   next(): Region {
     this.#keepFrom(this.#begin);
     for (;;) {
-      const lf = this.#buffer.subarray(this.#scanned, this.#filled).lastIndexOf(LF);
       if (this.#atEnd) return this.#give(this.#filled, { isLast: true });
+      const lf = this.#buffer.subarray(this.#scanned, this.#filled).lastIndexOf(LF);
       if (lf !== -1) return this.#give(this.#scanned + lf + 1, {});
       this.#scanned = this.#filled;
       if (this.#filled < this.#buffer.length) {
@@ -134,7 +134,7 @@ export class RegionReader {
     const wanted = this.#position < to ? to - this.#position : AFTERWARDS;
     const known = end > 0 ? end - this.#position : CHUNK;
     const length = Math.min(CHUNK, wanted, known, this.#buffer.length - this.#filled);
-    const got = this.#file.read(this.#buffer.subarray(this.#filled, this.#filled + length), this.#position);
+    const got = this.#file.readInto(this.#buffer, { at: this.#filled, length, position: this.#position });
     this.#filled += got;
     this.#position += got;
     this.#atEnd = got === 0 || (end > 0 && this.#position >= end);

@@ -1,4 +1,5 @@
 import type { Root } from '../../fence/index.ts';
+import { Budget } from './budget.ts';
 import { EntryTask } from './entry-task.ts';
 import { compileGlob, compileGlobFilter, type PathPattern } from './glob-pattern.ts';
 import { compileLinePattern, compileRegex } from './line-pattern.ts';
@@ -21,34 +22,33 @@ interface SessionOptions {
 export class Session {
   readonly #options: SessionOptions;
   /** Compiled with the first task, so that it is told of a wrong pattern. */
-  #search: ((stretch: Stretch, budget: number) => Steps<Piece<unknown>[]>) | undefined;
+  #search: ((stretches: readonly Stretch[], budget: Budget) => Steps<Piece<unknown>[]>) | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
   }
 
-  *run({ stretch, budget }: Task): Steps<Answer> {
+  *run({ stretches, budget }: Task): Steps<Answer> {
     const { spec } = this.#options;
     this.#search ??= spec.kind === 'entries' ? this.#forEntries(spec) : this.#forLines(spec);
-    const pieces: Piece<unknown>[] = [];
-    for (const piece of unpack(stretch)) pieces.push(...(yield* this.#search(piece as Stretch, budget)));
-    return pack(pieces);
+    return pack(yield* this.#search(unpack(stretches) as Stretch[], new Budget(budget)));
   }
 
   #forEntries(spec: EntrySpec) {
     const { root, stop } = this.#options;
     const pattern = spec.glob === undefined ? regexPattern(spec.regex ?? '') : compileGlob(spec.glob);
-    return (stretch: Stretch, budget: number) => new EntryTask({ root, spec, pattern, stop, budget }).run(stretch);
+    return (stretches: readonly Stretch[], budget: Budget) =>
+      new EntryTask({ root, spec, pattern, stop, budget }).run(stretches);
   }
 
   #forLines(spec: LineSpec) {
     const { root, stop, buffers } = this.#options;
     const pattern = compileLinePattern(spec);
     const wanted = spec.globFilter === undefined ? undefined : compileGlobFilter(spec.globFilter);
-    return function* (stretch: Stretch, budget: number): Steps<Piece<unknown>[]> {
+    return function* (stretches: readonly Stretch[], budget: Budget): Steps<Piece<unknown>[]> {
       const buffer = buffers.pop() ?? root.allocate(READ_BYTES);
       try {
-        return yield* new LineTask({ root, spec, pattern, wanted, stop, buffer, budget }).run(stretch);
+        return yield* new LineTask({ root, spec, pattern, wanted, stop, buffer, budget }).run(stretches);
       } finally {
         buffers.push(buffer);
       }

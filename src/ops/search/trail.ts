@@ -33,12 +33,27 @@ export class Trail implements Disposable {
   /** The least recently used first. */
   readonly #open = new Map<Place, Dir>();
 
+  /** Where it is, which is asked for again for each file. */
+  #last: { readonly place: Place; readonly dir: Dir } | undefined;
+
   constructor(openStart: () => Dir) {
     this.#openStart = openStart;
   }
 
   /** The folder, open until the trail has gone through some others. Raises what opening it raises. */
   enter(place: Place): Dir {
+    if (place === this.#last?.place) return this.#last.dir;
+    const dir = this.#enter(place);
+    this.#last = { place, dir };
+    return dir;
+  }
+
+  [Symbol.dispose](): void {
+    this.#last = undefined;
+    while (this.#open.size > 0) this.#closeOldest();
+  }
+
+  #enter(place: Place): Dir {
     const missing: Place[] = [];
     let known: Place | undefined = place;
     while (known !== undefined && !this.#open.has(known)) {
@@ -52,10 +67,6 @@ export class Trail implements Disposable {
       if (this.#open.size > MAX_OPEN) this.#closeOldest();
     }
     return dir as Dir;
-  }
-
-  [Symbol.dispose](): void {
-    while (this.#open.size > 0) this.#closeOldest();
   }
 
   #touch(place: Place): Dir {

@@ -4,6 +4,9 @@ import { byCodePoint } from '../code-point-order.ts';
 import { type Budget, COST } from './budget.ts';
 import { type Place, placeIn, START, type Trail } from './trail.ts';
 
+/** Halves of a code point, or bytes that are none. */
+const NOT_PLAIN = /[\ud800-\udfff\ufffd]/;
+
 export interface WalkOptions {
   readonly trail: Trail;
   /** Once it is spent, folders are no longer entered. */
@@ -107,7 +110,16 @@ function stepsIn(place: Place, { trail, budget, types, maxDepth, skipHidden }: W
     if (entry.type === 'directory' && entersFolders) steps.push({ key: `${entry.name}/`, entry, enter: true });
   }
   budget.spend(COST.folder + COST.entry * listed.length);
-  return steps.sort((a, b) => byCodePoint(a.key, b.key) || byRawName(a.entry, b.entry));
+  return steps.sort(steps.some(({ key }) => NOT_PLAIN.test(key)) ? byCodePoints : byKey);
+}
+
+/** Plain names are different from each other, and JavaScript's own order is theirs. */
+function byKey(a: Step, b: Step): number {
+  return a.key < b.key ? -1 : 1;
+}
+
+function byCodePoints(a: Step, b: Step): number {
+  return byCodePoint(a.key, b.key) || byRawName(a.entry, b.entry);
 }
 
 /** Names that are not UTF-8 may look the same. */
