@@ -3,13 +3,11 @@ export { openLog } from './audit/log.ts';
 export * from './bridge/index.ts';
 export {
   type AgentConfig,
-  type AgentRootConfig,
   type AuthConfig,
   type Config,
   ConfigError,
   configFromDirs,
   type DialectConfig,
-  type LocalRootConfig,
   loadConfig,
   type ProjectConfig,
   type RootConfig,

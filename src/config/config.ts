@@ -10,14 +10,14 @@ interface AnyRootConfig {
   readonly origin: string;
 }
 
-export interface LocalRootConfig extends AnyRootConfig {
+interface LocalRootConfig extends AnyRootConfig {
   /** An absolute folder of this machine. */
   readonly path: string;
   readonly agent?: undefined;
 }
 
 /** A root whose files are on the client's side. */
-export interface AgentRootConfig extends AnyRootConfig {
+interface AgentRootConfig extends AnyRootConfig {
   readonly path?: undefined;
   readonly agent: AgentConfig;
 }

@@ -3,10 +3,8 @@ export { builtIntroduction } from './built-introduction.ts';
 export { type ClassicFlags, classicConfig } from './classic-config.ts';
 export type {
   AgentConfig,
-  AgentRootConfig,
   Config,
   DialectConfig,
-  LocalRootConfig,
   ProjectConfig,
   RootConfig,
 } from './config.ts';
