@@ -38,7 +38,7 @@ function serviceOf(base: Service): Service & { readonly agent: AgentPartitions }
     policy: new SecurityPolicy({ remote: true, allowedPaths: ['docs'] }),
     cacheBytes: 1_000,
     maxTotalBytes: 10_000,
-    timeoutMs: 200,
+    timeoutMs: 1_500,
   });
   return { ...base, dialect: { ...base.dialect, tools: [hand, fetch] }, agent };
 }
@@ -113,5 +113,5 @@ test('what a call without identity learned is dropped when the client does not c
   }) as never);
   await expect(kept(client, 'fetch', 'docs/a')).rejects.toThrow();
   expect(service.agent.stats().partitions).toBe(1);
-  await expect.poll(() => service.agent.stats().partitions).toBe(0);
+  await expect.poll(() => service.agent.stats().partitions, { timeout: 10_000 }).toBe(0);
 });

@@ -93,6 +93,8 @@ export function callerWith<T>(service: Service, render: Renderer<T>): CallTool<T
     const wait = (needed: InputNeeded): never => {
       logger.debug({ tool: name, dialect: dialect.name, client: client.name }, 'client asked');
       service.running.end(running);
+      // Without a question it is run again at once, by somebody else and under another key.
+      if (client.kind === 'anonymous' && needed.questions.size === 0) service.agent?.drop(client.key);
       throw needed;
     };
     if (found === undefined) {

@@ -132,14 +132,14 @@ test('an answer that nobody asked for is none', async () => {
 });
 
 test('without an answer the question is put again, on the time of the first', async () => {
-  const args = { timeout_ms: 150 };
+  const args = { timeout_ms: 1_500 };
   const first = await round({ args });
   const again = await round({ args, requestState: first.requestState });
   expect([again.result.resultType, again.key]).toEqual(['input_required', first.key]);
-  await later(200);
+  await later(1_600);
   const { requestState } = again;
   const late = await round({ args, requestState, inputResponses: { [first.key]: said('late') } });
-  expect(late.text).toBe('timed_out {"seconds":0.15}');
+  expect(late.text).toBe('timed_out {"seconds":1.5}');
 });
 
 test.each([
@@ -179,7 +179,7 @@ test('of two calls of one principal with the same question the second waits for 
 });
 
 test('it asks for itself when the first one’s answer stays away', async () => {
-  const args = { timeout_ms: 200 };
+  const args = { timeout_ms: 3_000 };
   await round({ token: 'one', args });
   const { result, key, requestState } = await round({ token: 'one', args });
   expect(result.resultType).toBe('input_required');

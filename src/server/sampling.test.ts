@@ -153,7 +153,7 @@ describe.each(SIDES)('$transport, $era', (side) => {
 
   test('waiting for the client does not count against the time of a call', async () => {
     const client = await connect(side, async () => {
-      await later(150);
+      await later(1_300);
       return text('slow')();
     });
     expect(await call(client)).toContain('slow');

@@ -72,8 +72,8 @@ export const service: Service = {
   search: new SearchPool(),
   limits: { maxFullReadSize: 1 },
   durable: false,
-  // Shorter than most answers take: waiting for the client does not count.
-  requestTimeout: 0.05,
+  // Shorter than the slowest answer takes: waiting for the client does not count.
+  requestTimeout: 1,
   logger: pino(
     { level: 'debug', formatters: { level: (level) => ({ level }) } },
     { write: (line: string) => void lines.push(JSON.parse(line)) },
