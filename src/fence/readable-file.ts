@@ -28,15 +28,6 @@ export class ReadableFile implements Disposable {
     }
   }
 
-  /** Reads into part of a buffer. The same as `read`, without a view of that part. */
-  readInto(buffer: Uint8Array, { at, length, position }: { at: number; length: number; position: number }): number {
-    try {
-      return fs.readSync(this.#fd, buffer, at, length, position);
-    } catch (error) {
-      throw fromSystem(error);
-    }
-  }
-
   /**
    * The same on another thread, so that a slow disk holds up nobody else. Costs more than a small read, and the file must
    * not be disposed of before it is done.
@@ -48,6 +39,15 @@ export class ReadableFile implements Disposable {
         else reject(fromSystem(error));
       });
     });
+  }
+
+  /** Reads into part of a buffer. As `read` does, but without a view of that part. */
+  readInto(buffer: Uint8Array, { at, length, position }: { at: number; length: number; position: number }): number {
+    try {
+      return fs.readSync(this.#fd, buffer, at, length, position);
+    } catch (error) {
+      throw fromSystem(error);
+    }
   }
 
   /** The same for two descriptors only if they are the same file. */

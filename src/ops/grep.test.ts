@@ -255,3 +255,91 @@ describe('options', () => {
     expect(await filesWith(box, 'needle')).toEqual(['d\ufffd/\ufffd']);
   });
 });
+
+describe('large files', () => {
+  /** Lines of 100 bytes, with some that match. */
+  function large(lines: number, matching: readonly number[]): string {
+    const all = Array.from({ length: lines }, (_, i) => `${i + 1} `.padEnd(99, 'text without it '));
+    for (const number of matching) all[number - 1] = `${number} needle`.padEnd(99, ' and more');
+    return all.join('\n');
+  }
+  const LINES = 120_000;
+  const MATCHING = [1, 41_944, 41_945, 60_000, 83_886, 119_999, LINES];
+
+  test('are searched whole, with numbers and context as in small ones', async () => {
+    using box = new Sandbox(chooseBackend().name);
+    const content = large(LINES, MATCHING);
+    expect(content.length).toBeGreaterThan(8 * 1024 * 1024);
+    box.file('a', 'needle');
+    box.file('large', content);
+    box.file('z', 'needle');
+    const lines = content.split('\n');
+    const found = await search(box, 'needle', { contextLines: 3 });
+    expect(found).toMatchObject({ totalMatches: 9, filesSearched: 3, filesMatched: 3, skipped: 0, truncated: false });
+    expect(found.matches.slice(1, -1)).toEqual(
+      MATCHING.map((number) => ({
+        file: 'large',
+        lineNumber: number,
+        lineContent: lines[number - 1],
+        contextBefore: lines.slice(Math.max(0, number - 4), number - 1),
+        contextAfter: lines.slice(number, number + 3),
+      })),
+    );
+    expect(found.matches.at(-1)).toMatchObject({ file: 'z', lineNumber: 1 });
+    const alone = await search(box, 'needle', { path: 'large' });
+    expect(alone.matches.map(({ lineNumber }) => lineNumber)).toEqual(MATCHING);
+    expect(alone).toMatchObject({ filesSearched: 1, filesMatched: 1 });
+    // The first match too many is in this file.
+    for (const [maxResults, filesSearched] of [
+      [0, 1],
+      [1, 2],
+      [3, 2],
+      [7, 2],
+      [8, 3],
+    ] as const) {
+      const some = await search(box, 'needle', { contextLines: 3, maxResults });
+      expect(some.matches).toEqual(found.matches.slice(0, maxResults));
+      expect(some).toMatchObject({ truncated: true, filesSearched });
+    }
+  });
+
+  test('are left out if binary or too large, and their names may be any', async () => {
+    using box = new Sandbox(chooseBackend().name);
+    const content = large(LINES, [100_000]);
+    box.file('binary', `\0${content}`);
+    box.file('z/new\nline', content);
+    fs.writeFileSync(Buffer.concat([Buffer.from(`${box.inside}/z/`), Buffer.from([0xff])]), content);
+    expect(await filesWith(box, 'needle')).toEqual(['z/new\nline', 'z/\ufffd']);
+    expect(await search(box, 'needle', { maxFileSize: 1_000 })).toMatchObject({ totalMatches: 0, skipped: 3 });
+  });
+});
+
+test('a tree much larger than one task is searched in order, with names of any kind, and no descriptor is left', async () => {
+  using box = new Sandbox(chooseBackend().name);
+  const paths: Buffer[] = [];
+  const plant = (folder: string, name: Buffer) => {
+    const file = Buffer.concat([Buffer.from(folder), name]);
+    fs.mkdirSync(box.host(folder), { recursive: true });
+    fs.writeFileSync(Buffer.concat([Buffer.from(`${box.inside}/`), file]), 'needle\n');
+    paths.push(file);
+  };
+  for (let i = 0; i < 900; i += 1) plant('flat/', Buffer.from(`f${i}`));
+  for (let i = 0; i < 300; i += 1) plant('flat/', Buffer.from([0x66, 0xff - (i % 100), 0x30 + (i % 75)]));
+  for (let i = 0; i < 900; i += 1) plant(`deep/${'d/'.repeat(i % 30)}e${i % 7}/`, Buffer.from(`g${i}`));
+  // Names that are not UTF-8 come where they are shown.
+  const shown = paths.map((raw) => [Buffer.from(raw.toString()), raw] as const);
+  const inOrder = shown.sort((a, b) => Buffer.compare(a[0], b[0]) || Buffer.compare(a[1], b[1]));
+  const expected = inOrder.map(([, raw]) => raw.toString());
+  await search(box, 'warm');
+  const open = () => fs.readdirSync('/proc/self/fd').length;
+  const before = open();
+  const found = await search(box, 'needle', { maxResults: 10_000 });
+  expect(found.matches.map((match) => match.file)).toEqual(expected);
+  expect(found).toMatchObject({ filesSearched: expected.length, filesMatched: expected.length, skipped: 0 });
+  const counts = await Promise.all(
+    Array.from({ length: 5 }, async () => (await search(box, 'needle', { maxResults: 1_000 })).filesSearched),
+  );
+  expect(counts).toEqual(counts.map(() => 1_001));
+  await outcome(search(box, 'needle', { path: 'nowhere' }));
+  expect(open()).toBe(before);
+});

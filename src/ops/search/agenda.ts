@@ -43,7 +43,8 @@ export class Agenda<F> {
   take({ bytes, atFront }: { bytes: number; atFront: boolean }): Item<F>[] {
     const items: Item<F>[] = [];
     let item = this.#first;
-    while (item !== undefined && item.state !== 'todo') item = atFront ? undefined : item.next;
+    while (item !== undefined && item.state !== 'todo')
+      item = atFront && item.state === 'taken' ? undefined : item.next;
     for (let load = 0; item?.stretch !== undefined && item.state === 'todo'; item = item.next) {
       load += loadOf(item.stretch);
       if (items.length > 0 && load > MAX_LOAD) break;

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseCallerPath, Root } from '../../fence/index.ts';
 import { FileSearch } from './file-search.ts';
 import { compileLinePattern } from './line-pattern.ts';
@@ -21,6 +21,8 @@ afterAll(() => {
 });
 
 interface Options {
+  /** Search in parts of so many bytes. */
+  part?: number;
   contextLines?: number;
   maxResults?: number;
   stop?: StopFlag;
@@ -28,16 +30,30 @@ interface Options {
 
 /** The matches, or undefined for a binary file. */
 function search(content: string | Buffer, pattern: string, options: Options = {}): LineMatch[] | undefined {
-  const { contextLines = 0, maxResults = 1_000_000, stop = new StopFlag() } = options;
+  const { part, contextLines = 0, maxResults = 1_000_000, stop = new StopFlag() } = options;
   fs.writeFileSync(path.join(top, 'f'), content);
   using file = root.openFile(parseCallerPath('f'));
   const found = new MatchList({ maxResults, maxText: Number.MAX_SAFE_INTEGER });
   const compiled = compileLinePattern({ pattern, literal: false, caseInsensitive: false });
-  const buffer = Buffer.alloc(READ_BYTES);
-  const steps = new FileSearch(file, 'f', { pattern: compiled, contextLines, stop, found, buffer }).run();
+  const fixed = { pattern: compiled, contextLines, stop, found, buffer: Buffer.alloc(READ_BYTES) };
+  if (part === undefined) return finish(new FileSearch(file, 'f', fixed).run()) ? found.matches : undefined;
+  const matches: LineMatch[] = [];
+  let lines = 0;
+  for (let from = 0; from < file.size; from += part) {
+    const found = new MatchList({ maxResults, maxText: Number.MAX_SAFE_INTEGER });
+    const range = { from, to: Math.min(file.size, from + part), end: file.size };
+    const inPart = new FileSearch(file, 'f', { ...fixed, found, range });
+    finish(inPart.run());
+    for (const match of found.matches) matches.push({ ...match, lineNumber: match.lineNumber + lines });
+    lines += inPart.lines;
+  }
+  return matches;
+}
+
+function finish<T>(steps: Generator<undefined, T>): T {
   for (;;) {
     const { done, value } = steps.next();
-    if (done) return value ? found.matches : undefined;
+    if (done) return value;
   }
 }
 
@@ -155,4 +171,55 @@ test('stops soon after the flag is raised', () => {
   stop.raise();
   const content = 'needle\n'.repeat(CHUNK);
   expect(search(content, 'needle', { stop })?.length).toBeLessThan(CHUNK / 6);
+});
+
+describe('in parts', () => {
+  const contents = {
+    'LF at the end': 'x1\n2\n\n3 x\nlonger line x with more\n5\n6\nx7\n',
+    'no LF at the end': 'one\nx2\nthree\nx',
+    'CRLF and empty lines': '\r\nx\r\n\r\n\r\nlast x\r\n\r\n',
+    'a byte order mark': '\ufeffx\nÿx\n\ufeffx\n',
+    'LFs alone': '\n\n\n\n',
+    'one long line': `${'abc'.repeat(20)}x${'def'.repeat(20)}`,
+  };
+
+  test.each(Object.entries(contents))('wherever the parts begin, the result is the same: %s', (_, content) => {
+    for (const pattern of ['x', '^x', '^', 'x$', '[x]']) {
+      for (const contextLines of [0, 1, 3]) {
+        const whole = search(content, pattern, { contextLines });
+        for (let part = 1; part <= content.length; part += 1)
+          expect(search(content, pattern, { contextLines, part }), `parts of ${part}`).toEqual(whole);
+      }
+    }
+  });
+
+  test.each(['x7', '[x]7'])('lines, numbers and context across parts and chunks: %s', (pattern) => {
+    const content = Array.from({ length: 60_000 }, (_, i) => `${i} x${i % 503} padding`).join('\n');
+    const whole = search(content, pattern, { contextLines: 40 });
+    expect(whole?.length).toBeGreaterThan(1_000);
+    for (const part of [100_000, CHUNK, CHUNK + 1])
+      expect(search(content, pattern, { contextLines: 40, part })).toEqual(whole);
+  });
+
+  test('a line much longer than a part belongs to the part it begins in, also as context', () => {
+    const length = 2 * MAX_LINE + 70_000;
+    for (const at of [0, MAX_LINE - 3, length - 6]) {
+      const long = Buffer.alloc(length, 'a');
+      long.write('needle', at);
+      const content = Buffer.concat([Buffer.from('before\n'), long, Buffer.from('\nafter\nneedle\n')]);
+      const whole = search(content, 'needle', { contextLines: 2 });
+      expect(numbersOf(whole)).toEqual([2, 4]);
+      for (const part of [1_000_000, MAX_LINE, length + 8])
+        expect(search(content, 'needle', { contextLines: 2, part })).toEqual(whole);
+    }
+  });
+
+  test('the context of the last match that is wanted is complete though it lies in the next part', () => {
+    const lines = Array.from({ length: 1_000 }, (_, i) => `line ${i} ${i === 498 || i === 499 ? '!' : ''}`);
+    const content = lines.join('\n');
+    const part = content.indexOf('line 500');
+    const matches = search(content, '!', { contextLines: 100, maxResults: 1, part });
+    expect(numbersOf(matches)).toEqual([499, 500]);
+    expect(matches?.[0]?.contextAfter).toEqual(lines.slice(499, 599));
+  });
 });
