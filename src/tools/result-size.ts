@@ -10,6 +10,9 @@ const NUMBER_BYTES = 11;
 /** More than any one byte of UTF-8 takes: 13 is a control character, as `\u0001` and `\\u0001`, 15 a line break with a number. */
 const WORST_BYTE = 16;
 
+/** Nothing that JSON escapes, and nothing beyond ASCII. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 /** The quotes of a string: `"` the first time, `\"` the second. */
 const QUOTES = 6;
 
@@ -25,18 +28,12 @@ const COSTS = {
 
 /** The first items, as many as one result can carry that also goes out as JSON in its text. */
 export function firstFitting<T>(items: readonly T[]): readonly T[] {
-  // Lengths alone show of nearly every list that it fits, and only the others are worth a look at each character.
-  if (countFitting(items, atMost) === items.length) return items;
-  return items.slice(0, countFitting(items, textBytes));
-}
-
-function countFitting(items: readonly unknown[], weigh: Weigh): number {
   let total = 0;
-  const tooMuch = items.findIndex((item) => {
-    total += sentBytes(item, weigh) + 2;
-    return total > MAX_BYTES;
-  });
-  return tooMuch === -1 ? items.length : tooMuch;
+  for (let at = 0; at < items.length; at += 1) {
+    total += sentBytes(items[at]) + 2;
+    if (total > MAX_BYTES) return items.slice(0, at);
+  }
+  return items;
 }
 
 interface ContentForm {
@@ -59,27 +56,22 @@ export function fittingContent(content: string, { encoding, text }: ContentForm)
   return content;
 }
 
-/** What a string takes on the wire, its quotes included. */
-type Weigh = (text: string) => number;
-
 /** What a value takes on the wire. It is counted, since making its JSON only to measure it costs more. */
-function sentBytes(value: unknown, weigh: Weigh): number {
-  if (typeof value === 'string') return weigh(value);
+function sentBytes(value: unknown): number {
+  if (typeof value === 'string') return textBytes(value);
   if (typeof value !== 'object' || value === null) return 2 * String(value).length;
   let total = 4;
   if (Array.isArray(value)) {
-    for (const item of value) total += sentBytes(item, weigh) + 2;
+    for (const item of value) total += sentBytes(item) + 2;
     return total;
   }
-  for (const key in value) total += weigh(key) + sentBytes(value[key as keyof typeof value], weigh) + 4;
+  for (const key in value) total += textBytes(key) + sentBytes(value[key as keyof typeof value]) + 4;
   return total;
 }
 
-function atMost(text: string): number {
-  return QUOTES + text.length * WORST_BYTE;
-}
-
+/** What a string takes on the wire, its quotes included. */
 function textBytes(text: string): number {
+  if (PLAIN.test(text)) return QUOTES + 2 * text.length;
   let total = QUOTES;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
