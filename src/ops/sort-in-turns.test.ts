@@ -6,14 +6,14 @@ const never = { pause: () => undefined };
 
 test('sorts as the built-in sort does, by units or by any other order, equals in their old order', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.string({ maxLength: 3 }), { maxLength: 200 }), fc.nat(60), async (some, times) => {
+    fc.asyncProperty(fc.array(fc.string({ maxLength: 3 }), { maxLength: 200 }), fc.nat(300), async (some, times) => {
       const items = Array.from({ length: times }, () => some).flat();
       expect(await sortInTurns(items, never)).toEqual(items.toSorted());
       const pairs = items.map((text, index) => ({ text, index }));
       const compare = (a: { text: string }, b: { text: string }) => b.text.length - a.text.length;
       expect(await sortInTurns(pairs, { ...never, compare })).toEqual(pairs.toSorted(compare));
     }),
-    { numRuns: 50 },
+    { numRuns: 20 },
   );
 });
 
@@ -25,5 +25,6 @@ test('pauses between all its steps', async () => {
     return Promise.resolve();
   };
   expect(await sortInTurns(items, { pause })).toEqual(items.toSorted());
-  expect(pauses).toBeGreaterThan(2 * (items.length / 4096));
+  // Of runs there are four, and they are merged twice.
+  expect(pauses).toBeGreaterThan(4 + items.length / 4096);
 });

@@ -1,7 +1,7 @@
 type Compare<T> = (a: T, b: T) => number;
 
 /** So many are sorted in a few milliseconds. */
-const RUN = 4096;
+const RUN = 16 * 1024;
 const STEPS = 4096;
 
 interface Turns<T> {

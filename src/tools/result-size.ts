@@ -26,11 +26,14 @@ const COSTS = {
   numbered: costs((character) => 2 * inJson(character).length + (character === '\n' ? NUMBER_BYTES : 0)),
 };
 
-/** The first items, as many as one result can carry that also goes out as JSON in its text. */
-export function firstFitting<T>(items: readonly T[]): readonly T[] {
+/**
+ * The first items, as many as one result can carry that also goes out as JSON in its text. Whoever knows at less cost what
+ * an item takes at most, as `sentBytes` would count it, may say so.
+ */
+export function firstFitting<T>(items: readonly T[], weigh: (item: T) => number = sentBytes): readonly T[] {
   let total = 0;
   for (let at = 0; at < items.length; at += 1) {
-    total += sentBytes(items[at]) + 2;
+    total += weigh(items[at] as T) + 2;
     if (total > MAX_BYTES) return items.slice(0, at);
   }
   return items;
@@ -57,7 +60,7 @@ export function fittingContent(content: string, { encoding, text }: ContentForm)
 }
 
 /** What a value takes on the wire. It is counted, since making its JSON only to measure it costs more. */
-function sentBytes(value: unknown): number {
+export function sentBytes(value: unknown): number {
   if (typeof value === 'string') return textBytes(value);
   if (typeof value !== 'object' || value === null) return 2 * String(value).length;
   let total = 4;

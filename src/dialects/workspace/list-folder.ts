@@ -3,12 +3,21 @@ import type { AgentEntry } from '../../bridge/agent-root.ts';
 import type { Root } from '../../fence/index.ts';
 import { IsoTimes } from '../../ops/iso-times.ts';
 import { listFirst } from '../../ops/list-folder.ts';
-import { firstFitting } from '../../tools/result-size.ts';
+import { firstFitting, sentBytes } from '../../tools/result-size.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { entryType, filePath, rootName, SUBJECT } from './fields.ts';
 
 /** More never fit into one result, however short their names. */
 const MAX_ENTRIES = 50_000;
+
+/** Whatever an entry of a listing takes in a result, except for its name. */
+const MOST_BESIDE_NAME = sentBytes({
+  name: '',
+  type: 'directory',
+  size: Number.MAX_SAFE_INTEGER,
+  modified_at: '+275760-09-13T00:00:00.000Z',
+  target_type: 'directory',
+});
 
 export const listFolder = defineTool({
   name: 'list_folder',
@@ -35,7 +44,7 @@ export const listFolder = defineTool({
     const { root, agent } = context.place(args.root);
     const { listed, count } =
       agent === undefined ? await ownEntries(root, args.path, context) : agentEntries(await agent.list(args.path));
-    const entries = [...firstFitting(listed)];
+    const entries = [...firstFitting(listed, ({ name }) => MOST_BESIDE_NAME + sentBytes(name))];
     return { entries, count, ...(entries.length < count && { truncated: true as const }) };
   },
 });
