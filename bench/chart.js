@@ -1,6 +1,6 @@
 import { count, figure } from './figures.js';
 
-const PANEL = { width: 250, height: 190, left: 56, right: 14, top: 34, bottom: 34 };
+const PANEL = { width: 250, height: 190, left: 56, right: 30, top: 34, bottom: 34 };
 const COLUMNS = 3;
 const LEGEND_HEIGHT = 26;
 
@@ -8,16 +8,16 @@ const STYLE = `
   text { font: 11px system-ui, sans-serif; fill: #57606a }
   .title { font-weight: 600; fill: #1f2328 }
   .grid { stroke: #d0d7de; stroke-width: 1 }
-  .ours { stroke: #0969da; fill: #0969da }
-  .theirs { stroke: #bc4c00; fill: #bc4c00 }
+  .ours { stroke: #0969da }
+  .theirs { stroke: #bc4c00 }
   .linear { stroke: #8c959f; stroke-dasharray: 3 3 }
-  polyline, .linear { fill: none; stroke-width: 1.8 }
+  polyline { fill: none; stroke-width: 1.8 }
   @media (prefers-color-scheme: dark) {
     text { fill: #9198a1 }
     .title { fill: #f0f6fc }
     .grid { stroke: #3d444d }
-    .ours { stroke: #4493f8; fill: #4493f8 }
-    .theirs { stroke: #f0883e; fill: #f0883e }
+    .ours { stroke: #4493f8 }
+    .theirs { stroke: #f0883e }
   }`;
 
 /** The curves of a run as a picture: a panel each, both axes logarithmic, so that cost in proportion to size is the dashed slope. */
@@ -70,7 +70,9 @@ function drawPanel({ title, axis, points, label, flat }) {
   );
   const line = (who) => points.map((point) => `${x.at(point.size)},${y.at(point[who])}`).join(' ');
   const dots = (who) =>
-    points.map((point) => `<circle class="${who}" cx="${x.at(point.size)}" cy="${y.at(point[who])}" r="2.5"/>`);
+    points.map(
+      (point) => `<circle class="${who}" cx="${x.at(point.size)}" cy="${y.at(point[who])}" r="1.5" stroke-width="3"/>`,
+    );
   return [
     `<text class="title" x="${PANEL.left}" y="16">${title}</text>`,
     ...y.ticks.map(
