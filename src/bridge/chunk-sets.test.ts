@@ -117,15 +117,22 @@ describe('bounds', () => {
     expect(sets.size).toBe(0);
   });
 
-  test('the set untouched for longest gives way, by bytes and by number', () => {
-    const { sets } = setsOf({ maxSets: 2 });
+  test('the set untouched for longest gives way to more bytes', () => {
+    const { sets } = setsOf();
     sets.receive('a', piece('x'.repeat(40), 0, 3));
     sets.receive('b', piece('x'.repeat(40), 0, 3));
     sets.receive('a', piece('y'.repeat(40), 1, 3));
     expect([sets.size, sets.bytes]).toEqual([1, 80]);
-    sets.receive('c', piece('1', 0, 3));
-    sets.receive('d', piece('1', 0, 3));
-    expect(sets.receive('a', piece('z', 2, 3))).toEqual({ received: 1, total: 3 });
+  });
+
+  test('no more files are begun than can be finished, so that none pushes another out', () => {
+    const { sets } = setsOf({ maxSets: 2 });
+    sets.receive('a', piece('1', 0, 2));
+    sets.receive('b', piece('1', 0, 2));
+    expect(() => sets.receive('c', piece('1', 0, 2))).toThrow(/2 are unfinished; send their missing chunks/);
+    expect(sets.receive('a', piece('2', 1, 2))).toHaveProperty('file');
+    expect(sets.receive('c', piece('1', 0, 2))).toEqual({ received: 1, total: 2 });
+    expect(sets.receive('b', piece('2', 1, 2))).toHaveProperty('file');
   });
 
   test('a file that could never be kept is refused at once', () => {

@@ -46,9 +46,9 @@ interface ChunkSet {
 export type Received = { readonly file: FileBytes } | { readonly received: number; readonly total: number } | 'known';
 
 /**
- * Puts files together from pieces that come in any order, more than once, or never. Sets are bounded in bytes and number
- * (the one untouched for longest gives way) and expire. Raises `invalid_argument` for a piece that does not fit the
- * others or its hash, and `too_large` for a file that could never be kept.
+ * Puts files together from pieces that come in any order, more than once, or never. Sets expire, and are bounded in bytes
+ * (the one untouched for longest gives way) and in number (no further one is begun). Raises `invalid_argument` for a piece
+ * that does not fit the others or its hash, or is one too many, and `too_large` for a file that could never be kept.
  */
 export class ChunkSets {
   /** In the order in which they were touched. Complete ones stay for a while, without their content. */
@@ -121,7 +121,10 @@ export class ChunkSets {
 
   #setOf(path: string, file: HandedChunk, print: string): ChunkSet {
     const known = this.#sets.get(path);
-    if (known === undefined) return newSet(file);
+    if (known === undefined) {
+      this.#assertRoom();
+      return newSet(file);
+    }
     // After the last piece, one that is not a repetition starts the next version of the file.
     const repeats = known.total === file.chunk.total && known.prints.get(file.chunk.index) === print;
     return isComplete(known) && !repeats ? newSet(file) : known;
@@ -142,6 +145,15 @@ export class ChunkSets {
     return { received: set.prints.size, total: set.total };
   }
 
+  /** Were an older set to give way, files sent side by side could push each other out for ever. */
+  #assertRoom(): void {
+    if (this.size < this.#maxSets) return;
+    throw invalid(
+      'chunk',
+      `begins one file too many: ${this.#maxSets} are unfinished; send their missing chunks first`,
+    );
+  }
+
   #assertFits(path: string, size: number): void {
     if (size <= this.#maxBytes) return;
     this.drop(path);
@@ -149,8 +161,12 @@ export class ChunkSets {
   }
 
   #makeRoom(): void {
+    for (const [path, set] of this.#sets) {
+      if (this.#sets.size <= this.#maxSets) break;
+      if (isComplete(set)) this.#sets.delete(path);
+    }
     for (const path of this.#sets.keys()) {
-      if (this.#sets.size <= this.#maxSets && this.bytes <= this.#maxBytes) return;
+      if (this.bytes <= this.#maxBytes) return;
       this.#sets.delete(path);
     }
   }

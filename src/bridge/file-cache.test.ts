@@ -86,6 +86,19 @@ describe('several at once', () => {
     expect(cache.paths()).toEqual(['n0', 'n1']);
   });
 
+  test('replace what they have in common with what is there before anything else gives way', () => {
+    const cache = new FileCache({ maxBytes: 100 });
+    cache.set('two', { content: 'x'.repeat(50) });
+    cache.set('one', { content: 'x'.repeat(40) });
+    const stored = cache.setAll([
+      { path: 'three', content: 'y'.repeat(20) },
+      { path: 'two', content: 'y'.repeat(20) },
+    ]);
+    expect(stored.map(({ status }) => status)).toEqual(['created', 'updated']);
+    expect(cache.paths()).toEqual(['one', 'three', 'two']);
+    expect(cache.stats()).toMatchObject({ bytes: 80, updates: 1, evictions: 0 });
+  });
+
   test('must fit together, in bytes and in number', () => {
     const cache = cacheOf('a', 'b');
     expect(() => cache.setAll(batch(50, 51))).toThrow(/101 bytes/);

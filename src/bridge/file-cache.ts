@@ -90,7 +90,7 @@ export class FileCache {
     return this.#store(fileKey(path), { file }, file.bytes);
   }
 
-  /** Keeps several files, all or none: together they must fit. */
+  /** Keeps several files, all or none: together they must fit. What they replace makes room before anything else does. */
   setAll(files: readonly (FileContent & { readonly path: string })[]): Stored[] {
     const entries = files.map(({ path, ...content }) => this.#entry(path, content));
     const total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -98,7 +98,8 @@ export class FileCache {
       entries: entries.length,
       ...(entries.length === 1 && { path: files[0]?.path ?? '' }),
     });
-    return entries.map((file) => this.#store(fileKey(file.path), { file }, file.bytes));
+    const known = entries.filter(({ path }) => this.delete(path));
+    return entries.map((file) => this.#store(fileKey(file.path), { file }, file.bytes, known.includes(file)));
   }
 
   /** A file, unless it is not there or `mtime` is newer than what is kept (than the time of keeping, if its mtime is unknown). */
@@ -179,8 +180,7 @@ export class FileCache {
     return { path, ...content, bytes: Buffer.byteLength(content.content), cachedAt: this.#now() };
   }
 
-  #store(key: string, held: Held, bytes: number): Stored {
-    const known = this.#held.peek(key) !== undefined;
+  #store(key: string, held: Held, bytes: number, known = this.#held.peek(key) !== undefined): Stored {
     const evicted = this.#held.set(key, held, bytes);
     if (known && 'file' in held) this.#counts.updates += 1;
     this.#counts.evictions += evicted.entries;

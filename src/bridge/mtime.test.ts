@@ -15,7 +15,7 @@ test.each([
   expect(toMilliseconds(mtime)).toBe(expected);
 });
 
-test.each(['', 'yesterday', '1700000000x', '2026-13-01', Number.NaN, Number.POSITIVE_INFINITY, {}, null])(
+test.each(['', 'yesterday', '1700000000x', '2026-13-01', Number.NaN, Number.POSITIVE_INFINITY, 1e300, {}, null])(
   '%s is no time',
   (mtime) => {
     expect(() => toMilliseconds(mtime as never)).toThrow(/mtime must be/);

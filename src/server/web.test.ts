@@ -61,3 +61,19 @@ test('a client that goes away meanwhile ends it', async () => {
   await sent;
   expect(cancelled()).toBe(true);
 });
+
+test('a stream that has nothing to say yet is open all the same', async () => {
+  const asked = new Promise<ServerResponse>((resolve) => server.once('request', (_, response) => resolve(response)));
+  const { port } = server.address() as AddressInfo;
+  const opened = new Promise<http.IncomingMessage>((resolve) =>
+    http.get({ port, host: '127.0.0.1', agent: false }, resolve).on('error', () => {}),
+  );
+  const gone = new AbortController();
+  const headers = { 'content-type': 'text/event-stream' };
+  const sent = sendWebResponse(await asked, new Response(new ReadableStream(), { headers }), gone.signal);
+  const reader = await opened;
+  expect(reader.headers).toMatchObject(headers);
+  reader.destroy();
+  gone.abort();
+  await sent;
+});

@@ -76,6 +76,8 @@ export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Req
 export async function sendWebResponse(response: ServerResponse, answer: Response, signal: AbortSignal): Promise<void> {
   // A stream may have begun before the SDK was asked.
   if (!response.headersSent) response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  // A stream may stay silent for long, and its client waits to hear that it is open.
+  if (answer.headers.get('content-type') === 'text/event-stream') response.flushHeaders();
   if (answer.body === null) {
     response.end();
     return;

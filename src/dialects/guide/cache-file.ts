@@ -71,11 +71,11 @@ export const cacheFile = defineTool({
     const warnings = taken.flatMap((each) => each.warnings);
     const [first] = described;
     if (files === undefined && first !== undefined) {
-      return success(bridge, { data: first, message: `${first.cache_key} ${first.status} in the cache.`, warnings });
+      return success(context, { data: first, message: `${first.cache_key} ${first.status} in the cache.`, warnings });
     }
     const total = described.reduce((sum, each) => sum + each.size, 0);
     const data = { files: described, count: described.length, total_bytes: total, evicted: sumOf(taken) };
-    return success(bridge, { data, message: `${data.count} files stored, ${total} bytes in all.`, warnings });
+    return success(context, { data, message: `${data.count} files stored, ${total} bytes in all.`, warnings });
   },
 });
 

@@ -39,6 +39,6 @@ export const listDirectory = defineTool({
     const bridge = context.agent();
     const { path, count, stored, warnings } = bridge.storeListing(given, entries, pattern);
     const message = `Listing of ${path} stored: ${stored} ${stored === 1 ? 'entry' : 'entries'}.`;
-    return success(bridge, { data: { path, count, stored }, message, warnings });
+    return success(context, { data: { path, count, stored }, message, warnings });
   },
 });

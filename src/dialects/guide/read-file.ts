@@ -48,10 +48,10 @@ export const readFile = defineTool({
     if (!taken.complete) {
       const { path, received, total } = taken;
       const message = `Chunk stored: ${received} of ${total} of ${path}. Send the others.`;
-      return success(bridge, { data: { path, complete: false, received, total }, message });
+      return success(context, { data: { path, complete: false, received, total }, message });
     }
     const { path, size, contentHash, warnings } = taken;
     const data = { path, complete: true, size, content_hash: contentHash };
-    return success(bridge, { data, message: `${path} stored, ${size} bytes.`, warnings });
+    return success(context, { data, message: `${path} stored, ${size} bytes.`, warnings });
   },
 });

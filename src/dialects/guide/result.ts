@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { ErrorType, FilesystemBridge } from '../../bridge/index.ts';
+import type { CallContext } from '../../tools/tool.ts';
 
 /** What the client's cache holds and how it was used, after the call. */
 const stats = z.object({
@@ -36,8 +37,12 @@ interface Success<D> {
   readonly warnings?: readonly string[];
 }
 
+const NOT_KEPT =
+  'Nothing is kept after this call, since nothing tells this client from others: connect with a token, over stdio or in a session.';
+
 /** With warnings, the message says that not all is as it was given. */
-export function success<D>(bridge: FilesystemBridge, { data, message, warnings = [] }: Success<D>) {
+export function success<D>({ client, agent }: CallContext, { data, message, warnings: given = [] }: Success<D>) {
+  const warnings = client.kind === 'anonymous' ? [...given, NOT_KEPT] : given;
   const noted = warnings.length > 0;
   return {
     success: true as const,
@@ -46,7 +51,7 @@ export function success<D>(bridge: FilesystemBridge, { data, message, warnings =
       ? `Partial success, see the warnings: ${message} Accept it as it is, or correct and call again.`
       : message,
     ...(noted && { warnings: [...warnings] }),
-    stats: statsOf(bridge),
+    stats: statsOf(agent()),
   };
 }
 
