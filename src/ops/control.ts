@@ -18,7 +18,7 @@ function never(): AbortSignal {
   return signal;
 }
 
-const SLICE_MS = 8;
+const SLICE_MS = 4;
 
 /**
  * Lets the rest of the server run during long synchronous work: call it between steps. It returns at once until a

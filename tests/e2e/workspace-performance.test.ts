@@ -148,7 +148,89 @@ describe('a folder with 100,000 entries', () => {
       expect(structured.matches.map((match: { path: string }) => match.path)).toEqual(['000009', '000019', '000029']);
     });
   });
+
+  test('NFR-001: others are answered while it is listed', async () => {
+    await using server = await startRingfence({ roots: [{ name: 'workspace', path: crowd }] });
+    const { result, answers } = await answersWhile(server, () =>
+      server.call('list_folder', { root: 'workspace', path: '' }),
+    );
+    expect(result.structured.count).toBe(100_000);
+    expect(answers).toBeGreaterThan(MEANWHILE);
+  });
 });
+
+describe('the server answers others', () => {
+  const base = fs.existsSync('/dev/shm') ? fs.mkdtempSync('/dev/shm/ringfence-') : tempDir();
+  let server: Ringfence;
+  beforeAll(async () => {
+    // Lines at its beginning, then a gigabyte that takes no room.
+    fs.writeFileSync(path.join(base, 'huge'), 'one\ntwo\n');
+    fs.truncateSync(path.join(base, 'huge'), 1024 ** 3);
+    server = await startRingfence({ roots: [{ name: 'workspace', path: base }] });
+  });
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    fs.rmSync(base, { recursive: true, force: true });
+  });
+
+  test('NFR-001: while it hashes a gigabyte', async () => {
+    const args = { root: 'workspace', path: 'huge', algorithm: 'sha256' };
+    const { result, answers } = await answersWhile(server, () => server.call('hash_file', args));
+    expect(result.structured.size).toBe(1024 ** 3);
+    expect(answers).toBeGreaterThan(MEANWHILE);
+  });
+
+  test('NFR-001: while it counts the lines of a gigabyte', async () => {
+    const args = { root: 'workspace', path: 'huge', offset_lines: 2, limit_lines: 1 };
+    const { result, answers } = await answersWhile(server, () => server.call('read_file', args));
+    expect(result.structured).toMatchObject({ content: 'two\n', lines_total: 3 });
+    expect(answers).toBeGreaterThan(MEANWHILE);
+  });
+});
+
+inWorkspace({}, (w) => {
+  test('NFR-003: the second page of a log does not read the log', async () => {
+    const log = w.file(
+      'app.log',
+      Array.from({ length: 300_000 }, (_, index) => `line ${index + 1} of the log\n`).join(''),
+    );
+    // What changed a moment ago is not remembered.
+    while (Date.now() - fs.statSync(log).ctimeMs <= 2_000) await new Promise((resolve) => setTimeout(resolve, 100));
+    const pages = [];
+    for (const offset_lines of [1, 200_001]) {
+      const before = bytesReadBy(w.server.pid);
+      const { content, lines_total } = await w.ok('read_file', { path: 'app.log', offset_lines, limit_lines: 2 });
+      expect(content).toBe(`line ${offset_lines} of the log\nline ${offset_lines + 1} of the log\n`);
+      expect(lines_total).toBe(300_000);
+      pages.push(bytesReadBy(w.server.pid) - before);
+    }
+    const { size } = fs.statSync(log);
+    expect(pages[0]).toBeGreaterThan(size);
+    expect(pages[1]).toBeLessThan(size / 4);
+  });
+});
+
+function bytesReadBy(pid: number): number {
+  return Number(/^rchar: (\d+)/m.exec(fs.readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);
+}
+
+/** What a server could answer that does its work in one go: a request before it, one after it, and one that is on its way. */
+const MEANWHILE = 3;
+
+/** How many times the server says that it is well while it works on a call. */
+async function answersWhile<T>({ url }: Ringfence, work: () => Promise<T>): Promise<{ result: T; answers: number }> {
+  let working = true;
+  const running = work().finally(() => {
+    working = false;
+  });
+  let answers = 0;
+  while (working) {
+    const response = await fetch(new URL('/health', url));
+    expect(await response.text()).toBe('ok');
+    if (working) answers += 1;
+  }
+  return { result: await running, answers };
+}
 
 function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   const line = fs.readFileSync(`/proc/${pid}/status`, 'utf8').match(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm'));

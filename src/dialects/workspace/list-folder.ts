@@ -7,8 +7,8 @@ import { firstFitting, sentBytes } from '../../tools/result-size.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { entryType, filePath, rootName, SUBJECT } from './fields.ts';
 
-/** More never fit into one result, however short their names. */
-const MAX_ENTRIES = 50_000;
+/** More would keep others waiting while they are written down, and tell a model nothing. */
+const MAX_ENTRIES = 20_000;
 
 /** Whatever an entry of a listing takes in a result, except for its name. */
 const MOST_BESIDE_NAME = sentBytes({
