@@ -96,7 +96,6 @@ export class FileSearch {
   #searchPiece({ bytes }: Region): void {
     if (!this.#inLine) this.#inLineHead = shownLine(bytes, 0, bytes.length);
     const before = this.#options.found.matches.length;
-    this.#past ||= !this.#inLine && this.#offset >= this.#rangeEnd();
     this.#search(bytes, this.#past ? 0 : bytes.length);
     if (this.#options.found.matches.length > before) this.#inLineMatched = true;
     this.#inLine = true;

@@ -46,8 +46,8 @@ export type Request =
   | { readonly type: 'end'; readonly search: number };
 
 export type Reply =
-  | { readonly id: number; readonly answer: Answer }
-  | { readonly id: number; readonly failure: Failure };
+  /** Said once, at the beginning. */
+  'ready' | { readonly id: number; readonly answer: Answer } | { readonly id: number; readonly failure: Failure };
 
 /** An error on its way to another thread. */
 export interface Failure {

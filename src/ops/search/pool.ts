@@ -7,7 +7,7 @@ import { StopFlag } from './stop-flag.ts';
 import { type Packed, type Piece, pack, type Stretch, unpack } from './stretch.ts';
 import { WorkerThread } from './worker-thread.ts';
 
-const MOST_WORKERS = 4;
+const MOST_WORKERS = 8;
 
 /**
  * Worker threads that search, shared by all searches. They start with the first search and stay; while idle they do
@@ -38,21 +38,23 @@ export class SearchPool {
     await Promise.all(this.#threads.splice(0).map((thread) => thread.close()));
   }
 
+  /** Whoever is idle; else work goes to those who are ready, and not to one that takes longer to start than to do it. */
   #leastBusy(): WorkerThread {
     if (this.#closed) throw new RingfenceError('cancelled', {});
-    const idle = this.#threads.find((thread) => thread.load === 0);
+    const idle = this.#threads.find((thread) => thread.isReady && thread.load === 0);
     if (idle !== undefined) return idle;
-    if (this.#threads.length < this.size) return this.#start();
-    return this.#threads.reduce((least, thread) => (thread.load < least.load ? thread : least));
+    if (this.#threads.length < this.size) this.#start();
+    const ready = this.#threads.filter((thread) => thread.isReady);
+    const able = ready.length > 0 ? ready : this.#threads;
+    return able.reduce((least, thread) => (thread.load < least.load ? thread : least));
   }
 
-  #start(): WorkerThread {
+  #start(): void {
     const thread = new WorkerThread((ended) => {
       const at = this.#threads.indexOf(ended);
       if (at !== -1) this.#threads.splice(at, 1);
     });
     this.#threads.push(thread);
-    return thread;
   }
 }
 

@@ -12,6 +12,7 @@ export class WorkerThread {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   #nextId = 1;
+  #isReady = false;
   #ended: RingfenceError | undefined;
 
   constructor(onEnd: (thread: WorkerThread) => void) {
@@ -25,6 +26,11 @@ export class WorkerThread {
     };
     this.#worker.on('error', ended);
     this.#worker.on('exit', (code) => ended(new Error(`a search worker ended unexpectedly with exit code ${code}`)));
+  }
+
+  /** It has started. Before that it takes tasks too, but does not begin with them. */
+  get isReady(): boolean {
+    return this.#isReady;
   }
 
   /** How many tasks it has not answered yet. */
@@ -58,6 +64,8 @@ export class WorkerThread {
   }
 
   #settle(reply: Reply): void {
+    this.#isReady = true;
+    if (reply === 'ready') return;
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
     if (this.#waiting.size === 0) this.#worker.unref();

@@ -25,6 +25,8 @@ port.on('message', (request: Request) => {
   }
 });
 
+reply('ready');
+
 function run({ search, id, task }: Request & { type: 'task' }): void {
   const session = sessions.get(search);
   if (session === undefined) throw new Error('a task of no search');
