@@ -225,7 +225,9 @@ describe('without tokens', () => {
       expect((await agent.call('read_file', args)).structured.content).toBe(secret('anonymous'));
       expect(agent.asked).toHaveLength(asked);
     }
-    await cache(agent, args.path, secret('kept?'));
+    expect((await cache(agent, args.path, secret('kept?'))).warnings).toEqual([
+      expect.stringMatching(/nothing is kept/i),
+    ]);
     expect(await resources(agent)).toEqual([]);
     await expect(resource(agent, args.path)).rejects.toThrow();
     expect((await cache(agent, 'docs/other.md', 'x')).stats.entries).toBeLessThanOrEqual(1);
