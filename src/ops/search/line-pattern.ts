@@ -2,8 +2,9 @@ import { RE2JS, RE2JSException } from 're2js';
 import { RingfenceError } from '../../errors.ts';
 import { LineAutomaton } from './automaton/line-automaton.ts';
 import { LineDfa } from './automaton/line-dfa.ts';
+import { LineNfa } from './automaton/line-nfa.ts';
 import { programOf } from './automaton/program.ts';
-import { LineByLine } from './line-by-line.ts';
+import type { Stop } from './line-matcher.ts';
 import { FilteredScan, type LineScan, PlainScan } from './line-scan.ts';
 import { choosePrefilter } from './prefilter/choose-prefilter.ts';
 import { needlePrefilter } from './prefilter/needle-prefilter.ts';
@@ -23,28 +24,26 @@ export interface LinePatternOptions {
 
 /** A compiled pattern, as the search of lines needs it. */
 export interface LinePattern {
-  /** Starts to look for matching lines in a region of whole lines. */
+  /** Starts to look for matching lines in a region of whole lines. Finds none once the search is to stop. */
   scan(region: Buffer): LineScan;
   /** Where in a matching text the first match begins; in very long texts, a place that looks like it. */
   positionIn(text: string): number;
 }
 
 /** Compiles RE2 syntax, or plain text. Raises `invalid_pattern` with the parser's own words. */
-export function compileLinePattern({ pattern, literal, caseInsensitive }: LinePatternOptions): LinePattern {
+export function compileLinePattern(options: LinePatternOptions, stop: Stop = { raised: false }): LinePattern {
+  const { pattern, literal, caseInsensitive } = options;
   const regex = compileRegex(literal ? RE2JS.quote(pattern) : pattern, caseInsensitive);
-  return { scan: scannerFor(regex), positionIn: (text) => positionIn(regex, text) };
+  return { scan: scannerFor(regex, stop), positionIn: (text) => positionIn(regex, text) };
 }
 
-function scannerFor(regex: RE2JS): LinePattern['scan'] {
+function scannerFor(regex: RE2JS, stop: Stop): LinePattern['scan'] {
   const text = onlyText(regex);
-  if (text !== undefined) {
-    // Where it is, there is nothing to look at more closely.
-    return needlePrefilter([Buffer.from(text)]);
-  }
-  const lineByLine = new LineByLine((line) => regex.test(line));
+  // Where it is, there is nothing to look at more closely.
+  if (text !== undefined) return needlePrefilter([Buffer.from(text)]);
   const program = programOf(regex);
-  const automated = program !== undefined && LineDfa.fits(program);
-  const matcher = automated ? new LineAutomaton(program, lineByLine) : lineByLine;
+  const otherwise = new LineNfa(program, stop);
+  const matcher = LineDfa.fits(program) ? new LineAutomaton({ program, otherwise, stop }) : otherwise;
   const prefilter = choosePrefilter(regex, program);
   if (prefilter === undefined) return (region) => new PlainScan(region, matcher);
   return (region) => new FilteredScan(region, matcher, prefilter(region));

@@ -43,7 +43,7 @@ export class Session {
 
   #forLines(spec: LineSpec) {
     const { root, stop, buffers } = this.#options;
-    const pattern = compileLinePattern(spec);
+    const pattern = compileLinePattern(spec, stop);
     const wanted = spec.globFilter === undefined ? undefined : compileGlobFilter(spec.globFilter);
     return function* (stretches: readonly Stretch[], budget: Budget): Steps<Piece<unknown>[]> {
       const buffer = buffers.pop() ?? root.allocate(READ_BYTES);

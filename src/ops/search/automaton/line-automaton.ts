@@ -1,5 +1,5 @@
 import { lineEnd, lineStart } from '../line-bounds.ts';
-import type { LineMatcher } from '../line-matcher.ts';
+import type { LineMatcher, Stop } from '../line-matcher.ts';
 import { type Lane, run, runBoth } from './lane.ts';
 import { LineDfa, MATCHED, START } from './line-dfa.ts';
 import type { Program } from './program.ts';
@@ -14,19 +14,29 @@ const LARGEST_BLOCK = 128 * 1024;
 /** A state must have served so many bytes on average before all are forgotten, or building them does not pay. */
 const BYTES_PER_STATE = 10;
 
+export interface LineAutomatonOptions {
+  readonly program: Program;
+  /** Takes over where the automaton has too many states. */
+  readonly otherwise: LineMatcher;
+  readonly stop: Stop;
+  /** Bytes for states, roughly. */
+  readonly memory?: number;
+}
+
 /** Finds matching lines by their bytes, in a time that grows with their number only. */
 export class LineAutomaton implements LineMatcher {
   readonly #dfa: LineDfa;
   readonly #otherwise: LineMatcher;
+  readonly #stop: Stop;
   #gaveUp = false;
   #flushed = false;
   /** Bytes scanned since all states were forgotten. */
   #scanned = 0;
 
-  /** `otherwise` takes over where the automaton has too many states. */
-  constructor(program: Program, otherwise: LineMatcher) {
-    this.#dfa = new LineDfa(program);
+  constructor({ program, otherwise, stop, memory }: LineAutomatonOptions) {
+    this.#dfa = new LineDfa(program, memory);
     this.#otherwise = otherwise;
+    this.#stop = stop;
   }
 
   next(bytes: Buffer, from: number, to: number): number {
@@ -47,7 +57,7 @@ export class LineAutomaton implements LineMatcher {
   /** The second lane begins where the first one ends. */
   #scanBoth(bytes: Buffer, one: Lane, two: Lane): number {
     const dfa = this.#dfa;
-    while (one.at < one.to && two.at < two.to && !dfa.full && !this.#gaveUp) {
+    while (one.at < one.to && two.at < two.to && !dfa.full && !this.#gaveUp && !this.#stop.raised) {
       const { at } = one;
       runBoth(one, two, bytes, dfa.table);
       this.#scanned += 2 * (one.at - at);
@@ -73,6 +83,7 @@ export class LineAutomaton implements LineMatcher {
     const dfa = this.#dfa;
     let counted = lane.at;
     while (lane.at < lane.to) {
+      if (this.#stop.raised) return -1;
       if (this.#gaveUp) return this.#otherwise.next(bytes, lineStart(bytes, lane.from, lane.at), lane.to);
       run(lane, bytes, dfa.table);
       this.#scanned += lane.at - counted;

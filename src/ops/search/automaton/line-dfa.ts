@@ -1,6 +1,5 @@
-import { AT_END, AT_START, NO_WORD_BOUNDARY, type Program, RUNES, WORD_BOUNDARY } from './program.ts';
-import { changesUpTo, firstAlike, lastAlike, MAX_RUNE, type RuneSet } from './rune-set.ts';
-import { ThreadSet } from './thread-set.ts';
+import type { Program } from './program.ts';
+import { type Between, Simulation } from './simulation.ts';
 import { leadOf, REPLACEMENT } from './utf8.ts';
 
 /** A state is the offset of its row in the table; a row has an entry for each byte. */
@@ -14,23 +13,12 @@ export const START = 2 * ROW;
 
 const LF = 0x0a;
 const LAST_ASCII = 0x7f;
-const WORD: RuneSet = Int32Array.of(0x30, 0x3a, 0x41, 0x5b, 0x5f, 0x60, 0x61, 0x7b);
-const LATER = AT_END | WORD_BOUNDARY | NO_WORD_BOUNDARY;
 
 /** Memory for states, counted roughly. */
 const MAX_MEMORY = 4 * 1024 * 1024;
 const STATE_MEMORY = 4 * ROW + 200;
 /** So many at least must fit, or it is not worth the while. */
 const FEWEST_STATES = 16;
-
-/** Between two characters. */
-interface Between {
-  readonly threads: Int32Array;
-  /** Some of them wait for a decision. */
-  readonly undecided: boolean;
-  readonly afterWord: boolean;
-  readonly atStart: boolean;
-}
 
 /** Within the bytes of one character. */
 interface Inside {
@@ -47,13 +35,6 @@ interface Inside {
   readonly high: number;
 }
 
-/** Where a character leads, and the code points around it that lead there too. */
-interface Step {
-  readonly target: number;
-  readonly first: number;
-  readonly last: number;
-}
-
 /**
  * A deterministic automaton over the bytes of lines, built as far as texts ask for it. Characters are decoded on the
  * way: what is not UTF-8 counts as U+FFFD, just as in a decoded text. Every line is a text of its own; LF leads back to
@@ -62,18 +43,16 @@ interface Step {
 export class LineDfa {
   /** The next state is at `table[state | byte]`. Another array after something was built. */
   table = new Int32Array(16 * ROW);
-  readonly #program: Program;
-  readonly #before: ThreadSet;
-  readonly #after: ThreadSet;
+  readonly #simulation: Simulation;
   #states: (Between | Inside | undefined)[] = [];
   #ids = new Map<number, number[]>();
   #insides = new Map<string, number>();
   #memory = 0;
+  readonly #maxMemory: number;
 
-  constructor(program: Program) {
-    this.#program = program;
-    this.#before = new ThreadSet(program);
-    this.#after = new ThreadSet(program);
+  constructor(program: Program, memory = MAX_MEMORY) {
+    this.#maxMemory = memory;
+    this.#simulation = new Simulation(program);
     this.#reset();
   }
 
@@ -84,7 +63,7 @@ export class LineDfa {
 
   /** It is time to forget all states but one. */
   get full(): boolean {
-    return this.#memory >= MAX_MEMORY;
+    return this.#memory >= this.#maxMemory;
   }
 
   get states(): number {
@@ -106,21 +85,19 @@ export class LineDfa {
     return known === UNKNOWN ? this.#build(state, byte) : known;
   }
 
-  #build(state: number, byte: number): number {
-    const from = this.#states[state / ROW];
-    if (from === undefined) throw new Error(`no state ${state}`);
-    return 'base' in from ? this.#insideStep(state, from, byte) : this.#betweenStep(state, byte);
-  }
-
   /** Does the line match if it ends here? */
   matchesAtEnd(state: number): boolean {
     if (state === MATCHED) return true;
     const from = this.#states[state / ROW];
     if (from === undefined) throw new Error(`no state ${state}`);
     if ('base' in from) return this.matchesAtEnd(this.#step(from.base, REPLACEMENT).target);
-    if (!from.undecided) return false;
-    this.#decide(from, from.afterWord ? AT_END | WORD_BOUNDARY : AT_END | NO_WORD_BOUNDARY);
-    return this.#before.matched;
+    return this.#simulation.matchesAtEnd(from);
+  }
+
+  #build(state: number, byte: number): number {
+    const from = this.#states[state / ROW];
+    if (from === undefined) throw new Error(`no state ${state}`);
+    return 'base' in from ? this.#insideStep(state, from, byte) : this.#betweenStep(state, byte);
   }
 
   #betweenStep(state: number, byte: number): number {
@@ -163,59 +140,14 @@ export class LineDfa {
     return target;
   }
 
-  /** Where one character leads from a state between characters. */
-  #step(state: number, rune: number): Step {
-    const from = this.#states[state / ROW] as Between;
-    const { code, start } = this.#program;
-    const wordChanges = changesUpTo(WORD, rune);
-    const isWord = (wordChanges & 1) === 1;
-    let first = 0;
-    let last = MAX_RUNE;
-    let threads = from.threads;
-    if (from.undecided) {
-      first = firstAlike(WORD, wordChanges);
-      last = lastAlike(WORD, wordChanges);
-      this.#decide(from, isWord === from.afterWord ? NO_WORD_BOUNDARY : WORD_BOUNDARY);
-      if (this.#before.matched) return { target: MATCHED, first, last };
-      threads = this.#before.threads;
-    }
-    const after = this.#after;
-    after.clear();
-    for (const thread of threads) {
-      const { op, runes, next } = code[thread] as (typeof code)[number];
-      if (op !== RUNES) continue;
-      const changes = changesUpTo(runes, rune);
-      const low = Math.max(first, firstAlike(runes, changes));
-      const high = Math.min(last, lastAlike(runes, changes));
-      if ((changes & 1) === 1) after.add(next, 0, LATER);
-      // Then the others do not matter.
-      if (after.matched) return { target: MATCHED, first: low, last: high };
-      first = low;
-      last = high;
-    }
-    after.add(start, 0, LATER);
-    if (after.undecided) {
-      first = Math.max(first, firstAlike(WORD, wordChanges));
-      last = Math.min(last, lastAlike(WORD, wordChanges));
-    }
-    const target = after.matched ? MATCHED : this.#stateOf(after, { afterWord: isWord, atStart: false });
-    return { target, first, last };
-  }
-
-  /** Leaves in `#before` what remains of the threads once it is known what holds. */
-  #decide(from: Between, known: number): void {
-    const holds = from.atStart ? known | AT_START : known;
-    this.#before.clear();
-    for (const thread of from.threads) this.#before.add(thread, holds, 0);
-  }
-
-  /** Where the threads are decided, it does not matter where they are. */
-  #stateOf({ threads, undecided }: ThreadSet, where: { afterWord: boolean; atStart: boolean }): number {
-    const { afterWord, atStart } = undecided ? where : { afterWord: false, atStart: false };
-    return this.#between({ threads: threads.slice().sort(), undecided, afterWord, atStart });
+  /** Where a character leads from a state between characters, and the code points around it that lead there too. */
+  #step(state: number, rune: number): { target: number; first: number; last: number } {
+    const { to, first, last } = this.#simulation.step(this.#states[state / ROW] as Between, rune);
+    return { target: to === undefined ? MATCHED : this.#between(to), first, last };
   }
 
   #between(state: Between): number {
+    state.threads.sort();
     const hash = hashOf(state);
     const alike = this.#ids.get(hash);
     const known = alike?.find((id) => isSame(this.#states[id / ROW] as Between, state));
@@ -264,11 +196,9 @@ export class LineDfa {
     this.#ids.clear();
     this.#insides.clear();
     this.#memory = 0;
-    this.#after.clear();
-    this.#after.add(this.#program.start, AT_START, LATER);
-    // What matches nothing at the start of a line matches every line.
-    if (this.#after.matched) this.table.fill(MATCHED, START, START + ROW);
-    this.#stateOf(this.#after, { afterWord: false, atStart: true });
+    const start = this.#simulation.start();
+    if (start === undefined) this.table.fill(MATCHED, START, START + ROW);
+    else this.#between(start);
   }
 }
 

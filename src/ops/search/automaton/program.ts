@@ -63,15 +63,15 @@ const ASSERTIONS: Readonly<Record<number, number>> = {
 const FOLD_CASE = 1;
 const NO_RUNES = new Int32Array(0);
 
-/** What a pattern was compiled to, or undefined if there is something in it that is not known here. */
-export function programOf(regex: RE2JS): Program | undefined {
+/** What a pattern was compiled to. */
+export function programOf(regex: RE2JS): Program {
   const { inst, start } = regex.re2().prog as { inst: readonly Compiled[]; start: number };
   const sets = new RuneSets();
   const code: Instruction[] = [];
   for (const { op: theirs, out, arg, runes } of inst) {
     const op = OPS[theirs];
     const asserts = op === ASSERT ? ASSERTIONS[arg] : 0;
-    if (op === undefined || asserts === undefined) return undefined;
+    if (op === undefined || asserts === undefined) throw new Error(`instruction ${theirs} ${arg} is not known`);
     code.push({ op, next: out, other: arg, asserts, runes: op === RUNES ? sets.of(runes, arg) : NO_RUNES });
   }
   return { start, code };

@@ -21,3 +21,20 @@ export function leadOf(byte: number): Lead | undefined {
   }
   return { bits: byte & 0x07, missing: 3, low: byte === 0xf0 ? 0x90 : 0x80, high: byte === 0xf4 ? 0x8f : 0xbf };
 }
+
+/** The code point at an offset before `to`, times eight, plus the number of its bytes. */
+export function runeAt(bytes: Uint8Array, at: number, to: number): number {
+  const byte = bytes[at] as number;
+  if (byte < 0x80) return (byte << 3) | 1;
+  const lead = leadOf(byte);
+  if (lead === undefined) return (REPLACEMENT << 3) | 1;
+  let { bits, low, high } = lead;
+  for (let taken = 1; taken <= lead.missing; taken += 1) {
+    const next = at + taken < to ? (bytes[at + taken] as number) : 0;
+    if (next < low || next > high) return (REPLACEMENT << 3) | taken;
+    bits = (bits << 6) | (next & 0x3f);
+    low = 0x80;
+    high = 0xbf;
+  }
+  return (bits << 3) | (lead.missing + 1);
+}

@@ -10,7 +10,7 @@ const MOST_WINDOWS = 8;
 /** With more possibilities at one place, anything goes. */
 const MOST_THREADS = 64;
 /** Larger ones would take longer to look at than they take to run. */
-const LARGEST_PROGRAM = 10_000;
+const LARGEST_PROGRAM = 2_000;
 
 /** Which bytes may be at each of some successive places. */
 export type ByteWindow = readonly (readonly number[])[];

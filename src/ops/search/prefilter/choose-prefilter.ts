@@ -13,10 +13,10 @@ const AUTOMATON = 1.2;
 const CHEAP = 0.25;
 
 /** The cheapest prefilter, or undefined if none pays. */
-export function choosePrefilter(regex: RE2JS, program: Program | undefined): Prefilter | undefined {
+export function choosePrefilter(regex: RE2JS, program: Program): Prefilter | undefined {
   const literals = requiredLiterals(regex);
-  const plans = literals === undefined ? [] : [planNeedles(literals.map((literal) => Buffer.from(literal)))];
-  if (program !== undefined && !plans.some(({ cost }) => cost <= CHEAP)) {
+  const plans = literals === undefined ? [] : [planNeedles(literals)];
+  if (!plans.some(({ cost }) => cost <= CHEAP)) {
     for (const window of windowsOf(program)) plans.push(planRareByte(window), planJumps(window));
   }
   let best: Plan | undefined;

@@ -1,4 +1,5 @@
 import type { RE2JS } from 're2js';
+import { planNeedles } from './needle-prefilter.ts';
 
 /** More needles than this cost more to look for than they save. */
 const MAX_NEEDLES = 8;
@@ -15,20 +16,18 @@ const ALL_OF = 2;
 const ONE_OF = 3;
 
 /**
- * Strings of which every text that the pattern matches holds at least one, or undefined where the pattern demands
- * none. Case-insensitive parts demand none. Longer and fewer is better: of several demands the most telling is taken.
+ * Strings of bytes of which every text that the pattern matches holds at least one, or undefined where the pattern
+ * demands none. Case-insensitive parts demand none. Of several demands the one that is cheapest to look for is taken.
  */
-export function requiredLiterals(pattern: RE2JS): string[] | undefined {
+export function requiredLiterals(pattern: RE2JS): Buffer[] | undefined {
   const requirement = pattern.re2().prefilter as Requirement | null;
-  return requirement === null ? undefined : literalsOf(requirement);
+  return requirement === null ? undefined : literalsOf(requirement)?.map((literal) => Buffer.from(literal));
 }
 
 function literalsOf(requirement: Requirement): string[] | undefined {
   if (requirement.type === EXACT) return requirement.str === '' ? undefined : [requirement.str];
   const parts = requirement.subs.map(literalsOf);
-  if (requirement.type === ALL_OF) {
-    return parts.filter((part) => part !== undefined).reduce<string[] | undefined>(better, undefined);
-  }
+  if (requirement.type === ALL_OF) return cheapest(parts.filter((part) => part !== undefined));
   if (requirement.type !== ONE_OF || parts.length === 0) return undefined;
   const all = new Set<string>();
   for (const part of parts) {
@@ -38,11 +37,9 @@ function literalsOf(requirement: Requirement): string[] | undefined {
   return all.size > MAX_NEEDLES ? undefined : [...all];
 }
 
-function better(a: string[] | undefined, b: string[]): string[] {
-  return a === undefined || worth(b) > worth(a) ? b : a;
-}
-
-/** The shortest needle decides how often the search stops in vain, each further one is a scan more. */
-function worth(literals: string[]): number {
-  return Math.min(...literals.map((literal) => literal.length)) / literals.length;
+function cheapest(demands: string[][]): string[] | undefined {
+  const [first, ...others] = demands;
+  if (first === undefined || others.length === 0) return first;
+  const costs = demands.map((literals) => planNeedles(literals.map((literal) => Buffer.from(literal))).cost);
+  return demands[costs.indexOf(Math.min(...costs))];
 }

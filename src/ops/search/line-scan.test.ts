@@ -1,0 +1,58 @@
+import { RE2JS } from 're2js';
+import { expect, test } from 'vitest';
+import { linesFound, linesThat } from '../../../tests/support/line-patterns.ts';
+import { LineNfa } from './automaton/line-nfa.ts';
+import { programOf } from './automaton/program.ts';
+import type { LineMatcher } from './line-matcher.ts';
+import { FilteredScan } from './line-scan.ts';
+import { windowsOf } from './prefilter/byte-window.ts';
+import { planJumps } from './prefilter/jump-prefilter.ts';
+import { planNeedles } from './prefilter/needle-prefilter.ts';
+import type { Plan } from './prefilter/prefilter.ts';
+import { planRareByte } from './prefilter/rare-byte-prefilter.ts';
+
+const PATTERN = '[a-z]{2}[0-9]{6}X?[a-z]{2}';
+const program = programOf(RE2JS.compile(PATTERN));
+const [window] = windowsOf(program);
+if (window === undefined) throw new Error('no window');
+const PLANS: [string, Plan][] = [
+  ['needles', planNeedles([Buffer.from('0')])],
+  ['a rare byte', planRareByte(window)],
+  ['jumps', planJumps(window)],
+];
+
+/** Counts the bytes that it is asked about. */
+class Counted implements LineMatcher {
+  bytes = 0;
+  readonly #matcher = new LineNfa(program, { raised: false });
+
+  next(bytes: Buffer, from: number, to: number): number {
+    const at = this.#matcher.next(bytes, from, to);
+    this.bytes += (at === -1 ? to : at) - from;
+    return at;
+  }
+}
+
+function search(plan: Plan, bytes: Buffer) {
+  const matcher = new Counted();
+  const scan = new FilteredScan(bytes, matcher, plan.build()(bytes));
+  return { found: linesFound((from) => scan.next(from), bytes), looked: matcher.bytes };
+}
+
+test.each(PLANS)('%s keep the matcher away from lines that cannot match', (_what, plan) => {
+  const line = 'nothing in here at all\n';
+  const bytes = Buffer.from(`${line.repeat(2_000)}ab102030cd\n${line.repeat(2_000)}`);
+  const { found, looked } = search(plan, bytes);
+  expect(found).toEqual([2_000 * line.length]);
+  expect(looked).toBeLessThan(100);
+});
+
+test.each(PLANS)('%s are left where they find too much in vain, and nothing is lost', (_what, plan) => {
+  const line = '2024 120000 930201 100230123 x0012300 ab 000000 12345\n';
+  const bytes = Buffer.from(`${line.repeat(1_000)}ab102030cd\n${line.repeat(1_000)}xy000000Xab`);
+  const { found, looked } = search(plan, bytes);
+  expect(found).toEqual(linesThat((text) => RE2JS.compile(PATTERN).test(text), bytes));
+  expect(found).toHaveLength(2);
+  expect(looked).toBeGreaterThan(bytes.length / 4);
+  expect(looked).toBeLessThanOrEqual(bytes.length);
+});

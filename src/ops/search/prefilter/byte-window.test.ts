@@ -1,0 +1,34 @@
+import { RE2JS } from 're2js';
+import { expect, test } from 'vitest';
+import { programOf } from '../automaton/program.ts';
+import { windowsOf } from './byte-window.ts';
+
+/** Each place as the bytes that belong there, or as how many they are. */
+function windows(pattern: string): string[] {
+  const show = (bytes: readonly number[]) =>
+    bytes.length > 8 ? `${bytes.length}` : Buffer.from(bytes).toString('latin1');
+  return windowsOf(programOf(RE2JS.compile(pattern))).map((window) => window.map(show).join(' '));
+}
+
+test.each([
+  ['a text is one window', 'abc', ['a b c']],
+  ['alternatives of any length share what they have', 'abcd|xy', ['ax by']],
+  ['case does not matter', '(?i)ab', ['Aa Bb']],
+  ['the long s has two bytes', '(?i)sa', ['Ss\u00c5 66', 'Aa']],
+  ['a character beyond ASCII is its bytes', 'é', ['\u00c3 64']],
+  ['anything is all bytes but LF', 'a.b', ['a 255 65', 'b']],
+  ['after the last repetition comes what follows it', '[0-9]+x', ['10 11', '10 x']],
+  ['an optional part may be left out', 'ab?c', ['a bc', 'c']],
+  ['assertions take no byte', '^a\\bb$', ['a b']],
+  ['within a line there is no LF', 'a\\nb', ['a  b']],
+  ['nothing is demanded where nothing may match', 'a*', []],
+  ['what is between others is found as well', '\\w+foo\\w+', ['63 63 63 63 63', '63 f o o 63', '63']],
+])('%s: %s', (_what, pattern, expected) => {
+  expect(windows(pattern)).toEqual(expected);
+});
+
+test('the longest windows and programs are bounded', () => {
+  expect(windows('a'.repeat(1_000)).every((window) => window.split(' ').length === 16)).toBe(true);
+  expect(windows('a'.repeat(1_000)).length).toBe(8);
+  expect(windows('ab'.repeat(3_000))).toEqual([]);
+});

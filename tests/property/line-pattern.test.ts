@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { RE2JS, RE2JSException } from 're2js';
+import { expect, test } from 'vitest';
+import { LineAutomaton } from '../../src/ops/search/automaton/line-automaton.ts';
+import { LineNfa } from '../../src/ops/search/automaton/line-nfa.ts';
+import { type Program, programOf } from '../../src/ops/search/automaton/program.ts';
+import { compileLinePattern } from '../../src/ops/search/line-pattern.ts';
+import { FilteredScan } from '../../src/ops/search/line-scan.ts';
+import { windowsOf } from '../../src/ops/search/prefilter/byte-window.ts';
+import { planJumps } from '../../src/ops/search/prefilter/jump-prefilter.ts';
+import { planNeedles } from '../../src/ops/search/prefilter/needle-prefilter.ts';
+import { planRareByte } from '../../src/ops/search/prefilter/rare-byte-prefilter.ts';
+import { requiredLiterals } from '../../src/ops/search/prefilter/required-literals.ts';
+import { linesFound, linesThat, longTexts, patterns, texts } from '../support/line-patterns.ts';
+
+const stop = { raised: false };
+
+/** Undefined if the pattern is not valid. */
+function compiled(pattern: string): RE2JS | undefined {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    if (error instanceof RE2JSException) return undefined;
+    throw error;
+  }
+}
+
+type Search = (regex: RE2JS, bytes: Buffer) => Iterable<(from: number) => number>;
+
+/** Compares with re2js on decoded lines. */
+function check(search: Search, samples: fc.Arbitrary<Buffer[]>, numRuns: number): void {
+  let matching = 0;
+  fc.assert(
+    fc.property(patterns, samples, (pattern, samples) => {
+      const regex = compiled(pattern);
+      fc.pre(regex !== undefined);
+      for (const bytes of samples) {
+        const expected = linesThat((line) => regex.test(line), bytes);
+        matching += expected.length;
+        for (const next of search(regex, bytes)) expect(linesFound(next, bytes)).toEqual(expected);
+      }
+    }),
+    { numRuns },
+  );
+  expect(matching).toBeGreaterThan(numRuns / 2);
+}
+
+const short = fc.array(texts, { minLength: 1, maxLength: 4 });
+const long = fc.tuple(longTexts);
+
+const byPattern: Search = (regex, bytes) => {
+  const scan = compileLinePattern({ pattern: regex.pattern(), literal: false, caseInsensitive: false }).scan(bytes);
+  return [(from) => scan.next(from)];
+};
+
+test('finds the lines that match when they are decoded', () => {
+  check(byPattern, short, 2_000);
+});
+
+test('finds them in long texts too', () => {
+  check(byPattern, long, 100);
+});
+
+test('no prefilter misses a line, whether it would be chosen or not', () => {
+  const byAnyPrefilter: Search = (regex, bytes) => {
+    const program = programOf(regex);
+    const plans = windowsOf(program).flatMap((window) => [planJumps(window), planRareByte(window)]);
+    const literals = requiredLiterals(regex);
+    if (literals !== undefined) plans.push(planNeedles(literals));
+    const matcher = new LineNfa(program, stop);
+    return plans.map((plan) => {
+      const scan = new FilteredScan(bytes, matcher, plan.build()(bytes));
+      return (from) => scan.next(from);
+    });
+  };
+  check(byAnyPrefilter, short, 1_000);
+  check(byAnyPrefilter, long, 50);
+});
+
+test('the automaton may forget its states at any time, and give up', () => {
+  const withLittleMemory: Search = (regex, bytes) => {
+    const program = programOf(regex);
+    const otherwise = new LineNfa(program, stop);
+    const automaton = new LineAutomaton({ program, otherwise, stop, memory: littleMemory(program) });
+    return [(from) => automaton.next(bytes, from, bytes.length)];
+  };
+  check(withLittleMemory, short, 1_000);
+  check(withLittleMemory, long, 100);
+});
+
+/** For a few states only. */
+function littleMemory({ code }: Program): number {
+  return 8 * (1_500 + 4 * code.length);
+}
