@@ -2,9 +2,7 @@ import fs from 'node:fs';
 import { type Logger, pino } from 'pino';
 import type { Activity } from './activity.ts';
 import { type CallEvent, isOrdinary, ordinaryLine, recordCall } from './call-event.ts';
-
-export const LOG_LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+import type { LogLevel } from './log-level.ts';
 
 /** Unwritten log that may pile up when nobody reads stderr. Beyond it lines are dropped: a stuck reader must not stop the server. */
 const BACKLOG_BYTES = 16 * 1024 * 1024;

@@ -27,7 +27,7 @@ export async function loadDialect(name: DialectConfig['name'], config: Config): 
 export async function introductionOf(name: DialectConfig['name'], config: Config): Promise<Introduction> {
   const built = name === 'workspace' && hasAgentRoot(config) ? undefined : builtIntroduction(name);
   if (built !== undefined) return JSON.parse(built) as Introduction;
-  const [{ introduce }, dialect] = await Promise.all([import('../server/introduction.ts'), loadDialect(name, config)]);
+  const [{ introduce }, dialect] = await Promise.all([import('../server/introduce.ts'), loadDialect(name, config)]);
   return introduce(dialect);
 }
 

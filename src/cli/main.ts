@@ -1,14 +1,5 @@
-import { Command, CommanderError } from 'commander';
 import { trace } from '../audit/call-event.ts';
-import {
-  type ClassicFlags,
-  ConfigError,
-  classicConfig,
-  type GuideFlags,
-  guideConfig,
-  memoryConfig,
-  packageVersion,
-} from '../config/index.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { ListenError } from './listen-error.ts';
 
 const USAGE_ERROR = 2;
@@ -17,78 +8,24 @@ const FAILURE = 1;
 /** Runs the command line to its end and returns the exit code. What goes wrong is one line on stderr. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
-    await commands().parseAsync(argv, { from: 'user' });
-    return 0;
+    return (await run(argv)) ? 0 : USAGE_ERROR;
   } catch (error) {
-    // Commander has printed its own message, or the help that was asked for.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_ERROR;
     if (error instanceof ConfigError) return complain(error.message, USAGE_ERROR);
     if (error instanceof ListenError) return complain(error.message, FAILURE);
     return complain(`internal error: ${JSON.stringify(trace(error))}`, FAILURE);
   }
 }
 
-/** Each command loads what it needs when it runs: a client waits for the start. */
-function commands(): Command {
-  const program = new Command('ringfence')
-    .description('A filesystem for AI agents, confined to the folders you name.')
-    .version(packageVersion())
-    .helpCommand(false)
-    .exitOverride()
-    .configureHelp({ showGlobalOptions: true });
-  program
-    .command('serve')
-    .description('serve over HTTP, at /mcp and where the config says')
-    .argument('[dir...]', 'folders to serve, each a root named after it, all tools, from this machine only')
-    .option('--config <file>', 'config with named roots and what may be done in each')
-    .option('--port <number>', 'port to listen on, 0 for any free one (default: that of the config, or 8091)')
-    .option('--host <address>', 'address to listen on (default: that of the config)')
-    .action(async (dirs: string[], options: object) => {
-      const { serve } = await import('./serve.ts');
-      await serve({ dirs, ...options });
-    });
-  program
-    .command('stdio')
-    .description('serve the client at the other end of stdin and stdout')
-    .argument('[dir...]', 'folders to serve, each a root named after it, all tools')
-    .option('--config <file>', 'config with named roots and what may be done in each')
-    .action(async (dirs: string[], options: object) => {
-      const [{ stdio, workspaceOf }, { configOf }] = await Promise.all([import('./stdio.ts'), import('./start.ts')]);
-      const config = await configOf({ dirs, ...options });
-      await stdio(config, workspaceOf(config));
-    });
-  program
-    .command('memory')
-    .description('serve the six memory tools on the folder named by BASE_PATH, over stdin and stdout')
-    .action(async () => {
-      const { stdio } = await import('./stdio.ts');
-      const config = memoryConfig();
-      await stdio(config, config.dialects[0]);
-    });
-  program
-    .command('classic')
-    .description('serve the nine classic tools on one folder, over stdin and stdout')
-    .option('--root-dir <path>', 'the folder (default: FS_SERVER_ROOT, or the current one)')
-    .option('--max-file-size <bytes>', 'the most that is returned of a file (default: FS_MAX_FILE_SIZE, or 10485760)')
-    .option('--request-timeout <seconds>', 'time for one call (default: FS_REQUEST_TIMEOUT, or 30)')
-    .option('--log-level <level>', 'error, warn, info, debug or trace (default: FS_LOG_LEVEL, or info)')
-    .action(async (flags: ClassicFlags) => {
-      const { stdio } = await import('./stdio.ts');
-      const config = classicConfig(flags);
-      await stdio(config, config.dialects[0]);
-    });
-  program
-    .command('guide')
-    .description("serve the three guide tools, which take in files of the client's side, over stdin and stdout")
-    .option('--project <dir>', 'the folder of the project that the files belong to (default: the current one)')
-    .option('--allow <path...>', 'what of it may be handed over (default: docs/ src/ tests/ .guide/ .todo/)')
-    .option('--log-level <level>', 'error, warn, info, debug or trace (default: info)')
-    .action(async (flags: GuideFlags) => {
-      const { stdio } = await import('./stdio.ts');
-      const config = guideConfig(flags);
-      await stdio(config, config.dialects[0]);
-    });
-  return program;
+async function run(argv: readonly string[]): Promise<boolean> {
+  const [command, ...dirs] = argv;
+  // The usual start of a client, which waits for it, does not wait for a parser of options.
+  if (command === 'stdio' && dirs.every((dir) => !dir.startsWith('-'))) {
+    const { workspaceStdio } = await import('./stdio.ts');
+    await workspaceStdio({ dirs });
+    return true;
+  }
+  const { runCommand } = await import('./commands.ts');
+  return runCommand(argv);
 }
 
 function complain(message: string, exitCode: number): number {

@@ -2,7 +2,13 @@ import { type Config, ConfigError, type DialectConfig } from '../config/index.ts
 import { startStdio } from '../server/stdio.ts';
 import { introductionOf } from './dialects.ts';
 import { firstSignal } from './signals.ts';
-import { asksClients, GRACE_MS, start } from './start.ts';
+import { asksClients, configOf, GRACE_MS, type Source, start } from './start.ts';
+
+/** The same in the dialect of `ringfence stdio`. Raises `ConfigError`. */
+export async function workspaceStdio(source: Source): Promise<void> {
+  const config = await configOf(source);
+  await stdio(config, workspaceOf(config));
+}
 
 /** Serves the client at the other end of stdin and stdout until it goes away or we are told to stop. Raises `ConfigError`. */
 export async function stdio(config: Config, dialect: DialectConfig): Promise<void> {
@@ -27,7 +33,7 @@ export async function stdio(config: Config, dialect: DialectConfig): Promise<voi
 }
 
 /** The dialect of `ringfence stdio`. Raises `ConfigError` for a config that names only others. */
-export function workspaceOf({ dialects, file }: Config): DialectConfig {
+function workspaceOf({ dialects, file }: Config): DialectConfig {
   const found = dialects.find(({ name }) => name === 'workspace');
   if (found !== undefined) return found;
   const names = dialects.map(({ name }) => name);

@@ -1,11 +1,11 @@
 import path from 'node:path';
-import { LOG_LEVELS } from '../audit/log.ts';
+import { LOG_LEVELS } from '../audit/log-level.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';
 import { checkFolder } from './check-folder.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { defaultConfig } from './default-config.ts';
-import { MAX_READ_SIZE, MAX_TIMEOUT_SECONDS } from './schema.ts';
+import { MAX_READ_SIZE, MAX_TIMEOUT_SECONDS } from './limits.ts';
 
 /** The flags of the command, as written. */
 export interface ClassicFlags {

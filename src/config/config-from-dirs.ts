@@ -4,7 +4,7 @@ import { checkFolder } from './check-folder.ts';
 import type { Config, RootConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { defaultConfig } from './default-config.ts';
-import { nameProblem } from './load-config.ts';
+import { nameProblem } from './root-name.ts';
 
 /** A config for folders alone: a root for each, named after it, with all tools, reachable from this machine only. */
 export function configFromDirs(dirs: readonly string[]): Config {

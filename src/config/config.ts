@@ -1,4 +1,4 @@
-import type { LogLevel } from '../audit/log.ts';
+import type { LogLevel } from '../audit/log-level.ts';
 import type { Capability } from '../tools/capabilities.ts';
 import type { AuthConfig } from './auth-config.ts';
 import type { DialectName } from './schema.ts';

@@ -1,12 +1,6 @@
 import * as z from 'zod';
-import { LOG_LEVELS } from '../audit/log.ts';
-
-export const MAX_TIMEOUT_SECONDS = 24 * 60 * 60;
-/** What one read may hold in memory. An answer carries less: of a larger part only the beginning, and a whole file not at all. */
-export const MAX_READ_SIZE = 64 * 1024 * 1024;
-
-export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
-export const DEFAULT_ASK_SECONDS = 30;
+import { LOG_LEVELS } from '../audit/log-level.ts';
+import { DEFAULT_ASK_SECONDS, DEFAULT_CACHE_BYTES, DEFAULTS, MAX_READ_SIZE, MAX_TIMEOUT_SECONDS } from './limits.ts';
 
 /** How files of the client's side are asked for and kept. */
 const agent = {
@@ -46,11 +40,11 @@ export type DialectName = keyof z.output<typeof dialects>;
 /** The config file as an operator writes it. */
 export const configSchema = z.strictObject({
   host: z.string().min(1).default('0.0.0.0'),
-  port: z.int().min(0).max(65535).default(8091),
-  max_full_read_size: z.int().min(1).max(MAX_READ_SIZE).default(1_048_576),
-  request_timeout: z.number().positive().max(MAX_TIMEOUT_SECONDS).default(30),
-  log_level: z.enum(LOG_LEVELS).default('info'),
-  durable_writes: z.boolean().default(true),
+  port: z.int().min(0).max(65535).default(DEFAULTS.port),
+  max_full_read_size: z.int().min(1).max(MAX_READ_SIZE).default(DEFAULTS.maxFullReadSize),
+  request_timeout: z.number().positive().max(MAX_TIMEOUT_SECONDS).default(DEFAULTS.requestTimeout),
+  log_level: z.enum(LOG_LEVELS).default(DEFAULTS.logLevel),
+  durable_writes: z.boolean().default(DEFAULTS.durableWrites),
   roots: z.array(root).min(1),
   dialects: dialects.default({ workspace: {} }),
   // An empty list would be a door that only looks locked.

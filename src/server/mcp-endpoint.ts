@@ -6,7 +6,7 @@ import {
   type McpHttpHandler,
 } from '@modelcontextprotocol/server';
 import { Departure } from './departure.ts';
-import { introduce } from './introduction.ts';
+import { introduce } from './introduce.ts';
 import { cancelIn, HttpLane } from './lane/http-lane.ts';
 import { Lane } from './lane/lane.ts';
 import { laneTools } from './lane/lane-tools.ts';

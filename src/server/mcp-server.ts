@@ -7,7 +7,8 @@ import {
 } from '@modelcontextprotocol/server';
 import { toolCaller } from './call.ts';
 import { InputNeeded } from './input-needed.ts';
-import { INTRODUCTION_CACHE, type Introduction, introduce } from './introduction.ts';
+import { introduce } from './introduce.ts';
+import { INTRODUCTION_CACHE, type Introduction } from './introduction.ts';
 import { anonymousClient, type Peer } from './peer.ts';
 import { progressReports } from './progress.ts';
 import { RESOURCE_TEMPLATES, Resources } from './resources.ts';

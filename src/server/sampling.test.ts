@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { known, lines, locked, question, roots, service } from '../../tests/support/asking-service.ts';
 import type { SampleParams } from '../bridge/sample.ts';
 import { type HttpServing, startHttp } from './http.ts';
-import { introduce } from './introduction.ts';
+import { introduce } from './introduce.ts';
 import { Lane } from './lane/lane.ts';
 import { laneTools } from './lane/lane-tools.ts';
 import { StdioConversation } from './lane/stdio-conversation.ts';

@@ -1,5 +1,4 @@
 import { trace } from '../audit/call-event.ts';
-import { sweepLeftovers } from '../ops/sweep.ts';
 import type { Capability } from '../tools/capabilities.ts';
 import type { Shared } from './service.ts';
 
@@ -15,6 +14,7 @@ export function sweepInBackground(service: Shared): { stop(): void } {
   const control = { signal: stopping.signal, progress: () => {} };
 
   const sweepAll = async (): Promise<void> => {
+    const { sweepLeftovers } = await import('../ops/sweep.ts');
     for (const { kind, root, allowed } of roots.all()) {
       if (stopping.signal.aborted) return;
       if (kind === 'agent') continue;

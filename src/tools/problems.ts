@@ -42,15 +42,20 @@ export function checker<S extends z.ZodObject>(
   schema: S,
   style: CheckStyle = PARAMETERS,
 ): (value: unknown) => Checked<z.output<S>> {
-  const node = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as SchemaNode;
-  const error = (issue: z.core.$ZodRawIssue): string => word(issue, node, style);
+  let node: SchemaNode | undefined;
+  const described = (): SchemaNode => {
+    node ??= z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as SchemaNode;
+    return node;
+  };
   return (value) => {
     try {
       const parsed = schema.safeParse(value);
       if (parsed.success) return { value: parsed.data };
       // Only a failure pays for its wording.
+      const top = described();
+      const error = (issue: z.core.$ZodRawIssue): string => word(issue, top, style);
       const again = schema.safeParse(value, { error, reportInput: true });
-      return { problems: again.error?.issues.flatMap((issue) => toProblems(issue, node, style)) ?? [] };
+      return { problems: again.error?.issues.flatMap((issue) => toProblems(issue, top, style)) ?? [] };
     } catch (thrown) {
       // A schema that contains itself is followed as deep as a value goes, which the stack may not.
       if (!(thrown instanceof RangeError)) throw thrown;

@@ -1,5 +1,6 @@
 import type { Sample } from '../../bridge/index.ts';
 import { RingfenceError } from '../../errors.ts';
+import type { Client } from '../../tools/client.ts';
 import type { CallTool } from '../call.ts';
 import { InputNeeded } from '../input-needed.ts';
 import type { Introduction } from '../introduction.ts';
@@ -32,6 +33,8 @@ export interface Caller {
 /** The tools that the lane calls, which answer in JSON without its closing brace. */
 export interface LaneTools {
   readonly call: CallTool<string>;
+  /** Forgets what a client did in a call that is run again by another. */
+  forget(client: Client): void;
 }
 
 const CALL_KEYS: ReadonlySet<string> = new Set(['name', 'arguments', '_meta']);
@@ -94,7 +97,9 @@ export class Lane {
         (done) => (cancelled ? undefined : this.#answers.result(id, done, modern)),
         (error) => {
           if (cancelled) return undefined;
-          return error instanceof InputNeeded ? FOR_THE_SDK : this.#answers.error(id, error);
+          if (!(error instanceof InputNeeded)) return this.#answers.error(id, error);
+          this.#tools?.forget(client);
+          return FOR_THE_SDK;
         },
       ),
       cancel: () => {

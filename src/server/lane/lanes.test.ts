@@ -11,7 +11,7 @@ import { configFromDirs } from '../../config/index.ts';
 import { workspace } from '../../dialects/workspace/index.ts';
 import { chooseBackend } from '../../fence/index.ts';
 import { type HttpServing, startHttp } from '../http.ts';
-import { introduce } from '../introduction.ts';
+import { introduce } from '../introduce.ts';
 import { processPeer } from '../peer.ts';
 import { serveSdkStdio } from '../serve-sdk-stdio.ts';
 import { openService } from '../service.ts';

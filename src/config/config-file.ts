@@ -1,0 +1,180 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { AGENT_CAPABILITIES, CAPABILITIES, type Capability } from '../tools/capabilities.ts';
+import { nearest } from '../tools/nearest.ts';
+import { type CheckStyle, checker } from '../tools/problems.ts';
+import { checkAuth } from './auth-config.ts';
+import { checkFolder } from './check-folder.ts';
+import type { AgentConfig, Config, DialectConfig, RootConfig } from './config.ts';
+import { ConfigError } from './config-error.ts';
+import { nameProblem } from './root-name.ts';
+import { type ConfigFile, configSchema, type DialectName } from './schema.ts';
+
+const KEYS: CheckStyle = {
+  noun: 'key',
+  name: (keys) =>
+    keys.reduce<string>(
+      (name, key) =>
+        typeof key === 'number' ? `${name}[${key}]` : name === '' ? String(key) : `${name}.${String(key)}`,
+      '',
+    ),
+  // A token may stand where it does not belong.
+  hides: ([first]) => first === 'auth',
+};
+
+/** Reads and checks a config file, and the variables that it names. Everything wrong with it is a `ConfigError` that names the file, the key and the fix. */
+export async function readConfigFile(file: string, env: NodeJS.ProcessEnv): Promise<Config> {
+  const fail = (problem: string): never => {
+    throw new ConfigError(`${file}: ${problem}`);
+  };
+  const checked = checker(configSchema, KEYS)(await parseYaml(readText(file, fail), fail));
+  if ('problems' in checked) return fail(checked.problems.map(({ message }) => message).join('; '));
+  const { value } = checked;
+  const base = path.dirname(path.resolve(file));
+  const roots = checkRoots(value.roots, base, fail);
+  return {
+    file,
+    host: value.host,
+    port: value.port,
+    maxFullReadSize: value.max_full_read_size,
+    requestTimeout: value.request_timeout,
+    logLevel: value.log_level,
+    durableWrites: value.durable_writes,
+    roots,
+    dialects: checkDialects(value.dialects, roots, { base, fail }),
+    auth:
+      value.auth &&
+      checkAuth(
+        value.auth,
+        roots.map(({ name }) => name),
+        { env, fail },
+      ),
+  };
+}
+
+type Fail = (problem: string) => never;
+
+function readText(file: string, fail: Fail): string {
+  try {
+    const bytes = fs.readFileSync(file);
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return fail('no such config file; give the path of an existing one to --config');
+    if (code === 'EISDIR') return fail('is a folder, not a config file; to serve a folder give it without --config');
+    if (code === 'EACCES' || code === 'EPERM') return fail('the config file cannot be read: permission denied');
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+      return fail('the config file is not UTF-8 text; save it as UTF-8');
+    return fail(`the config file cannot be read: ${code ?? 'unknown error'}`);
+  }
+}
+
+async function parseYaml(text: string, fail: Fail): Promise<unknown> {
+  // A start on folders alone does not wait for a parser that it does not need.
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(text, { prettyErrors: true });
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const line = error.linePos?.[0].line;
+    const summary = error.message.split(/ at line \d+|\n/)[0] ?? 'syntax error';
+    return fail(`not valid YAML${line === undefined ? '' : `, line ${line}`}: ${summary}`);
+  }
+  try {
+    const value: unknown = document.toJS();
+    return value ?? fail('the config is empty; it needs at least the key roots');
+  } catch (cause) {
+    if (cause instanceof ConfigError) throw cause;
+    return fail(`not valid YAML: ${(cause as Error).message}`);
+  }
+}
+
+function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootConfig[] {
+  const seen = new Map<string, number>();
+  const agents = roots.flatMap(({ agent }, index) => (agent === undefined ? [] : [index]));
+  if (agents.length > 1) {
+    const names = agents.map((index) => `roots[${index}] "${roots[index]?.name}"`).join(' and ');
+    fail(`roots: only one root may be of kind agent, but ${names} are; keep one of them`);
+  }
+  return roots.map((root, index) => {
+    const at = `roots[${index}]`;
+    const problem = nameProblem(root.name);
+    if (problem !== undefined) fail(`${at}.name ${problem}`);
+    const earlier = seen.get(root.name);
+    if (earlier !== undefined)
+      fail(
+        `${at}.name: duplicate root name "${root.name}", already used by roots[${earlier}]; give each root its own name`,
+      );
+    seen.set(root.name, index);
+    const all = root.agent === undefined ? CAPABILITIES : AGENT_CAPABILITIES;
+    const allowed = root.allowed_tools.flatMap((tool, nth) =>
+      toCapabilities(tool, all, (what) => fail(`${at}.allowed_tools[${nth}]: ${what(root.name)}`)),
+    );
+    if (root.agent !== undefined) {
+      if (root.path !== undefined)
+        fail(`${at} has both path and agent; keep path for a folder of this machine, agent for files of the client`);
+      return { name: root.name, agent: toAgent(root.agent), allowed, origin: `${at}.agent.allowed_paths` };
+    }
+    if (root.path === undefined) {
+      return fail(`${at}.path is required; or give agent instead, for files of the client`);
+    }
+    const folder = path.resolve(base, root.path);
+    const origin = `${at}.path`;
+    const trouble = checkFolder(folder);
+    if (trouble !== undefined) fail(`${origin}: ${trouble}`);
+    return { name: root.name, path: folder, allowed, origin };
+  });
+}
+
+function checkDialects(
+  dialects: ConfigFile['dialects'],
+  roots: readonly RootConfig[],
+  { base, fail }: { base: string; fail: Fail },
+): Config['dialects'] {
+  const [first, ...more] = Object.entries(dialects).map(([name, options]): DialectConfig => {
+    if (name === 'guide' && dialects.guide !== undefined) {
+      const project = path.resolve(base, dialects.guide.project);
+      const trouble = checkFolder(project);
+      if (trouble !== undefined) fail(`dialects.guide.project: ${trouble}`);
+      const origin = 'dialects.guide.allowed_paths';
+      return { name, root: undefined, project: { ...toAgent(dialects.guide), project, origin } };
+    }
+    const root = options && 'root' in options ? options.root : undefined;
+    const found = roots.find((known) => known.name === root);
+    if (found?.agent !== undefined) {
+      fail(
+        `dialects.${name}.root: "${root}" is a root of kind agent, whose files only workspace can use; name a root that has a path`,
+      );
+    }
+    if (root !== undefined && found === undefined) {
+      const names = roots.map((known) => known.name);
+      const meant = nearest(root, names);
+      const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+      fail(`dialects.${name}.root: unknown root "${root}"${hint}; known are ${names.join(', ')}`);
+    }
+    return { name: name as DialectName, root };
+  });
+  return first === undefined ? fail('dialects: names none; leave the key out to serve workspace') : [first, ...more];
+}
+
+function toAgent(written: NonNullable<ConfigFile['roots'][number]['agent']>): AgentConfig {
+  return { allowedPaths: written.allowed_paths, cacheBytes: written.cache_bytes, timeout: written.timeout };
+}
+
+type FailFor = (problem: (root: string) => string) => never;
+
+/** `all` is what can be allowed on that kind of root. */
+function toCapabilities(tool: string, all: readonly Capability[], fail: FailFor): readonly Capability[] {
+  if (tool === '*') return all;
+  const known = CAPABILITIES.find((name) => name === tool);
+  if (known !== undefined && all.includes(known)) return [known];
+  const names = `"*", ${all.join(', ')}`;
+  if (known !== undefined) {
+    return fail(
+      (root) =>
+        `${known} cannot be allowed on root "${root}", whose files are on the client's side; what can be is ${names}`,
+    );
+  }
+  const meant = nearest(tool, all);
+  const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+  return fail(() => `unknown tool "${tool}"${hint}; known are ${names}`);
+}
