@@ -1,13 +1,22 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { secret } from '../support/agent-server.ts';
 import { connectSampling, json, type SamplingClient } from '../support/sampling-client.ts';
-import { type Era, newClient, type Ringfence, startRingfence, tempDir } from '../support/server.ts';
+import {
+  callTool,
+  type Era,
+  httpTransport,
+  newClient,
+  type Ringfence,
+  startRingfence,
+  tempDir,
+} from '../support/server.ts';
 
 const ERAS: readonly Era[] = ['legacy', 'modern'];
 const MOUNTS = ['/mcp', '/mcp/guide'] as const;
+/** Fills the cache of a client. */
+const FULL = 'x'.repeat(1_000);
 const TOKENS = { ada: 'token-of-ada-0123456789', bob: 'token-of-bob-0123456789', eve: 'token-of-eve-0123456789' };
 
 const base = tempDir();
@@ -18,7 +27,7 @@ const roots = [
   { name: 'workspace', path: `${base}/workspace` },
   {
     name: 'laptop',
-    agent: { allowed_paths: ['docs/'], timeout: 4 },
+    agent: { allowed_paths: ['docs/'], timeout: 4, cache_bytes: 1_000 },
     allowed_tools: ['list_folder', 'read_file', 'stat_file', 'hash_file', 'copy'],
   },
 ];
@@ -156,9 +165,7 @@ describe.each(ERAS)('two tokens, %s', (era) => {
 });
 
 test('a session belongs to the token that opened it', async () => {
-  const transport = new StreamableHTTPClientTransport(new URL('/mcp', guarded.url), {
-    requestInit: { headers: { authorization: `Bearer ${TOKENS.ada}` } },
-  });
+  const transport = httpTransport(new URL('/mcp', guarded.url).href, TOKENS.ada);
   const client = newClient('legacy');
   await client.connect(transport);
   const post = (token: string) =>
@@ -215,6 +222,35 @@ describe('without tokens', () => {
     expect(await resource(one, 'docs/session.md')).toBe(secret('session'));
     await expect(resource(two, 'docs/session.md')).rejects.toThrow();
     expect(await resources(two)).toEqual([]);
+  });
+
+  test('a session that ends gives back the room that its files took', async () => {
+    await using first = await connect(open, '/mcp', 'legacy');
+    await cache(first, 'docs/first.md', FULL);
+    // More than all sessions together may have kept.
+    for (let nth = 0; nth < 20; nth += 1) {
+      const transport = httpTransport(new URL('/mcp', open.url).href);
+      const client = newClient('legacy');
+      await client.connect(transport);
+      await callTool(client, { tool: 'guide_cache_file', args: { path: 'docs/next.md', content: FULL } });
+      await transport.terminateSession();
+      await client.close();
+    }
+    expect(await resource(first, 'docs/first.md')).toBe(FULL);
+  });
+
+  test('of sessions that stay, the one unused for longest gives way', async () => {
+    await using first = await connect(open, '/mcp', 'legacy');
+    await cache(first, 'docs/first.md', FULL);
+    const others: SamplingClient[] = [];
+    for (let nth = 0; nth < 20; nth += 1) {
+      const next = await connect(open, '/mcp', 'legacy');
+      others.push(next);
+      await cache(next, 'docs/next.md', FULL);
+      expect(await resource(next, 'docs/next.md')).toBe(FULL);
+    }
+    await expect(resource(first, 'docs/first.md')).rejects.toThrow();
+    for (const other of others) await other.client.close();
   });
 
   test('a client of 2026-07-28 has no identity: nothing is kept between its calls', async () => {

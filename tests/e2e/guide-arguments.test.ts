@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { TWO_CONNECTIONS, withAgentRoot, withGuide } from '../support/agent-server.ts';
 
 const ENTRY = { name: 'a.md', type: 'file' };
 
@@ -60,7 +60,7 @@ const WRONG: [string, object, string, RegExp, RegExp][] = [
   ],
 ];
 
-withGuide({}, (g) => {
+withGuide({ connections: TWO_CONNECTIONS }, (g) => {
   const entries = async () => (await g.done('guide_cache_file', { path: 'docs/same', content: '' })).stats.entries;
 
   test.each(MISSING)(

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { secret, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { secret, TWO_CONNECTIONS, withAgentRoot, withGuide } from '../support/agent-server.ts';
 import { json } from '../support/sampling-client.ts';
 import type { LogLine } from '../support/server.ts';
 
 const CLIENT: Record<string, string> = { http: 'agent', stdio: 'stdio' };
 
-withAgentRoot({}, (s, { transport }) => {
+withAgentRoot({ connections: TWO_CONNECTIONS }, (s, { transport }) => {
   const traced = (path: string, result: string) =>
     s.server.waitForLog((line) => line.operation !== undefined && line.path === path && line.result === result);
 
@@ -31,7 +31,7 @@ withAgentRoot({}, (s, { transport }) => {
   });
 });
 
-withGuide({}, (g, { transport }) => {
+withGuide({ connections: TWO_CONNECTIONS }, (g, { transport }) => {
   test('filesystem-tools/Audit logging for all operations: one line for each call, with what it was about and how it went', async () => {
     await g.done('guide_cache_file', { path: 'docs/line-1.md', content: secret('1') });
     await g.done('guide_read_file', { path: 'docs/line-2.md', content: secret('2') });

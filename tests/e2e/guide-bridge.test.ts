@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type BridgeError, PathValidator, SecurityPolicy } from '../../src/index.ts';
-import { secret, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { secret, TWO_CONNECTIONS, withAgentRoot, withGuide } from '../support/agent-server.ts';
 
 const PATHS = [
   'docs/a.md',
@@ -31,7 +31,7 @@ function verdict(policy: SecurityPolicy, path: string): string {
   }
 }
 
-withAgentRoot({}, (s) => {
+withAgentRoot({ connections: TWO_CONNECTIONS }, (s) => {
   test('filesystem-tools/Cache synchronization: the tools and the root share one cache and one count', async () => {
     const path = 'docs/synchronised.md';
     s.answerFile(secret('asked for'));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { secret, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { secret, TWO_CONNECTIONS, withAgentRoot, withGuide } from '../support/agent-server.ts';
 
 const MTIME = '2026-01-01T00:00:00.000Z';
 
@@ -128,7 +128,7 @@ withGuide({}, (g) => {
 });
 
 describe('a cache of 1,000 bytes', () => {
-  withAgentRoot({ agent: { cache_bytes: 1_000 } }, (s) => {
+  withAgentRoot({ connections: TWO_CONNECTIONS, agent: { cache_bytes: 1_000 } }, (s) => {
     const put = (name: string, bytes: number) =>
       s.done('guide_cache_file', { path: `docs/${name}`, content: name.slice(0, 1).repeat(bytes) });
     const asks = (name: string) =>

@@ -17,7 +17,7 @@ function examplesIn(description: string): object[] {
   });
 }
 
-withGuide({}, (g) => {
+withGuide({ connections: TWO_CONNECTIONS }, (g) => {
   test('filesystem-tools/Tool description generation: purpose, arguments, an example that works, and the security rules', async () => {
     const { tools } = await g.agent.client.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual(TOOLS);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { secret, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { secret, TWO_CONNECTIONS, withAgentRoot, withGuide } from '../support/agent-server.ts';
 
 const MTIME = '2026-01-01T00:00:00.000Z';
 const LATER = '2026-02-01T00:00:00.000Z';
 
-withAgentRoot({}, (s) => {
+withAgentRoot({ connections: TWO_CONNECTIONS }, (s) => {
   const list = (path: string) => s.ok('list_folder', { root: 'laptop', path });
 
   test('filesystem-tools/List directory contents: a listing is stored and answers list_folder', async () => {
