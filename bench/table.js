@@ -17,6 +17,22 @@ export function ratioTable(rows) {
   };
 }
 
+/** One line for each kind of work, from its least ratio to its largest. */
+export function slowerTable(rows) {
+  const kinds = new Map();
+  for (const row of rows) {
+    const kind = `${row.work} ${row.against}`;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), row]);
+  }
+  return {
+    columns: ['work', 'against', '>ratio'],
+    lines: [...kinds.values()].map((of) => {
+      const [least, most] = [Math.min, Math.max].map((pick) => pick(...of.map(({ ratio }) => ratio)).toFixed(2));
+      return [of[0].work, of[0].against, least === most ? least : `${least} to ${most}`];
+    }),
+  };
+}
+
 /** How cost grows: a line for each size, with how much longer it took than a tenth of it. */
 export function curveTable(curves) {
   return {
