@@ -6,8 +6,8 @@ import { WindowFit } from './window-fit.ts';
 /** Nanoseconds: a jump, and a stop to compare more than one byte; then what is scanned in the time of each. */
 const JUMP = 3;
 const STOP = 4;
-const JUMP_BYTES = 4;
-const STOP_BYTES = 6;
+const JUMP_BYTES = 3;
+const STOP_BYTES = 15;
 
 /** After so many bytes the finder sees to what it has spent. */
 const STRETCH = 4096;
