@@ -63,6 +63,17 @@ test('the memory for states is limited', () => {
   expect(dfa.table.byteLength).toBeLessThanOrEqual(4 * 1024 * 1024);
 });
 
+test('states may be forgotten within a character, which is then taken once more', () => {
+  const dfa = dfaOf('a😀b');
+  const text = Buffer.from('xa😀b');
+  for (let cut = 0; cut < text.length; cut += 1) {
+    let { state, back } = dfa.flush(after(dfa, text.subarray(0, cut)));
+    expect(back).toBe(cut > 2 && cut < 6 ? cut - 2 : 0);
+    for (const byte of text.subarray(cut - back)) state = dfa.next(state, byte);
+    expect(state).toBe(MATCHED);
+  }
+});
+
 test('programs of which hardly a state would fit are refused', () => {
   expect(LineDfa.fits(programOf(RE2JS.compile('a{1000}')))).toBe(true);
   expect(LineDfa.fits(programOf(RE2JS.compile('(?:abcdefghij){1000}'.repeat(8))))).toBe(false);
