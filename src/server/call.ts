@@ -11,6 +11,7 @@ import { nearest } from '../tools/nearest.ts';
 import { type Checked, checker } from '../tools/problems.ts';
 import type { Roots } from '../tools/roots.ts';
 import type { CallContext, Tool } from '../tools/tool.ts';
+import { Afterwards } from './afterwards.ts';
 import { Clock } from './clock.ts';
 import { InputNeeded } from './input-needed.ts';
 import { Noted, subjectOf } from './noted.ts';
@@ -60,6 +61,7 @@ export function toolCaller(service: Service): CallTool {
 export function callerWith<T>(service: Service, render: Renderer<T>): CallTool<T> {
   const { dialect, logger } = service;
   const record: Log['record'] = service.record ?? ((event, activity) => recordCall(logger, event, activity));
+  const afterwards = new Afterwards();
   const tools = new Map(
     dialect.tools.map((tool) => [tool.name, { tool, check: checker(tool.input), subject: subjectOf(tool.subject) }]),
   );
@@ -80,10 +82,12 @@ export function callerWith<T>(service: Service, render: Renderer<T>): CallTool<T
     const log = (responseBytes: number, failure?: Failure): void => {
       const durationMs = performance.now() - started;
       // The answer goes out first. A call is over when its line is written: a shutdown waits for that.
-      setImmediate(() => {
+      afterwards.add(() => {
         const { about, root, path } = call;
-        const facts = { tool: name, dialect: dialect.name, client, root, path, about };
-        record({ ...facts, durationMs, responseBytes, failure }, service.activity);
+        record(
+          { tool: name, dialect: dialect.name, client, root, path, about, durationMs, responseBytes, failure },
+          service.activity,
+        );
         service.running.end(running);
       });
       // Nothing could lead back to what was kept under a key that is never used again.

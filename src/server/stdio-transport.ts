@@ -11,6 +11,8 @@ const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 const HEAD_BYTES = 4096;
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
+/** How many lines of stdin are heard before others have a turn. */
+const LINES_A_TURN = 8;
 /** More waiting output than this goes out before the turn ends. */
 const GATHER_LENGTH = 32 * 1024;
 const OUTPUT_CLOSED = 'the output is closed';
@@ -30,9 +32,9 @@ export class StdioTransport implements Wire {
   #restBytes = 0;
   /** The line being read was refused already. */
   #skipping = false;
-  /** Whether a line was heard in this turn, and how many wait for theirs. */
-  #turnTaken = false;
-  #unheard = 0;
+  /** How many lines were heard in this turn, and those that wait for theirs. */
+  #heard = 0;
+  readonly #unheard: Buffer[] = [];
   /** Answers of one turn of the event loop after the first, which go out together: a write costs more than a small answer. */
   #waiting = '';
   #written: Promise<void> | undefined;
@@ -49,6 +51,11 @@ export class StdioTransport implements Wire {
       close = resolve;
     });
     this.#close = close;
+  }
+
+  /** Whether lines are still to be heard that have come already. */
+  get behind(): boolean {
+    return this.#unheard.length > 0;
   }
 
   async start(): Promise<void> {
@@ -108,7 +115,7 @@ export class StdioTransport implements Wire {
   }
 
   readonly #read = (chunk: Buffer): void => {
-    this.#turnTaken = this.#unheard > 0;
+    this.#heard = 0;
     let from = 0;
     for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, from)) {
       this.#add(chunk.subarray(from, at));
@@ -141,21 +148,22 @@ export class StdioTransport implements Wire {
   };
 
   /**
-   * Each of many lines that came together has a turn of its own, after which a call that does not wait for anything is over:
-   * what fifty calls make at the same time would have to be kept until the last of them is.
+   * Of many lines that came together, a few have a turn, after which calls that do not wait for anything are over: what fifty
+   * calls make at the same time would have to be kept until the last of them is.
    */
   #hear(line: Buffer): void {
-    if (!this.#turnTaken) {
-      this.#turnTaken = true;
+    if (this.#unheard.length === 0 && this.#heard < LINES_A_TURN) {
+      this.#heard += 1;
       this.#line(line);
       return;
     }
-    this.#unheard += 1;
-    setImmediate(() => {
-      this.#unheard -= 1;
-      this.#line(line);
-    });
+    if (this.#unheard.push(line) === 1) setImmediate(this.#hearMore);
   }
+
+  readonly #hearMore = (): void => {
+    for (const line of this.#unheard.splice(0, LINES_A_TURN)) this.#line(line);
+    if (this.#unheard.length > 0) setImmediate(this.#hearMore);
+  };
 
   #line(line: Buffer): void {
     let parsed: unknown;

@@ -65,7 +65,8 @@ export function startStdio({ introduction, shared, load }: StdioParts): StdioSer
 
   const gone = new Promise<void>((resolve) => {
     const inputEnded = async (): Promise<void> => {
-      await nextTurn();
+      do await nextTurn();
+      while (transport.behind);
       for (let waited = 0; waited < starting.length; await nextTurn()) {
         waited = starting.length;
         await Promise.allSettled(starting);
