@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { trace } from '../audit/call-event.ts';
+import { InFlight } from './in-flight.ts';
 import { mcpEndpoint } from './mcp-endpoint.ts';
 import { foreignCaller, isLoopbackAddress } from './origin.ts';
 import { Pace } from './pace.ts';
@@ -52,7 +53,7 @@ export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: H
   const pace = new Pace();
   const endpoints = new Map(mounts.map((mount) => [mount.path, mcpEndpoint(mount.service, { sessions, lane, pace })]));
   const loopbackOnly = isLoopbackAddress(options.host);
-  const posts = new Set<Promise<void>>();
+  const posts = new InFlight<Promise<void>>();
   let closing = false;
 
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -108,7 +109,7 @@ export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: H
       server.close();
       server.closeIdleConnections();
       await service.running.drain(graceMs);
-      await Promise.race([Promise.all(posts), delay(LAST_ANSWERS_MS)]);
+      await Promise.race([Promise.all(posts.all()), delay(LAST_ANSWERS_MS)]);
       await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()));
       server.closeAllConnections();
       await closed;

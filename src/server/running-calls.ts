@@ -1,4 +1,5 @@
 import { RingfenceError } from '../errors.ts';
+import { InFlight } from './in-flight.ts';
 
 /**
  * One call under way. Most are over before anyone asks for their signal, and making one costs more than a small read, so
@@ -38,7 +39,7 @@ export class RunningCall {
 
 /** The calls under way, so that a shutdown can wait for them and stop those that take too long. */
 export class RunningCalls {
-  readonly #running = new Set<RunningCall>();
+  readonly #running = new InFlight<RunningCall>();
   #whenIdle: (() => void)[] = [];
 
   get size(): number {
@@ -63,7 +64,7 @@ export class RunningCalls {
   async drain(milliseconds: number, momentMs = 500): Promise<number> {
     await this.#idle(milliseconds);
     const late = this.#running.size;
-    for (const call of this.#running) call.abort(new RingfenceError('cancelled', {}));
+    for (const call of this.#running.all()) call.abort(new RingfenceError('cancelled', {}));
     await this.#idle(momentMs);
     return late;
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import { InFlight } from './in-flight.ts';
 import type { LaneCall } from './lane/lane.ts';
 import type { Peer } from './peer.ts';
 import type { Principal } from './principals.ts';
@@ -15,8 +16,8 @@ export const SESSION_LIMITS: SessionLimits = { maxSessions: 1_000, idleMs: 30 * 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly peer: Peer;
-  /** Calls under way that the SDK does not know of, by the ids of their requests. They end with the session. */
-  readonly calls: Map<string | number, LaneCall>;
+  /** Calls under way that the SDK does not know of. They end with the session. */
+  readonly calls: InFlight<LaneCall>;
   /** The one principal that it answers to; undefined where there are none. */
   readonly owner: Principal | undefined;
   /** Requests being answered, open event streams included. */
@@ -38,7 +39,6 @@ type NewSessionServer = (owner: Principal | undefined) => { readonly server: Ser
  * makes room; one with a request under way never does.
  */
 export class Sessions {
-  /** In order of last use, the longest unused first. */
   readonly #sessions = new Map<string, Session>();
   readonly #newServer: NewSessionServer;
   readonly #limits: SessionLimits;
@@ -72,10 +72,10 @@ export class Sessions {
       },
     });
     const { server, peer } = this.#newServer(owner);
-    const session: Session = { transport, peer, calls: new Map(), owner, open: 1, lastUsed: Date.now() };
+    const session: Session = { transport, peer, calls: new InFlight(), owner, open: 1, lastUsed: performance.now() };
     const leave = (): void => {
       if (id !== undefined) {
-        this.#touch(id, session, -1);
+        touch(session, -1);
         return;
       }
       this.#opening -= 1;
@@ -86,7 +86,7 @@ export class Sessions {
       const { onclose } = server;
       server.onclose = () => {
         this.#sessions.delete(transport.sessionId ?? '');
-        for (const call of session.calls.values()) call.cancel();
+        for (const call of session.calls.all()) call.cancel();
         onclose?.();
       };
       await server.connect(transport);
@@ -101,9 +101,9 @@ export class Sessions {
   enter(id: string, owner?: Principal): Entered | undefined {
     const session = this.#sessions.get(id);
     if (session === undefined || session.owner !== owner) return undefined;
-    this.#touch(id, session, 1);
+    touch(session, 1);
     const { transport, peer, calls } = session;
-    return { transport, peer, calls, leave: () => this.#touch(id, session, -1) };
+    return { transport, peer, calls, leave: () => touch(session, -1) };
   }
 
   async close(): Promise<void> {
@@ -112,24 +112,17 @@ export class Sessions {
     this.#sessions.clear();
   }
 
-  #touch(id: string, session: Session, change: 1 | -1): void {
-    session.open += change;
-    session.lastUsed = Date.now();
-    if (!this.#sessions.delete(id)) return;
-    this.#sessions.set(id, session);
-  }
-
   #evict(): boolean {
-    for (const { transport, open } of this.#sessions.values()) {
-      if (open > 0) continue;
-      this.#end(transport);
-      return true;
+    let oldest: Session | undefined;
+    for (const session of this.#sessions.values()) {
+      if (session.open === 0 && session.lastUsed < (oldest?.lastUsed ?? Number.POSITIVE_INFINITY)) oldest = session;
     }
-    return false;
+    if (oldest !== undefined) this.#end(oldest.transport);
+    return oldest !== undefined;
   }
 
   #expire(): void {
-    const limit = Date.now() - this.#limits.idleMs;
+    const limit = performance.now() - this.#limits.idleMs;
     for (const { transport, open, lastUsed } of this.#sessions.values()) {
       if (open === 0 && lastUsed < limit) this.#end(transport);
     }
@@ -139,4 +132,9 @@ export class Sessions {
     this.#sessions.delete(transport.sessionId ?? '');
     transport.close().catch(() => {});
   }
+}
+
+function touch(session: Session, change: 1 | -1): void {
+  session.open += change;
+  session.lastUsed = performance.now();
 }

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Departure } from '../departure.ts';
+import type { InFlight } from '../in-flight.ts';
 import type { Peer } from '../peer.ts';
 import { LEGACY_VERSIONS } from './answers.ts';
 import { HttpExchange } from './http-exchange.ts';
 import { FOR_THE_SDK, type Lane, type LaneCall } from './lane.ts';
 import { isRecord } from './plain-client.ts';
-import { canBeAsked, isId, MODERN_VERSION, type PlainRequest, type RequestId } from './plain-request.ts';
+import { canBeAsked, MODERN_VERSION, type PlainRequest } from './plain-request.ts';
 
 /** One request and the way to answer it. */
 interface Exchange {
@@ -23,8 +24,7 @@ interface Caller {
 interface LaneSession {
   readonly transport: { readonly sessionId?: string };
   readonly peer: Peer;
-  /** Calls under way, by the ids of their requests. */
-  readonly calls: Map<RequestId, LaneCall>;
+  readonly calls: InFlight<LaneCall>;
 }
 
 /** Plain requests over HTTP, answered in the form that the SDK would answer them in. */
@@ -61,10 +61,10 @@ export class HttpLane {
     if (reply !== undefined) return exchange.end(reply);
     const call = this.#lane.call(plain, { peer, notify: (json) => exchange.notify(json) });
     if (call === undefined) return false;
-    calls.set(plain.id, call);
+    calls.add(call);
     exchange.keepAlive();
     const answer = await call.answer;
-    if (calls.get(plain.id) === call) calls.delete(plain.id);
+    calls.delete(call);
     if (answer !== FOR_THE_SDK) return exchange.end(answer);
     exchange.handOver();
     return false;
@@ -75,7 +75,7 @@ export class HttpLane {
 export function cancelIn({ calls }: Pick<LaneSession, 'calls'>, message: unknown): void {
   if (calls.size === 0 || !isRecord(message) || message.method !== 'notifications/cancelled') return;
   const { requestId } = isRecord(message.params) ? message.params : {};
-  if (isId(requestId)) calls.get(requestId)?.cancel();
+  calls.find(({ id }) => id === requestId)?.cancel();
 }
 
 /** The headers have to say the same as the body. */

@@ -13,6 +13,8 @@ import { type Fields, hasOnly, type PlainRequest, type RequestId } from './plain
 
 /** A call on its way. */
 export interface LaneCall {
+  /** That of its request. */
+  readonly id: RequestId;
   /**
    * Its answer as JSON. Undefined if it was cancelled: then nobody waits for one. FOR_THE_SDK if it has to ask the client,
    * which the SDK can: it runs the call again. Never rejects.
@@ -93,6 +95,7 @@ export class Lane {
     const start = (tools: LaneTools) => tools.call({ name, args, client, roots, sample: leave, onStart, progress });
     const result = this.#tools === undefined ? this.#loaded().then(start) : start(this.#tools);
     return {
+      id,
       answer: result.then(
         (done) => (cancelled ? undefined : this.#answers.result(id, done, modern)),
         (error) => {

@@ -1,8 +1,9 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
+import { InFlight } from '../in-flight.ts';
 import type { Peer } from '../peer.ts';
 import { type Caller, FOR_THE_SDK, type Lane, type LaneCall } from './lane.ts';
 import { isClientInfo, plainCapabilities } from './plain-client.ts';
-import { type Fields, hasOnly, isId, type PlainRequest, plainRequest, type RequestId } from './plain-request.ts';
+import { type Fields, hasOnly, type PlainRequest, plainRequest } from './plain-request.ts';
 import { SdkSide, type ServeSdk, type Wire } from './sdk-side.ts';
 
 export interface ConversationParts {
@@ -27,7 +28,7 @@ export class StdioConversation {
   /** What the SDK has to know of before anything else. */
   #missed: JSONRPCMessage[] = [];
   #sdk: SdkSide | undefined;
-  readonly #calls = new Map<RequestId, LaneCall>();
+  readonly #calls = new InFlight<LaneCall>();
 
   constructor({ lane, peer, wire, serveSdk }: ConversationParts) {
     this.#lane = lane;
@@ -82,10 +83,9 @@ export class StdioConversation {
     }
     const call = this.#lane.call(request, this.#caller);
     if (call === undefined) return false;
-    const { id } = request;
-    this.#calls.set(id, call);
+    this.#calls.add(call);
     void call.answer.then((answer) => {
-      if (this.#calls.get(id) === call) this.#calls.delete(id);
+      this.#calls.delete(call);
       if (answer === FOR_THE_SDK) this.#leaveToSdk(message);
       else if (answer !== undefined) this.#wire.post(answer);
     });
@@ -97,7 +97,7 @@ export class StdioConversation {
     if (this.#era === undefined || !('method' in message) || 'id' in message) return false;
     if (message.method === 'notifications/cancelled') {
       const requestId = message.params?.requestId;
-      const call = isId(requestId) ? this.#calls.get(requestId) : undefined;
+      const call = this.#calls.find(({ id }) => id === requestId);
       call?.cancel();
       return call !== undefined || this.#sdk === undefined;
     }
