@@ -46,8 +46,8 @@ export async function readFile(
   return located(root, path, async () => {
     using file = root.openFile(path);
     const modified = file.stats.mtime;
-    if (range.by !== 'lines') return { ...readRange(file, range, cap), modified };
-    return { ...(await readLines({ root, file, control }, { range, lineIndex, ...cap })), modified };
+    if (range.by !== 'lines') return { modified, ...readRange(file, range, cap) };
+    return { modified, ...(await readLines({ root, file, control }, { range, lineIndex, ...cap })) };
   });
 }
 

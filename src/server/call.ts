@@ -1,16 +1,12 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type Failure, recordCall } from '../audit/call-event.ts';
 import type { Log } from '../audit/log.ts';
-import { AgentRoot } from '../bridge/agent-root.ts';
-import type { FilesystemBridge } from '../bridge/filesystem-bridge.ts';
-import type { Sample } from '../bridge/sample.ts';
 import { RingfenceError } from '../errors.ts';
-import type { Root } from '../fence/index.ts';
 import type { Client } from '../tools/client.ts';
 import { nearest } from '../tools/nearest.ts';
 import { type Checked, checker } from '../tools/problems.ts';
 import type { Roots } from '../tools/roots.ts';
-import type { CallContext, Tool } from '../tools/tool.ts';
+import type { CallContext } from '../tools/tool.ts';
 import { Afterwards } from './afterwards.ts';
 import { Clock } from './clock.ts';
 import { InputNeeded } from './input-needed.ts';
@@ -18,6 +14,7 @@ import { Noted, subjectOf } from './noted.ts';
 import { type Args, asResult, type Rendered, type Renderer } from './render.ts';
 import type { RunningCall } from './running-calls.ts';
 import type { Service } from './service.ts';
+import { agentOf, ToolContext, type ToolContextParts } from './tool-context.ts';
 
 /** How much of a wrong name is said back. */
 const MAX_ECHO = 100;
@@ -115,12 +112,7 @@ export function callerWith<T>(service: Service, render: Renderer<T>): CallTool<T
     }
     call.describe(checked.value);
     try {
-      const value = await run(service, tool, {
-        args: checked.value,
-        request,
-        running,
-        used: (root) => call.use(root),
-      });
+      const value = await run({ service, tool, request, running, noted: call }, checked.value);
       return finish(render.success(tool, value, checked.value));
     } catch (thrown) {
       if (thrown instanceof InputNeeded) return wait(thrown);
@@ -135,73 +127,15 @@ export function callerWith<T>(service: Service, render: Renderer<T>): CallTool<T
   };
 }
 
-interface Run {
-  readonly args: Args;
-  readonly request: CallRequest;
-  readonly running: RunningCall;
-  used(root: string): void;
-}
+type Run = Omit<ToolContextParts, 'clock'>;
 
-async function run(service: Service, tool: Tool, { args, request, running, used }: Run): Promise<Args> {
+async function run({ service, tool, request, running, noted }: Run, args: Args): Promise<Args> {
   const { requestTimeout } = service;
-  const { client, roots, sample, progress } = request;
   const expire = (): void => running.abort(new RingfenceError('timed_out', { seconds: requestTimeout }));
   const clock = tool.ownTimeout ? undefined : new Clock(requestTimeout * 1000, expire);
-  const hand = (name: string): Root => {
-    used(name);
-    return roots.use(name, tool.needs);
-  };
-  const ask = (): Sample | undefined => (sample && clock ? paused(sample, clock) : sample);
-  const agent = (): FilesystemBridge => {
-    const found = agentOf(service, request);
-    if (found !== undefined) return found;
-    throw new RingfenceError('tool_not_allowed', { tool: tool.name });
-  };
   try {
-    return await tool.run(args, {
-      get signal() {
-        return running.signal;
-      },
-      client,
-      get sample() {
-        return ask();
-      },
-      progress,
-      limits: service.limits,
-      search: service.search,
-      lineIndex: service.lineIndex,
-      durable: service.durable,
-      root: hand,
-      home: () => {
-        if (service.home === undefined) throw new Error(`the ${service.dialect.name} dialect is not bound to a root`);
-        return hand(service.home);
-      },
-      place: (name) => {
-        used(name);
-        const found = roots.find(name, tool.needs);
-        if (found.kind !== 'agent') return { root: found.root };
-        return { agent: new AgentRoot({ name, bridge: agent(), sample: ask(), signal: running.signal }) };
-      },
-      agent,
-      require: (root, capability) => {
-        roots.use(root.name, [capability]);
-      },
-      allRoots: () => roots.all(),
-      warn: (message, facts) =>
-        service.logger.warn({ tool: tool.name, dialect: service.dialect.name, client: client.name, ...facts }, message),
-    });
+    return await tool.run(args, new ToolContext({ service, tool, request, running, noted, clock }));
   } finally {
     clock?.stop();
   }
-}
-
-/** Time that the client takes to answer is not the call's. */
-function paused(sample: Sample, clock: Clock): Sample {
-  const ask: Sample = (params, options) => clock.pauseFor(sample(params, options));
-  return Object.assign(ask, { separate: sample.separate });
-}
-
-/** What the client of a call has handed over; undefined if it may not know of the root that these files appear as. */
-function agentOf({ agent, agentRoot }: Service, { client, roots }: CallRequest): FilesystemBridge | undefined {
-  return agentRoot === undefined || roots.has(agentRoot) ? agent?.of(client.key) : undefined;
 }

@@ -41,8 +41,8 @@ const NOT_KEPT =
   'Nothing is kept after this call, since nothing tells this client from others: connect with a token, over stdio or in a session.';
 
 /** With warnings, the message says that not all is as it was given. */
-export function success<D>({ client, agent }: CallContext, { data, message, warnings: given = [] }: Success<D>) {
-  const warnings = client.kind === 'anonymous' ? [...given, NOT_KEPT] : given;
+export function success<D>(context: CallContext, { data, message, warnings: given = [] }: Success<D>) {
+  const warnings = context.client.kind === 'anonymous' ? [...given, NOT_KEPT] : given;
   const noted = warnings.length > 0;
   return {
     success: true as const,
@@ -51,7 +51,7 @@ export function success<D>({ client, agent }: CallContext, { data, message, warn
       ? `Partial success, see the warnings: ${message} Accept it as it is, or correct and call again.`
       : message,
     ...(noted && { warnings: [...warnings] }),
-    stats: statsOf(agent()),
+    stats: statsOf(context.agent()),
   };
 }
 

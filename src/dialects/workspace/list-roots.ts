@@ -14,8 +14,8 @@ export const listRoots = defineTool({
       z.object({ name: z.string(), allowed_tools: z.array(z.string()), kind: z.literal('agent').optional() }),
     ),
   }),
-  run: async (_args, { allRoots }) => ({
-    roots: allRoots().map(({ kind, root, allowed }) => ({
+  run: async (_args, context) => ({
+    roots: context.allRoots().map(({ kind, root, allowed }) => ({
       name: root.name,
       allowed_tools: [...allowed],
       ...(kind === 'agent' && { kind }),

@@ -52,7 +52,7 @@ export class HttpExchange {
     }
     const bytes = Buffer.from(text);
     const headers = streams ? this.#headers() : { 'content-type': 'application/json' };
-    this.#response.writeHead(200, { ...headers, 'content-length': bytes.length }).end(bytes);
+    this.#response.writeHead(200, { 'content-length': bytes.length, ...headers }).end(bytes);
     return true;
   }
 

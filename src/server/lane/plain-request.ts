@@ -54,7 +54,7 @@ export function canBeAsked({ params }: PlainRequest): boolean {
 }
 
 /** What a client may call a request, and by what name it asks for progress. */
-export function isId(value: unknown): value is RequestId {
+function isId(value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
 
