@@ -17,9 +17,8 @@ export class BadBody extends Error {
 export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new BadBody(415, 'Unsupported Media Type: the body must not be compressed');
-  const tooLarge = new BadBody(413, `Payload Too Large: the body must not exceed ${maxBytes} bytes`);
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge;
-  const bytes = await bodyBytes(request, maxBytes, tooLarge);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const bytes = await bodyBytes(request, maxBytes);
   try {
     // Bytes that are not UTF-8 must not reach a file as replacement characters.
     if (!isUtf8(bytes)) throw new Error('not UTF-8');
@@ -29,8 +28,8 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
   }
 }
 
-/** All of a body, or `tooLarge`. Rejects also if the client breaks off. Events are heard one by one, since an iterator costs more. */
-function bodyBytes(request: IncomingMessage, maxBytes: number, tooLarge: BadBody): Promise<Buffer> {
+/** All of a body of at most so many bytes. Rejects also if the client breaks off. Events are heard one by one, since an iterator costs more. */
+function bodyBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -42,7 +41,7 @@ function bodyBytes(request: IncomingMessage, maxBytes: number, tooLarge: BadBody
       chunks.push(chunk);
       if (size <= maxBytes) return;
       settle();
-      reject(tooLarge);
+      reject(tooLarge(maxBytes));
     };
     const onEnd = (): void => {
       settle();
@@ -55,6 +54,10 @@ function bodyBytes(request: IncomingMessage, maxBytes: number, tooLarge: BadBody
     };
     request.on('data', onData).on('end', onEnd).on('error', onFailure).on('close', onFailure);
   });
+}
+
+function tooLarge(maxBytes: number): BadBody {
+  return new BadBody(413, `Payload Too Large: the body must not exceed ${maxBytes} bytes`);
 }
 
 /** The mark by which some programs begin a text in UTF-8. It is no part of the text. */

@@ -70,7 +70,7 @@ export class HttpExchange {
 
   #headers(): Record<string, string> {
     const { sessionId } = this.#form;
-    return sessionId === undefined ? STREAM_HEADERS : { ...STREAM_HEADERS, 'mcp-session-id': sessionId };
+    return sessionId === undefined ? STREAM_HEADERS : { 'mcp-session-id': sessionId, ...STREAM_HEADERS };
   }
 }
 
