@@ -104,6 +104,16 @@ export class DescriptorDir extends Dir {
     return this.#kernel?.openat(this.fd, name, flags);
   }
 
+  override hold(name: Name): Disposable | undefined {
+    let fd: number;
+    try {
+      fd = fs.openSync(this.at(name), O_PATH | O_NOFOLLOW);
+    } catch {
+      return undefined;
+    }
+    return { [Symbol.dispose]: () => fs.close(fd, () => {}) };
+  }
+
   override renameNew(name: Name, to: Dir, toName: Name): void {
     this.#assertOpen();
     assertSingleName(name);

@@ -7,6 +7,7 @@ import { type End, intoFolder } from './copy.ts';
 import { copyFile } from './copy-file.ts';
 import { copyTree } from './copy-tree.ts';
 import { fingerprint } from './fingerprint.ts';
+import { holdLarge } from './hold-large.ts';
 import { located, locatedSync } from './located.ts';
 import { placeLink } from './place-link.ts';
 import { refuseOutwardLink } from './refuse-outward-link.ts';
@@ -65,6 +66,7 @@ async function moveTo(source: Found, to: End, options: MoveOptions, control: Con
   if (folder !== undefined) assertApart(folder, whereaboutsOf(at));
   if (isSamePlace(source.at, at)) throw new RingfenceError('same_file', {});
   if (folder === undefined && options.overwrite !== false) assertReplaceable(at);
+  using _held = holdLarge(at);
   await put({ source, place: { ...to, at }, options, control });
   if (options.durable) {
     await at.dir.sync();
@@ -119,6 +121,7 @@ async function moveAcross(move: Move): Promise<void> {
 }
 
 async function moveFileAcross({ source, place, options, control }: Move): Promise<void> {
+  using _held = holdLarge(source.at);
   using file = about(source, ({ dir, name }) => dir.openFile(name));
   const bytes = await copyFile({ ...source, file }, place.at, { ...options, asMoved: true }, control);
   try {

@@ -1,6 +1,7 @@
 import { RingfenceError } from '../errors.ts';
 import { type CallerPath, type EntryType, type Root, typeOf } from '../fence/index.ts';
 import type { Control } from './control.ts';
+import { holdLarge } from './hold-large.ts';
 import { located } from './located.ts';
 import { type RemoveOptions, removeFoundFolder } from './remove-folder.ts';
 
@@ -25,7 +26,10 @@ export async function removeEntry(
     if (found.stats.isDirectory()) {
       beforeFolder?.();
       await removeFoundFolder(found, options, control);
-    } else found.dir.unlink(found.name);
+    } else {
+      using _held = holdLarge(found);
+      found.dir.unlink(found.name);
+    }
     return { type: typeOf(found.stats) };
   });
 }

@@ -10,6 +10,7 @@ import {
   type Root,
 } from '../fence/index.ts';
 import { type Control, pacer, UNCONTROLLED } from './control.ts';
+import { holdLarge } from './hold-large.ts';
 import { located } from './located.ts';
 
 export interface RemoveOptions {
@@ -91,7 +92,7 @@ export async function removeTree(
       if (wait !== undefined) await wait;
       try {
         if (entry.type === 'directory') await removeInner(dir, entry.raw);
-        else ignoreMissing(() => dir.unlink(entry.raw));
+        else removeFile(dir, entry.raw);
         removed += 1;
       } catch (error) {
         if (!keepGoing || isCode(error, 'cancelled', 'timed_out')) throw error;
@@ -117,6 +118,11 @@ export async function removeTree(
     throw isCode(error, 'not_empty') ? (failure ?? error) : error;
   }
   return removed + 1;
+}
+
+function removeFile(dir: Dir, name: Name): void {
+  using _held = holdLarge({ dir, name, stats: dir.brief(name) });
+  ignoreMissing(() => dir.unlink(name));
 }
 
 /** Undefined if somebody else removed the entry meanwhile, which is as good. */

@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { isCode, RingfenceError } from '../errors.ts';
 import { type Dir, type Name, type OpenFile, temporaryName } from '../fence/index.ts';
+import { holdLarge } from './hold-large.ts';
 import { isSameFile } from './same-file.ts';
 
 /** An entry of an open folder; a Location is one. */
@@ -35,6 +36,7 @@ export async function replaceFile(
   const { dir, name, stats } = place;
   if (stats !== undefined && over === 'nothing') throw new RingfenceError('already_exists', {});
   if (stats !== undefined) assertReplaceable(place);
+  using _held = holdLarge(place);
   const temporary = temporaryName();
   let written: Stats;
   {
