@@ -17,7 +17,7 @@ test('a pause costs nothing at first and then lets the event loop run', async ()
 
 test('a pause throws what the signal was aborted with', async () => {
   const stop = new AbortController();
-  const pause = pacer({ signal: stop.signal, progress: () => {} });
+  const pause = pacer({ signal: stop.signal });
   stop.abort();
   expect(await outcome(() => pause())).toBe('cancelled');
   const late = AbortSignal.abort(new RingfenceError('timed_out', { seconds: 3 }));

@@ -1,11 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import { RingfenceError } from '../errors.ts';
+import { Pace } from './pace.ts';
 
 /** How a running operation is watched and stopped. */
 export interface Control {
   readonly signal: AbortSignal;
   /** Tells whoever asked how far the work is. Cheap when nobody did. */
   progress(done: number, total?: number): void;
+  /** Shared with all that is done at the same time; without it the work only gives way by itself. */
+  readonly pace?: Pace | undefined;
 }
 
 /** For library callers and tests that neither watch nor stop. */
@@ -18,23 +21,18 @@ function never(): AbortSignal {
   return signal;
 }
 
-const SLICE_MS = 4;
-
 /**
- * Lets the rest of the server run during long synchronous work: call it between steps. It returns at once until a
- * slice of time is used up, then yields to the event loop. Throws what the signal was aborted with (`cancelled` by default).
+ * Lets the rest of the server run during long synchronous work: call it between steps. It returns at once as long as there is
+ * time, then waits for the next turn of the event loop in which it may go on. Throws what the signal was aborted with
+ * (`cancelled` by default).
  */
-export function pacer(control: Control): () => Promise<void> | undefined {
-  let sliceEnd = performance.now() + SLICE_MS;
+export function pacer({
+  signal,
+  pace = new Pace(),
+}: Pick<Control, 'signal' | 'pace'>): () => Promise<void> | undefined {
   return () => {
-    throwIfAborted(control.signal);
-    if (performance.now() < sliceEnd) return undefined;
-    return new Promise<void>((resolve) => {
-      setImmediate(() => {
-        sliceEnd = performance.now() + SLICE_MS;
-        resolve();
-      });
-    });
+    throwIfAborted(signal);
+    return pace.goOn();
   };
 }
 

@@ -70,7 +70,7 @@ class TreeWalk {
   constructor(job: TreeJob) {
     this.#job = job;
     const { control } = job;
-    this.#fileControl = { signal: control.signal, progress: (done) => this.#progress(done) };
+    this.#fileControl = { signal: control.signal, pace: control.pace, progress: (done) => this.#progress(done) };
     this.#top = job.source.dir.whereabouts();
   }
 

@@ -1,5 +1,5 @@
 import type { ReadableFile, Root } from '../fence/index.ts';
-import { type Control, throwIfAborted } from './control.ts';
+import { type Control, pacer } from './control.ts';
 import { isEnd } from './read-at.ts';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -30,12 +30,14 @@ export async function* fileChunks(file: ReadableFile, { root, control, from = 0 
     if (read > 0) yield buffer.subarray(0, read);
     if (read === 0 || (read < buffer.length && isEnd(file, at))) return;
   }
+  const pause = pacer(control);
   let other = root.allocate(CHUNK_BYTES);
   let next = readAhead(file, buffer, at);
   try {
     for (;;) {
       const read = await next;
-      throwIfAborted(control.signal);
+      const wait = pause();
+      if (wait !== undefined) await wait;
       if (read === 0) return;
       at += read;
       const chunk = buffer.subarray(0, read);

@@ -162,7 +162,8 @@ async function moveFolderAcross({ source, place, options, control }: Move): Prom
     throw error;
   }
   // All of it is in its new place, so stopping half-way would only leave a broken copy behind.
-  const unstoppable: Control = { signal: UNCONTROLLED.signal, progress: (done) => control.progress(done) };
+  const progress = (done: number): void => control.progress(done);
+  const unstoppable: Control = { signal: UNCONTROLLED.signal, pace: control.pace, progress };
   await located(source.root, source.path, () => removeTree(source.at, {}, unstoppable));
 }
 

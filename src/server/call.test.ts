@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { RingfenceError } from '../errors.ts';
 import { Root } from '../fence/index.ts';
 import { throwIfAborted } from '../ops/control.ts';
+import { Pace } from '../ops/pace.ts';
 import { SearchPool } from '../ops/search/pool.ts';
 import type { Dialect } from '../tools/dialect.ts';
 import { Roots } from '../tools/roots.ts';
@@ -111,6 +112,7 @@ function caller(requestTimeout = 30) {
     requestTimeout,
     logger,
     running: new RunningCalls(),
+    pace: new Pace(),
     close: async () => {},
   };
   const callTool = toolCaller(service);

@@ -2,6 +2,7 @@ import http, { type Server } from 'node:http';
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import * as z from 'zod';
+import { Pace } from '../ops/pace.ts';
 import { SearchPool } from '../ops/search/pool.ts';
 import type { Dialect } from '../tools/dialect.ts';
 import { Roots } from '../tools/roots.ts';
@@ -77,6 +78,7 @@ async function start() {
     requestTimeout: 30,
     logger,
     running: new RunningCalls(),
+    pace: new Pace(),
     close: async () => {},
   };
   const created = vi.spyOn(http, 'createServer');

@@ -5,7 +5,6 @@ import { trace } from '../audit/call-event.ts';
 import { InFlight } from './in-flight.ts';
 import { mcpEndpoint } from './mcp-endpoint.ts';
 import { foreignCaller, isLoopbackAddress } from './origin.ts';
-import { Pace } from './pace.ts';
 import type { Service } from './service.ts';
 import { SESSION_LIMITS, type SessionLimits } from './sessions.ts';
 import { sendError } from './web.ts';
@@ -50,8 +49,7 @@ export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: H
   const [{ service }] = mounts;
   const { principals } = service;
   const { sessions = SESSION_LIMITS, lane = true } = options;
-  const pace = new Pace();
-  const endpoints = new Map(mounts.map((mount) => [mount.path, mcpEndpoint(mount.service, { sessions, lane, pace })]));
+  const endpoints = new Map(mounts.map((mount) => [mount.path, mcpEndpoint(mount.service, { sessions, lane })]));
   const loopbackOnly = isLoopbackAddress(options.host);
   const posts = new InFlight<Promise<void>>();
   let closing = false;

@@ -12,7 +12,6 @@ import { Lane } from './lane/lane.ts';
 import { laneTools } from './lane/lane-tools.ts';
 import { plainRequest } from './lane/plain-request.ts';
 import { mcpServerFactory } from './mcp-server.ts';
-import type { Pace } from './pace.ts';
 import { type Peer, sessionPeer } from './peer.ts';
 import type { Principal } from './principals.ts';
 import type { Service } from './service.ts';
@@ -31,8 +30,6 @@ export interface EndpointOptions {
   readonly sessions: SessionLimits;
   /** Whether plain requests are answered without the SDK. */
   readonly lane: boolean;
-  /** That of all endpoints of a server. */
-  readonly pace: Pace;
 }
 
 interface Exchange {
@@ -45,10 +42,7 @@ interface Exchange {
 }
 
 /** Streamable HTTP for both eras: 2026-07-28 clients without state, older ones in sessions. */
-export function mcpEndpoint(
-  service: Service,
-  { sessions: limits, lane: usesLane, pace }: EndpointOptions,
-): McpEndpoint {
+export function mcpEndpoint(service: Service, { sessions: limits, lane: usesLane }: EndpointOptions): McpEndpoint {
   const introduction = introduce(service.dialect);
   const newServer = mcpServerFactory(service, introduction);
   const tools = laneTools(service);
@@ -84,7 +78,7 @@ export function mcpEndpoint(
     const departure = new Departure(response);
     const body = await bodyOf(request, response);
     if (body === REFUSED) return;
-    await pace.turn();
+    await service.pace.begin();
     const exchange: Exchange = { request, response, departure, body, principal };
     if (usesLane && (await answeredByLane(exchange))) return;
     await answerBySdk(exchange);

@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { type Backend, Root } from '../fence/index.ts';
 import { LineIndex } from '../ops/lines/line-index.ts';
+import { Pace } from '../ops/pace.ts';
 import { SearchPool } from '../ops/search/pool.ts';
 import type { Dialect } from '../tools/dialect.ts';
 import { type NamedRoot, Roots } from '../tools/roots.ts';
@@ -30,6 +31,8 @@ export interface Shared {
   /** Logs a call; by the logger if absent. */
   readonly record?: Log['record'] | undefined;
   readonly running: RunningCalls;
+  /** Shares the thread among the calls. */
+  readonly pace: Pace;
   /** Ends worker threads and gives up the roots. Calls have to be over by then. */
   close(): Promise<void>;
 }
@@ -84,6 +87,7 @@ export function openShared({ config, backend, logger, record }: SharedParts): Sh
     activity: new Activity({ unusual: (what) => logger.warn(what, 'unusual activity') }),
     record,
     running: new RunningCalls(),
+    pace: new Pace(),
     close: async () => {
       await search.close();
       closeRoots(opened);

@@ -50,6 +50,10 @@ export class ToolContext implements CallContext {
     return this.#parts.service.lineIndex;
   }
 
+  get pace() {
+    return this.#parts.service.pace;
+  }
+
   get durable(): boolean {
     return this.#parts.service.durable;
   }

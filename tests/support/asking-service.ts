@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { pino } from 'pino';
 import * as z from 'zod';
 import type { SampleParams } from '../../src/bridge/sample.ts';
+import { Pace } from '../../src/ops/pace.ts';
 import { SearchPool } from '../../src/ops/search/pool.ts';
 import { Principals } from '../../src/server/principals.ts';
 import { RunningCalls } from '../../src/server/running-calls.ts';
@@ -79,6 +80,7 @@ export const service: Service = {
     { write: (line: string) => void lines.push(JSON.parse(line)) },
   ),
   running: new RunningCalls(),
+  pace: new Pace(),
   close: async () => {},
 };
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { classic } from '../../src/dialects/classic/index.ts';
 import { type BackendName, chooseBackend, Root } from '../../src/fence/index.ts';
+import { Pace } from '../../src/ops/pace.ts';
 import { SearchPool } from '../../src/ops/search/pool.ts';
 import { toolCaller } from '../../src/server/call.ts';
 import { anonymousClient } from '../../src/server/peer.ts';
@@ -59,6 +60,7 @@ export class Classic extends Sandbox {
         { write: (line: string) => void this.log.push(JSON.parse(line)) },
       ),
       running: new RunningCalls(),
+      pace: new Pace(),
       close: async () => {},
     };
     this.#call = toolCaller(service);
