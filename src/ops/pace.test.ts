@@ -49,7 +49,7 @@ test('of many that take long one goes on in each turn for a while, in order, and
     await turn();
   }
   await Promise.all(all);
-  // 120 ms of work, at most about 8 of them in each turn.
+  // 120 ms of work, at most about 5 of them in each turn.
   expect(turns).toBeGreaterThan(10);
   const first = went.slice(0, 10);
   expect(first).toEqual([...first].sort((a, b) => a - b));

@@ -1,6 +1,6 @@
 /** How long work may take in one turn of the event loop, and how long one that goes on may take of that, in milliseconds. */
-const TURN_MS = 8;
-const SLICE_MS = 4;
+const TURN_MS = 5;
+const SLICE_MS = 3;
 /** How many may begin in a turn before the first of them has shown how long it takes. */
 const AT_ONCE = 16;
 
