@@ -7,6 +7,7 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { known, lines, locked, question, roots, service } from '../../tests/support/asking-service.ts';
 import type { SampleParams } from '../bridge/sample.ts';
+import { bytesOf } from '../tools/json-pieces.ts';
 import { type HttpServing, startHttp } from './http.ts';
 import { introduce } from './introduce.ts';
 import { Lane } from './lane/lane.ts';
@@ -76,7 +77,7 @@ async function serve(end: InMemoryTransport): Promise<void> {
     lane: new Lane(introduction, async () => laneTools(service)),
     peer: processPeer(roots),
     wire: {
-      post: (json) => void end.send(JSON.parse(json)),
+      post: (json) => void end.send(JSON.parse(bytesOf(json).toString())),
       send: (message) => end.send(message),
       close: () => end.close(),
     },

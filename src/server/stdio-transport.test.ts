@@ -131,6 +131,20 @@ test('what is sent in one turn goes out in order, in two writes', async () => {
   expect(output.ids.at(-1)).toBe(50);
 });
 
+test('pieces of a message are one message, before others and behind them', async () => {
+  const { output, transport } = await connected();
+  const pieces = (id: number): string[] =>
+    line(id)
+      .trim()
+      .split(',')
+      .flatMap((part, at) => (at === 0 ? [part] : [',', part]));
+  transport.post(pieces(1));
+  transport.post(line(2).trim());
+  transport.post(pieces(3));
+  await transport.send(ping(4));
+  expect(output.ids).toEqual([1, 2, 3, 4]);
+});
+
 test('a slow reader is waited for, with nothing lost, nothing reordered and no listener left', async () => {
   const { output, transport } = await connected({ slow: true });
   const before = output.listenerCount('drain') + output.listenerCount('close');

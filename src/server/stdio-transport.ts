@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
+import { type Json, joined } from '../tools/json-pieces.ts';
 import { hasRoom } from './has-room.ts';
 import type { Wire } from './lane/sdk-side.ts';
 
@@ -70,14 +71,14 @@ export class StdioTransport implements Wire {
     await this.#written;
   }
 
-  post(json: string): void {
+  post(json: Json): void {
     if (!this.#output.writable) return;
     if (this.#written === undefined) {
-      this.#written = this.#write(`${json}\n`);
+      this.#written = this.#write(joined(json, '\n'));
       this.#written.catch(() => {});
       return;
     }
-    this.#waiting += `${json}\n`;
+    this.#waiting += typeof json === 'string' ? `${json}\n` : `${json.join('')}\n`;
     // The reader can be at work on these while the others are made.
     if (this.#waiting.length > GATHER_LENGTH && !this.#output.writableNeedDrain)
       this.#output.write(Buffer.from(this.#taken()));
@@ -92,11 +93,11 @@ export class StdioTransport implements Wire {
     this.onclose?.();
   }
 
-  async #write(text: string): Promise<void> {
+  async #write(text: Json): Promise<void> {
     let next = text;
     try {
       for (;;) {
-        if (!this.#output.write(Buffer.from(next))) await hasRoom(this.#output);
+        if (!this.#hand(next)) await hasRoom(this.#output);
         else await new Promise((resolve) => setImmediate(resolve));
         if (!this.#output.writable) throw new Error(OUTPUT_CLOSED);
         if (this.#waiting === '') return;
@@ -106,6 +107,16 @@ export class StdioTransport implements Wire {
       this.#waiting = '';
       this.#written = undefined;
     }
+  }
+
+  /** False if the output has enough for now. */
+  #hand(text: Json): boolean {
+    if (typeof text === 'string') return this.#output.write(Buffer.from(text));
+    let more = true;
+    this.#output.cork();
+    for (const piece of text) more = this.#output.write(Buffer.from(piece));
+    this.#output.uncork();
+    return more;
   }
 
   #taken(): string {

@@ -8,6 +8,7 @@ import type { LineIndex } from '../ops/lines/line-index.ts';
 import type { SearchPool } from '../ops/search/pool.ts';
 import type { Capability } from './capabilities.ts';
 import type { Client } from './client.ts';
+import type { Json } from './json-pieces.ts';
 import type { NamedRoot } from './roots.ts';
 
 /**
@@ -76,10 +77,10 @@ export interface Tool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject
   write?(result: z.output<O>, args: z.output<I>): Written;
 }
 
-/** A result and its text, each in JSON. */
+/** A result and its text, each in JSON, the text without its quotes. */
 export interface Written {
-  readonly result: string;
-  readonly text: string;
+  readonly result: Json;
+  readonly text: Json;
   /** Of the text itself. */
   readonly bytes: number;
 }

@@ -66,7 +66,7 @@ export const readFile = defineTool({
     return {
       result: `{"content":${json},${JSON.stringify(facts).slice(1)}`,
       // The last line holds nothing to escape.
-      text: `"${lines.json}\\n${last}"`,
+      text: `${lines.json}\\n${last}`,
       bytes: Buffer.byteLength(content) + lines.added + 1 + last.length,
     };
   },

@@ -1,3 +1,4 @@
+import { type Json, joined } from '../../tools/json-pieces.ts';
 import { INTRODUCTION_CACHE, type Introduction } from '../introduction.ts';
 import type { Progress } from '../progress.ts';
 import { MODERN_VERSION, type RequestId } from './plain-request.ts';
@@ -48,8 +49,8 @@ export class Answers {
   }
 
   /** Takes the result without its closing brace. */
-  result(id: RequestId, result: string, modern: boolean): string {
-    return answer(id, result + (modern ? this.#stamp : '}'));
+  result(id: RequestId, result: Json, modern: boolean): Json {
+    return joined('{"result":', result, (modern ? this.#stamp : '}') + ending(id));
   }
 
   /** Only what was thrown for the client, with a code of the protocol, is told to it. */
@@ -65,5 +66,9 @@ export class Answers {
 }
 
 function answer(id: RequestId, result: string): string {
-  return `{"result":${result},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
+  return `{"result":${result}${ending(id)}`;
+}
+
+function ending(id: RequestId): string {
+  return `,"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
 }

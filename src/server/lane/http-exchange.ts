@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { bytesOf, type Json, joined } from '../../tools/json-pieces.ts';
 
 /** When a stream begins at the latest, so that nobody on the way takes the request for lost; then how often it shows life. */
 const OPEN_MS = 1_000;
@@ -38,19 +39,19 @@ export class HttpExchange {
 
   notify(json: string): void {
     this.#open();
-    this.#response.write(event(json));
+    this.#response.write(bytesOf(event(json)));
   }
 
   /** Sends the answer, or nothing in place of one for a call that was cancelled. */
-  end(json: string | undefined): true {
+  end(json: Json | undefined): true {
     this.handOver();
     const streams = this.#form.stream || this.#response.headersSent;
     const text = json === undefined ? '' : streams ? event(json) : json;
+    const bytes = bytesOf(text);
     if (this.#response.headersSent) {
-      this.#response.end(text);
+      this.#response.end(bytes);
       return true;
     }
-    const bytes = Buffer.from(text);
     const headers = streams ? this.#headers() : { 'content-type': 'application/json' };
     this.#response.writeHead(200, { 'content-length': bytes.length, ...headers }).end(bytes);
     return true;
@@ -74,6 +75,6 @@ export class HttpExchange {
   }
 }
 
-function event(json: string): string {
-  return `event: message\ndata: ${json}\n\n`;
+function event(json: Json): Json {
+  return joined('event: message\ndata: ', json, '\n\n');
 }

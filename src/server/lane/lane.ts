@@ -1,6 +1,7 @@
 import type { Sample } from '../../bridge/index.ts';
 import { RingfenceError } from '../../errors.ts';
 import type { Client } from '../../tools/client.ts';
+import type { Json } from '../../tools/json-pieces.ts';
 import type { CallTool } from '../call.ts';
 import { InputNeeded } from '../input-needed.ts';
 import type { Introduction } from '../introduction.ts';
@@ -19,7 +20,7 @@ export interface LaneCall {
    * Its answer as JSON. Undefined if it was cancelled: then nobody waits for one. FOR_THE_SDK if it has to ask the client,
    * which the SDK can: it runs the call again. Never rejects.
    */
-  readonly answer: Promise<string | undefined | typeof FOR_THE_SDK>;
+  readonly answer: Promise<Json | undefined | typeof FOR_THE_SDK>;
   cancel(): void;
 }
 
@@ -34,7 +35,7 @@ export interface Caller {
 
 /** The tools that the lane calls, which answer in JSON without its closing brace. */
 export interface LaneTools {
-  readonly call: CallTool<string>;
+  readonly call: CallTool<Json>;
   /** Forgets what a client did in a call that is run again by another. */
   forget(client: Client): void;
 }

@@ -28,6 +28,8 @@ fs.mkdirSync(path.join(folder, 'sub'));
 fs.writeFileSync(path.join(folder, 'a.txt'), 'one "quoted" \\n\n\ttwo ü 🙂 \u2028\n\nlast');
 fs.writeFileSync(path.join(folder, 'bytes.bin'), Buffer.from([0, 255, 10, 13, 200]));
 fs.writeFileSync(path.join(folder, 'sub', 'b.txt'), '');
+fs.mkdirSync(path.join(folder, 'crowd'));
+for (let i = 0; i < 300; i += 1) fs.writeFileSync(path.join(folder, 'crowd', `"é\\${i}`), '');
 fs.writeFileSync(path.join(folder, 'long.txt'), 'x'.repeat(2_000_000));
 
 const logger = pino({ level: 'silent' });
@@ -69,6 +71,7 @@ const CASES: readonly Case[] = [
   { what: 'a read that is refused', method: 'tools/call', params: read({ path: '../x' }) },
   { what: 'a read of too much', method: 'tools/call', params: read({ path: 'long.txt' }) },
   { what: 'a listing', method: 'tools/call', params: call('list_folder', { root, path: '' }) },
+  { what: 'a long listing', method: 'tools/call', params: call('list_folder', { root, path: 'crowd' }) },
   { what: 'a stat', method: 'tools/call', params: call('stat_file', { root, path: 'a.txt' }) },
   { what: 'a search', method: 'tools/call', params: call('grep', { root, pattern: 'q.*d' }) },
   { what: 'a write', method: 'tools/call', params: call('write_file', { root, path: 'new.txt', content: 'ü' }) },

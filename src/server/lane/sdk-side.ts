@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
+import type { Json } from '../../tools/json-pieces.ts';
 
 /** The way to the client. */
 export interface Wire {
   /** Sends JSON as it is, after all that was sent before. What can no longer be sent is dropped. */
-  post(json: string): void;
+  post(json: Json): void;
   /** Rejects if the message can no longer be sent. */
   send(message: JSONRPCMessage): Promise<void>;
   close(): Promise<void>;
