@@ -90,11 +90,14 @@ export class DescriptorDir extends Dir {
     }
   }
 
-  #add({ name: raw, type }: DirEntry, to: Entry[], all: boolean): void {
-    const name = typeof raw === 'string' ? raw : raw.toString();
-    if (!all && isReserved(name)) return;
-    const known = type ?? this.brief(raw)?.type;
-    if (known !== undefined) to.push({ name, raw, type: known });
+  #add(entry: DirEntry, to: Entry[], all: boolean): void {
+    if (!all && isReserved(entry.name)) return;
+    if (entry.type !== undefined) {
+      to.push(entry);
+      return;
+    }
+    const type = this.brief(entry.raw)?.type;
+    if (type !== undefined) to.push({ ...entry, type });
   }
 
   /** One name, opened by the kernel in one step. Undefined where Node has to do it, or has to say why it cannot be done. */

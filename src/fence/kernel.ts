@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import type { LibraryHandle } from 'koffi';
-import type { EntryType } from './dir.ts';
+import type { Entry, EntryType } from './dir.ts';
 import { exactName } from './exact-name.ts';
 
 /**
@@ -29,13 +29,8 @@ export interface Kernel {
   pageAligned(bytes: number): Buffer;
 }
 
-/** An entry as a directory holds it. */
-export interface DirEntry {
-  /** Its bytes where they are not UTF-8. */
-  readonly name: string | Buffer;
-  /** Undefined on filesystems that do not note it there. */
-  readonly type: EntryType | undefined;
-}
+/** An entry as a directory holds it, of no type on filesystems that do not note that there. */
+export type DirEntry = Entry | (Omit<Entry, 'type'> & { readonly type: undefined });
 
 /** What a listing shows of an entry. */
 export interface Brief {
@@ -160,7 +155,8 @@ function brief(status: Uint32Array): Brief {
   const word = (at: number): number => status[at] as number;
   return {
     type: typeOfMode(word(7) & S_IFMT),
-    size: word(10) + word(11) * 2 ** 32,
+    // A small number takes no memory of its own, unless it was a large one on the way.
+    size: word(11) === 0 ? word(10) : word(10) + word(11) * 2 ** 32,
     // The upper half of the seconds has the sign.
     mtimeMs: (word(28) + (word(29) | 0) * 2 ** 32) * 1000 + word(30) / 1e6,
   };
@@ -185,11 +181,15 @@ function dirEntries(records: Buffer, length: number): DirEntry[] {
     let all = 0;
     for (let byte = records[end] as number; byte !== 0; byte = records[++end] as number) all |= byte;
     if (isDots(records, start, end)) continue;
-    const type = records[at + 18] as number;
-    found.push({
-      name: all < 0x80 ? records.toString('latin1', start, end) : exactName(Buffer.from(records.subarray(start, end))),
-      type: type === DT_UNKNOWN ? undefined : (DIRENT_TYPES[type] ?? 'other'),
-    });
+    const noted = records[at + 18] as number;
+    const type = noted === DT_UNKNOWN ? undefined : (DIRENT_TYPES[noted] ?? 'other');
+    if (all < 0x80) {
+      const name = records.toString('latin1', start, end);
+      found.push({ name, raw: name, type });
+    } else {
+      const raw = exactName(Buffer.from(records.subarray(start, end)));
+      found.push({ name: raw.toString(), raw, type });
+    }
   }
   return found;
 }
