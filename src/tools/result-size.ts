@@ -43,13 +43,15 @@ interface ContentForm {
   readonly encoding: 'utf8' | 'utf-8' | 'base64';
   /** How it stands in the text of its result: in JSON there too, or as it is, with or without line numbers. */
   readonly text: keyof typeof COSTS;
+  /** Its UTF-8, where that is at hand. */
+  readonly bytes?: Buffer;
 }
 
 /** The beginning of a content that one result can carry, cut between characters, or between groups of base64. */
-export function fittingContent(content: string, { encoding, text }: ContentForm): string {
+export function fittingContent(content: string, { encoding, text, bytes: given }: ContentForm): string {
   if (encoding === 'base64') return content.slice(0, MAX_BYTES / 2 - ((MAX_BYTES / 2) % 4));
-  if (Buffer.byteLength(content) * WORST_BYTE + NUMBER_BYTES <= MAX_BYTES) return content;
-  const bytes = Buffer.from(content, 'utf8');
+  if ((given?.length ?? Buffer.byteLength(content)) * WORST_BYTE + NUMBER_BYTES <= MAX_BYTES) return content;
+  const bytes = given ?? Buffer.from(content, 'utf8');
   const cost = COSTS[text];
   let total = text === 'numbered' ? NUMBER_BYTES : 0;
   for (let at = 0; at < bytes.length; at += 1) {

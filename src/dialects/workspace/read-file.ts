@@ -2,8 +2,9 @@ import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
 import { encodeContent } from '../../ops/content.ts';
 import { type FilePart, type Range, readFile as read, sliceBytes } from '../../ops/read-file.ts';
+import { type ContentJson, contentJson, plainJson } from '../../tools/content-json.ts';
 import { formatSize } from '../../tools/format-size.ts';
-import { numberedJson } from '../../tools/numbered-json.ts';
+import { joined } from '../../tools/json-pieces.ts';
 import { numberedLines } from '../../tools/numbered-lines.ts';
 import { fittingContent } from '../../tools/result-size.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
@@ -59,15 +60,15 @@ export const readFile = defineTool({
   text: (result, args) => `${numbered(result, args)}\n${metadata(result)}`,
   write: (result, args) => {
     const { content, ...facts } = result;
-    const json = JSON.stringify(content);
-    const inner = json.slice(1, -1);
-    const lines = isNumbered(result, args) ? numberedJson(inner, args.offset_lines ?? 1) : { json: inner, added: 0 };
+    const { plain, numbered, added } = isNumbered(result, args)
+      ? contentJson(content, args.offset_lines ?? 1)
+      : unnumbered(content);
     const last = metadata(result);
     return {
-      result: `{"content":${json},${JSON.stringify(facts).slice(1)}`,
+      result: joined('{"content":"', plain, `",${JSON.stringify(facts).slice(1)}`),
       // The last line holds nothing to escape.
-      text: `${lines.json}\\n${last}`,
-      bytes: Buffer.byteLength(content) + lines.added + 1 + last.length,
+      text: joined(numbered, `\\n${last}`),
+      bytes: Buffer.byteLength(content) + added + 1 + last.length,
     };
   },
 });
@@ -86,7 +87,7 @@ type Part = Omit<FilePart, 'modified'>;
 function fitting(part: Part, range: Range) {
   const { content: all, encoding } = encodeContent(part.bytes);
   const text = range.by === 'bytes' || encoding === 'base64' ? 'plain' : 'numbered';
-  const content = fittingContent(all, { encoding, text });
+  const content = fittingContent(all, { encoding, text, bytes: part.bytes });
   const bytes = content === all ? part.bytes.length : Buffer.byteLength(content, encoding);
   return { content, encoding, bytes };
 }
@@ -108,6 +109,11 @@ function rangeOf(args: Input): Range {
 function isNumbered({ content, encoding }: Output, args: Input): boolean {
   const byBytes = args.offset_bytes !== undefined || args.limit_bytes !== undefined;
   return !byBytes && encoding === 'utf-8' && content !== '';
+}
+
+function unnumbered(content: string): ContentJson {
+  const plain = plainJson(content);
+  return { plain, numbered: plain, added: 0 };
 }
 
 /** The content as an editor shows it. */

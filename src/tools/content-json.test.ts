@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { contentJson, plainJson } from './content-json.ts';
+import { type Json, jsonBytes } from './json-pieces.ts';
+import { numberedLines } from './numbered-lines.ts';
+
+const whole = (json: Json): string => (typeof json === 'string' ? json : json.join(''));
+
+function expectSame(content: string, first: number): void {
+  const lines = content.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const text = numberedLines(lines, first);
+  const { plain, numbered, added } = contentJson(content, first);
+  expect(`"${whole(plain)}"`).toBe(JSON.stringify(content));
+  expect(`"${whole(numbered)}"`).toBe(JSON.stringify(text));
+  expect(Buffer.byteLength(content) + added).toBe(Buffer.byteLength(text));
+  expect(whole(plainJson(content))).toBe(whole(plain));
+}
+
+test('a content of any length is numbered line by line, however it is cut', () => {
+  const line = fc.constantFrom('', 'a "b" \\n', 'ü🙂\r', `${'x'.repeat(40_000)}\\`, '\t\u0000'.repeat(500), '\ud800');
+  const content = fc.array(line, { minLength: 1, maxLength: 60 }).map((lines) => lines.join('\n'));
+  fc.assert(
+    fc.property(content, fc.integer({ min: 1, max: 2_000_000 }), (text, first) => {
+      if (text !== '') expectSame(text, first);
+    }),
+  );
+});
+
+test.each(['\n', 'a\n', 'line\n'.repeat(30_000), 'line\n'.repeat(30_000).trimEnd(), 'x'.repeat(100_000)])(
+  'contents that end with a line and without (%#)',
+  (content) => expectSame(content, 1),
+);
+
+test('a long content comes in pieces, a short one does not', () => {
+  expect(plainJson('short\n')).toBe('short\\n');
+  const pieces = plainJson('line\n'.repeat(30_000));
+  expect(pieces.length).toBeGreaterThan(3);
+  expect(jsonBytes(pieces)).toBe('line\\n'.length * 30_000);
+});
