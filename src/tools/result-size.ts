@@ -10,6 +10,9 @@ const NUMBER_BYTES = 11;
 /** More than any one byte of UTF-8 takes: 13 is a control character, as `\u0001` and `\\u0001`, 15 a line break with a number. */
 const WORST_BYTE = 16;
 
+/** So many bytes are weighed at a time. */
+const BLOCK = 4096;
+
 /** Nothing that JSON escapes, and nothing beyond ASCII. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
@@ -54,11 +57,35 @@ export function fittingContent(content: string, { encoding, text, bytes: given }
   const bytes = given ?? Buffer.from(content, 'utf8');
   const cost = COSTS[text];
   let total = text === 'numbered' ? NUMBER_BYTES : 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    total += cost[bytes[at] as number] as number;
-    if (total > MAX_BYTES) return bytes.toString('utf8', 0, characterStart(bytes, at));
+  for (let from = 0; from < bytes.length; from += BLOCK) {
+    const block = bytes.subarray(from, from + BLOCK);
+    const taken = costOf(block, cost);
+    if (total + taken > MAX_BYTES) {
+      const end = from + countFitting(block, cost, MAX_BYTES - total);
+      return bytes.toString('utf8', 0, characterStart(bytes, end));
+    }
+    total += taken;
   }
   return content;
+}
+
+/** A loop that does nothing else is several times as fast as one that also looks for the end. */
+function costOf(bytes: Buffer, cost: Uint8Array): number {
+  let total = 0;
+  for (let at = 0; at < bytes.length; at += 1) total += cost[bytes[at] as number] as number;
+  return total;
+}
+
+/** How many of these bytes there is room for. */
+function countFitting(bytes: Buffer, cost: Uint8Array, room: number): number {
+  let left = room;
+  let count = 0;
+  while (count < bytes.length) {
+    left -= cost[bytes[count] as number] as number;
+    if (left < 0) break;
+    count += 1;
+  }
+  return count;
 }
 
 /** What a value takes on the wire. It is counted, since making its JSON only to measure it costs more. */
