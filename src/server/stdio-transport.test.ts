@@ -133,11 +133,11 @@ test('what is sent in one turn goes out in order, in two writes', async () => {
 
 test('pieces of a message are one message, before others and behind them', async () => {
   const { output, transport } = await connected();
-  const pieces = (id: number): string[] =>
+  const pieces = (id: number): Buffer[] =>
     line(id)
       .trim()
-      .split(',')
-      .flatMap((part, at) => (at === 0 ? [part] : [',', part]));
+      .split(/(?=,)/)
+      .map((part) => Buffer.from(part));
   transport.post(pieces(1));
   transport.post(line(2).trim());
   transport.post(pieces(3));

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
-import { type Json, joined } from '../tools/json-pieces.ts';
+import { bytesOf, type Json, joined } from '../tools/json-pieces.ts';
 import { hasRoom } from './has-room.ts';
 import type { Wire } from './lane/sdk-side.ts';
 
@@ -78,7 +78,7 @@ export class StdioTransport implements Wire {
       this.#written.catch(() => {});
       return;
     }
-    this.#waiting += typeof json === 'string' ? `${json}\n` : `${json.join('')}\n`;
+    this.#waiting += `${typeof json === 'string' ? json : bytesOf(json)}\n`;
     // The reader can be at work on these while the others are made.
     if (this.#waiting.length > GATHER_LENGTH && !this.#output.writableNeedDrain)
       this.#output.write(Buffer.from(this.#taken()));
@@ -114,7 +114,7 @@ export class StdioTransport implements Wire {
     if (typeof text === 'string') return this.#output.write(Buffer.from(text));
     let more = true;
     this.#output.cork();
-    for (const piece of text) more = this.#output.write(Buffer.from(piece));
+    for (const piece of text) more = this.#output.write(piece);
     this.#output.uncork();
     return more;
   }

@@ -1,20 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { contentJson, plainJson } from './content-json.ts';
-import { type Json, jsonBytes } from './json-pieces.ts';
+import { byteLength, bytesOf } from './json-pieces.ts';
 import { numberedLines } from './numbered-lines.ts';
-
-const whole = (json: Json): string => (typeof json === 'string' ? json : json.join(''));
 
 function expectSame(content: string, first: number): void {
   const lines = content.split('\n');
   if (lines.at(-1) === '') lines.pop();
   const text = numberedLines(lines, first);
   const { plain, numbered, added } = contentJson(content, first);
-  expect(`"${whole(plain)}"`).toBe(JSON.stringify(content));
-  expect(`"${whole(numbered)}"`).toBe(JSON.stringify(text));
+  expect(`"${bytesOf(plain)}"`).toBe(JSON.stringify(content));
+  expect(`"${bytesOf(numbered)}"`).toBe(JSON.stringify(text));
   expect(Buffer.byteLength(content) + added).toBe(Buffer.byteLength(text));
-  expect(whole(plainJson(content))).toBe(whole(plain));
+  expect(bytesOf(plainJson(content))).toEqual(bytesOf(plain));
 }
 
 test('a content of any length is numbered line by line, however it is cut', () => {
@@ -36,5 +34,5 @@ test('a long content comes in pieces, a short one does not', () => {
   expect(plainJson('short\n')).toBe('short\\n');
   const pieces = plainJson('line\n'.repeat(30_000));
   expect(pieces.length).toBeGreaterThan(3);
-  expect(jsonBytes(pieces)).toBe('line\\n'.length * 30_000);
+  expect(byteLength(pieces)).toBe('line\\n'.length * 30_000);
 });

@@ -1,4 +1,4 @@
-import type { Json } from './json-pieces.ts';
+import { inQuotes, type Json } from './json-pieces.ts';
 import { numberedJson } from './numbered-json.ts';
 
 /** About so much of a content makes a piece, which ends with a line. */
@@ -15,36 +15,37 @@ export interface ContentJson {
 
 /** A content that is not empty, as it is and with its lines numbered from `first` on. */
 export function contentJson(content: string, first: number): ContentJson {
-  const plain = plainJson(content);
-  if (typeof plain === 'string') {
+  if (content.length <= PIECE_LENGTH) {
+    const plain = inQuotes(content);
     const { json, added } = numberedJson(plain, first);
     return { plain, numbered: json, added };
   }
-  const numbered: string[] = [];
+  const plain: Buffer[] = [];
+  const numbered: Buffer[] = [];
   let added = 0;
   let next = first;
-  for (const piece of plain) {
+  for (const piece of contentPieces(content)) {
     const lines = numberedJson(piece, next);
     // The end of a piece's last line was left out, which is that of the content's last line only at the very end.
-    numbered.push(next === first ? lines.json : `\\n${lines.json}`);
-    added += lines.added + (next === first ? 0 : 1);
+    const isFirst = next === first;
+    plain.push(Buffer.from(piece));
+    numbered.push(Buffer.from(isFirst ? lines.json : `\\n${lines.json}`));
+    added += lines.added + (isFirst ? 0 : 1);
     next = lines.last + 1;
   }
   return { plain, numbered, added };
 }
 
-/** A content in JSON, between its quotes, in pieces that end with a line if it is long. */
+/** A content in JSON, between its quotes. */
 export function plainJson(content: string): Json {
-  if (content.length <= PIECE_LENGTH) return inJson(content);
-  const pieces: string[] = [];
-  for (let from = 0; from < content.length; ) {
-    const end = content.indexOf('\n', from + PIECE_LENGTH) + 1 || content.length;
-    pieces.push(inJson(content.slice(from, end)));
-    from = end;
-  }
-  return pieces;
+  if (content.length <= PIECE_LENGTH) return inQuotes(content);
+  return Array.from(contentPieces(content), (piece) => Buffer.from(piece));
 }
 
-function inJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
+function* contentPieces(content: string): Generator<string, void, undefined> {
+  for (let from = 0; from < content.length; ) {
+    const end = content.indexOf('\n', from + PIECE_LENGTH) + 1 || content.length;
+    yield inQuotes(content.slice(from, end));
+    from = end;
+  }
 }

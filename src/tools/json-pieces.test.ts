@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { bytesOf, inQuotes, type Json, joined, jsonBytes, jsonLength, jsonOf } from './json-pieces.ts';
+import { byteLength, bytesOf, inQuotes, joined, jsonTwice } from './json-pieces.ts';
 
 const items = (count: number): unknown[] => Array.from({ length: count }, (_, i) => ({ name: `"é${i}\n`, size: i }));
-const text = (json: Json): string => (typeof json === 'string' ? json : json.join(''));
 
 describe('a result', () => {
   test.each([
@@ -13,21 +12,26 @@ describe('a result', () => {
     { what: 'with what JSON leaves out', result: { a: undefined, b: items(200), c: undefined } },
     { what: 'with holes in its list', result: { a: Array.from({ length: 200 }, () => undefined) } },
   ])('$what is the same in pieces', ({ result }) => {
-    const json = jsonOf(result);
-    expect(text(json)).toBe(JSON.stringify(result));
-    expect(`"${text(inQuotes(json))}"`).toBe(JSON.stringify(JSON.stringify(result)));
-    expect(jsonLength(json)).toBe(text(json).length);
-    expect(jsonBytes(json)).toBe(Buffer.byteLength(text(json)));
-    expect(bytesOf(json).toString()).toBe(text(json));
+    const { json, quoted } = jsonTwice(result);
+    const expected = JSON.stringify(result);
+    expect(bytesOf(json).toString()).toBe(expected);
+    expect(`"${bytesOf(quoted)}"`).toBe(JSON.stringify(expected));
+    expect(byteLength(json)).toBe(Buffer.byteLength(expected));
   });
 
   test('comes in pieces only where a list is long', () => {
-    expect(jsonOf({ entries: items(128) })).toBeTypeOf('string');
-    expect(jsonOf({ entries: items(129) })).not.toBeTypeOf('string');
+    expect(jsonTwice({ entries: items(128) }).json).toBeTypeOf('string');
+    expect(jsonTwice({ entries: items(129) }).json).not.toBeTypeOf('string');
   });
 });
 
 test('texts are joined to one, or to one list of pieces', () => {
   expect(joined('a', 'b', 'c')).toBe('abc');
-  expect(joined('a', ['b', 'c'], 'd')).toEqual(['a', 'b', 'c', 'd']);
+  const pieces = joined('a', [Buffer.from('b'), Buffer.from('c')], 'd');
+  expect(pieces).toHaveLength(4);
+  expect(bytesOf(pieces).toString()).toBe('abcd');
+});
+
+test('a text between quotes is as JSON has it', () => {
+  expect(`"${inQuotes('a "b"\n\\')}"`).toBe(JSON.stringify('a "b"\n\\'));
 });

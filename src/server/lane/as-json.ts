@@ -1,4 +1,4 @@
-import { inQuotes, type Json, joined, jsonBytes, jsonLength, jsonOf } from '../../tools/json-pieces.ts';
+import { byteLength, inQuotes, type Json, joined, jsonTwice } from '../../tools/json-pieces.ts';
 import { MAX_RESULT_BYTES } from '../../tools/result-size.ts';
 import type { Tool, Written } from '../../tools/tool.ts';
 import { type Args, type Renderer, refuseTooLarge } from '../render.ts';
@@ -15,13 +15,17 @@ export const asJson: Renderer<Json> = {
   success: (tool, value, args) => {
     const { text, result, bytes } = tool.write?.(value, args) ?? written(tool, value, args);
     const answer = joined('{"content":[{"type":"text","text":"', text, '"}],"structuredContent":', result);
-    if (jsonLength(answer) * WORST_CHARACTER >= MAX_RESULT_BYTES) refuseTooLarge(jsonBytes(answer) + 1);
+    const small = typeof answer === 'string' && answer.length * WORST_CHARACTER < MAX_RESULT_BYTES;
+    if (!small) refuseTooLarge(byteLength(answer) + 1);
     return { answer, bytes };
   },
 };
 
 function written(tool: Tool, value: Args, args: Args): Written {
-  const result = jsonOf(value);
-  const text = tool.text === undefined ? result : tool.text(value, args);
-  return { text: inQuotes(text), result, bytes: jsonBytes(text) };
+  if (tool.text === undefined) {
+    const { json, quoted } = jsonTwice(value);
+    return { text: quoted, result: json, bytes: byteLength(json) };
+  }
+  const text = tool.text(value, args);
+  return { text: inQuotes(text), result: JSON.stringify(value), bytes: Buffer.byteLength(text) };
 }
