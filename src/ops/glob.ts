@@ -1,5 +1,6 @@
 import type { CallerPath, EntryType, Root } from '../fence/index.ts';
 import { type Control, throwIfAborted } from './control.ts';
+import { IsoTimes } from './iso-times.ts';
 import { located } from './located.ts';
 import { Deadline } from './search/deadline.ts';
 import type { FoundEntry } from './search/entry-task.ts';
@@ -88,13 +89,14 @@ export async function glob(root: Root, options: GlobOptions, pool: SearchPool, c
     });
     const outcome = await ordered.run();
     throwIfAborted(control.signal);
-    const matches = entries.slice(0, maxResults).map(toMatch);
+    const times = new IsoTimes();
+    const matches = entries.slice(0, maxResults).map((entry) => toMatch(entry, times));
     const [truncated, timedOut] = [outcome === 'full', outcome === 'stopped'];
     return { matches, totalMatches: matches.length, truncated, timedOut, skipped };
   });
 }
 
-function toMatch({ path, type, size, mtimeMs }: FoundEntry): GlobMatch {
+function toMatch({ path, type, size, mtimeMs }: FoundEntry, times: IsoTimes): GlobMatch {
   // Rounded as Node rounds the times of `stats`, so that every tool tells the same.
-  return { path, type, size, modifiedAt: new Date(Math.round(mtimeMs)).toISOString() };
+  return { path, type, size, modifiedAt: times.format(Math.round(mtimeMs)) };
 }

@@ -12,7 +12,7 @@ function expectSame(content: string, first: number): void {
   expect(`"${bytesOf(plain)}"`).toBe(JSON.stringify(content));
   expect(`"${bytesOf(numbered)}"`).toBe(JSON.stringify(text));
   expect(Buffer.byteLength(content) + added).toBe(Buffer.byteLength(text));
-  expect(bytesOf(plainJson(content))).toEqual(bytesOf(plain));
+  expect(bytesOf(plainJson(content)).equals(bytesOf(plain))).toBe(true);
 }
 
 test('a content of any length is numbered line by line, however it is cut', () => {

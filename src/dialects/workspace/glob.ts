@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
 import { type PathQuery, glob as search } from '../../ops/glob.ts';
-import { firstFitting } from '../../tools/result-size.ts';
+import { firstFitting, sentBytes } from '../../tools/result-size.ts';
 import { defineTool } from '../../tools/tool.ts';
 import {
   entryType,
@@ -13,6 +13,14 @@ import {
   startFolder,
   timeoutSeconds,
 } from './fields.ts';
+
+/** Whatever a match takes in a result, except for its path. */
+const MOST_BESIDE_PATH = sentBytes({
+  path: '',
+  type: 'directory',
+  size: Number.MAX_SAFE_INTEGER,
+  modified_at: '+275760-09-13T00:00:00.000Z',
+});
 
 const TYPES = ['file', 'directory', 'symlink', 'all'] as const;
 
@@ -59,7 +67,7 @@ export const glob = defineTool({
       size,
       modified_at: modifiedAt,
     }));
-    const matches = [...firstFitting(all)];
+    const matches = [...firstFitting(all, ({ path }) => MOST_BESIDE_PATH + sentBytes(path))];
     return {
       matches,
       total_matches: matches.length,
