@@ -24,6 +24,19 @@ export class OpenFile extends ReadableFile {
     return guarded(() => fs.writeSync(this.fd, data));
   }
 
+  /**
+   * The same on another thread, so that a slow disk holds up nobody else. The file must not be disposed of, nor the data
+   * changed, before it is done.
+   */
+  writeSomeLater(data: Uint8Array): Promise<number> {
+    return new Promise((resolve, reject) => {
+      fs.write(this.fd, data, (error, written) => {
+        if (error === null) resolve(written);
+        else reject(fromSystem(error));
+      });
+    });
+  }
+
   /** What the file is now, as opposed to `stats`, which is what it was when opened. */
   statNow(): fs.Stats {
     return guarded(() => fs.fstatSync(this.fd));

@@ -56,6 +56,19 @@ export class ReadableFile implements Disposable {
     return `${dev} ${ino}`;
   }
 
+  /** Disposes of it on another thread: with the last descriptor of a removed file the system gives back all that it held. */
+  disposeLater(): Promise<void> {
+    const fd = this.#fd;
+    if (fd === CLOSED) return Promise.resolve();
+    this.#fd = CLOSED;
+    return new Promise((resolve, reject) => {
+      fs.close(fd, (error) => {
+        if (error) reject(fromSystem(error));
+        else resolve();
+      });
+    });
+  }
+
   /** Once is enough; then every other call fails, since the number may soon be another file's. */
   [Symbol.dispose](): void {
     if (this.#fd === CLOSED) return;

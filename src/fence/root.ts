@@ -38,6 +38,7 @@ export class Root implements Disposable {
   readonly #shared: SharedRoot;
   readonly #owned: boolean;
   readonly #turns = new Turns();
+  readonly #alone = new Turns();
   #closed = false;
 
   private constructor(shared: SharedRoot, backend: Backend, owned: boolean) {
@@ -89,6 +90,11 @@ export class Root implements Disposable {
   /** Does work that reads and then writes one file after such work on it that was asked for before. */
   inTurn<T>(path: CallerPath, work: () => Promise<T>): Promise<T> {
     return this.#turns.take(path.segments.join('/'), work);
+  }
+
+  /** Does work that takes much memory after such work that was asked for before, so that it never takes more than once that. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    return this.#alone.take('', work);
   }
 
   /** Opens a regular file for reading, following links that stay inside. */

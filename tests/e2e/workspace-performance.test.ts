@@ -186,6 +186,20 @@ describe('the server answers others', () => {
     expect(result.structured).toMatchObject({ content: 'two\n', lines_total: 3 });
     expect(answers).toBeGreaterThan(MEANWHILE);
   });
+
+  test('NFR-001 NFR-015: while it patches 60 MB', async () => {
+    const file = path.join(base, 'large.txt');
+    const line = 'x'.repeat(59);
+    fs.writeFileSync(file, `first\n${`${line}\n`.repeat(1_000_000)}`);
+    const patch = `@@ -1 +1 @@\n-first\n+FIRST\n@@ -1000001 +1000001 @@\n-${line}\n+last\n`;
+    const args = { root: 'workspace', path: 'large.txt', patch };
+    const { result, answers } = await answersWhile(server, () => server.call('patch_file', args));
+    expect(result.structured).toEqual({ path: 'large.txt', hunks_applied: 2 });
+    const content = fs.readFileSync(file, 'latin1');
+    expect(content.length).toBe(60_000_006 - line.length + 'last'.length);
+    expect([content.slice(0, 6), content.slice(-6)]).toEqual(['FIRST\n', '\nlast\n']);
+    expect(answers).toBeGreaterThan(MEANWHILE);
+  });
 });
 
 inWorkspace({}, (w) => {

@@ -14,7 +14,7 @@ export const patchFile = defineTool({
   output: z.object({ path: z.string(), hunks_applied: z.int() }),
   run: async ({ root, path, patch }, context) => {
     const target = context.root(root);
-    const { hunksApplied } = await patchOp(target, target.parse(path), patch, { durable: context.durable });
+    const { hunksApplied } = await patchOp(target, target.parse(path), patch, context);
     return { path, hunks_applied: hunksApplied };
   },
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RingfenceError } from '../../errors.ts';
 import { applyPatch } from './apply-patch.ts';
+import { NotQuick } from './quick.ts';
 
 const BOM = '\ufeff';
 
@@ -446,5 +447,23 @@ describe('large input', () => {
     const original = 'a\nb\n'.repeat(1_000_000);
     const hunk = `@@ -1 +1 @@\n${' a\n b\n'.repeat(1000)} a\n-a\n`;
     expect(failure(original, hunk).problem).toBe('hunk 1 does not match at line 2002: expected "a", found "b"');
+  });
+});
+
+describe('a patch that has to be quick', () => {
+  const quickly = (original: string, patch: string) => applyPatch(Buffer.from(original), patch, { quick: true });
+
+  it('applies, at an offset too', () => {
+    const { content } = quickly(numbered(10_000), '@@ -1 +1 @@\n-line 9999\n+changed\n');
+    expect(content.toString()).toBe(numbered(10_000).replace('line 9999\n', 'changed\n'));
+    expect(() => quickly('a\n', '@@ -1 +1 @@\n-b\n+c\n')).toThrow(RingfenceError);
+  });
+
+  it.each([
+    ['a file of many lines', numbered(100_000), '@@ -1 +1 @@\n-line 1\n+x\n'],
+    ['many lines of its own', '', `@@ -0,0 +1 @@\n${'+\n'.repeat(100_000)}`],
+    ['a search that was made to be slow', 'a\nb\n'.repeat(4_000), `@@ -1 +1 @@\n${' a\n b\n'.repeat(100)} a\n-a\n`],
+  ])('does not with %s', (_name, original, patch) => {
+    expect(() => quickly(original, patch)).toThrow(NotQuick);
   });
 });

@@ -4,6 +4,7 @@ import { BYTE_ORDER_MARK, type ByteText, toBytes, toByteText } from './byte-text
 import { FileLines } from './file-lines.ts';
 import { HunkLocator, oldSide, type Place } from './locate-hunk.ts';
 import { type Hunk, type Patch, type PatchLine, parsePatch } from './parse-patch.ts';
+import { assertQuick, type PatchOptions } from './quick.ts';
 
 /**
  * Applies a unified diff of one file to that file's bytes: all hunks, or none. Works on bytes, so a file in any encoding
@@ -13,17 +14,22 @@ import { type Hunk, type Patch, type PatchLine, parsePatch } from './parse-patch
  * CRLF and LF match each other, and added lines take the ending of the file around them unless the patch matched it
  * exactly. A missing newline at the end of the file is forgiven to a patch that does not mention it. A BOM stays first.
  *
- * Raises `patch_failed`, whose `line` is always a line of the file, and `invalid_encoding`.
+ * Raises `patch_failed`, whose `line` is always a line of the file, and `invalid_encoding`; `NotQuick` if asked to.
  */
-export function applyPatch(original: Buffer, patch: string): { content: Buffer; hunksApplied: number } {
+export function applyPatch(
+  original: Buffer,
+  patch: string,
+  options: PatchOptions = {},
+): { content: Buffer; hunksApplied: number } {
   const text = toByteText(original);
+  if (options.quick) assertQuick(text, patch);
   const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
   const file = new FileLines(text.slice(mark.length));
   const parsed = parsePatch(encode(patch));
   refuseCreationOver(file, parsed);
 
   const { hunks, marked } = mark === '' ? { hunks: parsed.hunks, marked: undefined } : unmarkTop(parsed.hunks);
-  const locator = new HunkLocator(file, hunks);
+  const locator = new HunkLocator(file, hunks, options);
   const places = hunks.map((hunk, index) => locator.locate(hunk, index === 0 && marked !== undefined));
   const body = render(file, places);
   const keepsMark = marked?.kind !== '-' && !body.startsWith(BYTE_ORDER_MARK);

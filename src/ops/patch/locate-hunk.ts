@@ -2,6 +2,7 @@ import { RingfenceError } from '../../errors.ts';
 import { quotePair } from './byte-text.ts';
 import { type FileLines, hashOf } from './file-lines.ts';
 import type { Hunk, PatchLine } from './parse-patch.ts';
+import { NotQuick, type PatchOptions, QUICK_COMPARISONS } from './quick.ts';
 
 /** The part of the file that a hunk replaces. */
 export interface Place {
@@ -16,7 +17,6 @@ export interface Place {
  * it only stops a patch and a file made to be slow, which then fail as if not found.
  */
 const SEARCH_BUDGET = 20_000_000;
-
 /**
  * Finds where hunks go, in order, none overlapping. Every old line must be there; only the position may be off. The
  * stated position, moved by as much as the hunk before was off, wins if it fits. Else the nearest place that fits does,
@@ -26,13 +26,16 @@ export class HunkLocator {
   readonly #file: FileLines;
   readonly #hunks: readonly Hunk[];
   #index: Map<number, number[]> | undefined;
-  #budget = SEARCH_BUDGET;
+  readonly #quick: boolean;
+  #budget: number;
   #drift = 0;
   #floor = 0;
 
-  constructor(file: FileLines, hunks: readonly Hunk[]) {
+  constructor(file: FileLines, hunks: readonly Hunk[], { quick = false }: PatchOptions = {}) {
     this.#file = file;
     this.#hunks = hunks;
+    this.#quick = quick;
+    this.#budget = quick ? QUICK_COMPARISONS : SEARCH_BUDGET;
   }
 
   /** Hunks must be asked for in order. `topOnly` allows no place but the top of the file. Raises `patch_failed`. */
@@ -80,6 +83,7 @@ export class HunkLocator {
       if (difference === undefined) return { hunk, position, end: position + old.length };
       this.#budget -= difference + 1;
     }
+    if (this.#quick && this.#budget <= 0) throw new NotQuick();
     return undefined;
   }
 

@@ -1,5 +1,5 @@
-import { type ErrorCode, type ErrorDetails, RingfenceError } from '../../errors.ts';
 import type { CallerPath, EntryType, SharedRoot } from '../../fence/index.ts';
+import type { Failure } from '../failure.ts';
 import type { LinePatternOptions } from './line-pattern.ts';
 import type { MatchLimits } from './match-list.ts';
 import type { Packed } from './stretch.ts';
@@ -48,20 +48,3 @@ export type Request =
 export type Reply =
   /** Said once, at the beginning. */
   'ready' | { readonly id: number; readonly answer: Answer } | { readonly id: number; readonly failure: Failure };
-
-/** An error on its way to another thread. */
-export interface Failure {
-  readonly code: ErrorCode;
-  readonly details: ErrorDetails[ErrorCode];
-  readonly cause: string;
-}
-
-export function toFailure(error: unknown): Failure {
-  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  if (error instanceof RingfenceError) return { code: error.code, details: error.details, cause };
-  return { code: 'internal', details: {}, cause };
-}
-
-export function fromFailure({ code, details, cause }: Failure): RingfenceError {
-  return new RingfenceError(code, details, { cause: new Error(cause) });
-}

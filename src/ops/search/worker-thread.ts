@@ -1,6 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { RingfenceError } from '../../errors.ts';
-import { type Answer, fromFailure, type Reply, type Request, type Task } from './messages.ts';
+import { compiledBeside } from '../compiled-beside.ts';
+import { fromFailure } from '../failure.ts';
+import type { Answer, Reply, Request, Task } from './messages.ts';
 
 interface Waiting {
   resolve(answer: Answer): void;
@@ -17,7 +19,7 @@ export class WorkerThread {
 
   constructor(onEnd: (thread: WorkerThread) => void) {
     // Descriptors opened through koffi are unknown to Node, which would warn about closing them.
-    this.#worker = new Worker(workerFile(), { trackUnmanagedFds: false, execArgv: [] });
+    this.#worker = new Worker(compiledBeside(import.meta.url, 'worker.js'), { trackUnmanagedFds: false, execArgv: [] });
     this.#worker.unref();
     this.#worker.on('message', (reply: Reply) => this.#settle(reply));
     const ended = (cause: unknown): void => {
@@ -78,10 +80,4 @@ export class WorkerThread {
     for (const { reject } of this.#waiting.values()) reject(this.#ended);
     this.#waiting.clear();
   }
-}
-
-/** A worker runs what was compiled, also where this module is run from its source. */
-function workerFile(): URL {
-  const compiled = import.meta.url.endsWith('.ts') ? '../../../dist/ops/search/worker.js' : './worker.js';
-  return new URL(compiled, import.meta.url);
 }

@@ -1,8 +1,9 @@
 // The entry point of a search worker thread: see pool.ts.
 import { parentPort } from 'node:worker_threads';
 import { Root, type SharedRoot } from '../../fence/index.ts';
+import { toFailure } from '../failure.ts';
 import { Lanes } from './lanes.ts';
-import { type Reply, type Request, toFailure } from './messages.ts';
+import type { Reply, Request } from './messages.ts';
 import { Session } from './session.ts';
 import { StopFlag } from './stop-flag.ts';
 
