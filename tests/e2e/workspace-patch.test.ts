@@ -59,19 +59,13 @@ inWorkspace({}, (w) => {
     ],
     ['a byte order mark', '\ufeffa\nb\n', '@@ -2 +2 @@\n-b\n+B\n', '\ufeffa\nB\n'],
     ['emptying a file', 'a\n', '@@ -1 +0,0 @@\n-a\n', ''],
-    ['an insertion at the top', 'a\n', '@@ -0,0 +1 @@\n+new\n', undefined],
+    ['an insertion at the top', 'a\n', '@@ -0,0 +1 @@\n+new\n', 'new\na\n'],
     ['an insertion after a line', 'a\nb\n', '@@ -1,0 +2 @@\n+new\n', 'a\nnew\nb\n'],
   ])('%s', async (_, before, hunk, after) => {
     w.file('code.go', before);
     const args = { path: 'code.go', patch: HEADER + hunk };
-    if (after === undefined) {
-      // What says that the file is new is refused on one that is not empty.
-      expect(await w.fails('patch_file', args)).toContain('patch failed');
-      expect(w.text('code.go')).toBe(before);
-    } else {
-      await w.ok('patch_file', args);
-      expect(w.text('code.go')).toBe(after);
-    }
+    await w.ok('patch_file', args);
+    expect(w.text('code.go')).toBe(after);
   });
 
   test.each([
@@ -82,9 +76,13 @@ inWorkspace({}, (w) => {
     ['hunks out of order', `${HEADER}@@ -3 +3 @@\n-c\n+C\n@@ -1 +1 @@\n-a\n+A\n`],
     ['fuzz', `${HEADER}@@ -1,3 +1,3 @@\n zzz\n-b\n+B\n c\n`],
     ['a broken header', `${HEADER}@@ what @@\n-a\n+A\n`],
+    ['a creation', '--- /dev/null\n+++ b/code.go\n@@ -0,0 +1 @@\n+new\n'],
+    ['a deletion', '--- a/code.go\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-a\n-b\n-c\n'],
   ])('a patch with %s is refused', async (_, patch) => {
     w.file('code.go', 'a\nb\nc\n');
-    expect(await w.fails('patch_file', { path: 'code.go', patch })).toMatch(/^patch failed: .*\(root: workspace\)$/);
+    expect(await w.fails('patch_file', { path: 'code.go', patch })).toMatch(
+      /^patch failed: .*hunk \d.* line \d.*; file unchanged: code\.go \(root: workspace\)$/,
+    );
     expect(w.text('code.go')).toBe('a\nb\nc\n');
   });
 

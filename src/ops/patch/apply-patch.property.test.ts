@@ -12,6 +12,9 @@ afterAll(() => fs.rmSync(dir, { recursive: true }));
 
 const env = { PATH: process.env.PATH, LC_ALL: 'C', GIT_CONFIG_GLOBAL: os.devNull, GIT_CONFIG_NOSYSTEM: '1' };
 
+/** Not every machine has it. */
+const gnuPatch = spawnSync('patch', ['--version'], { encoding: 'utf8' }).stdout?.startsWith('GNU patch') === true;
+
 /** The patch that git writes for two texts; empty where they are equal. */
 function gitDiff(before: string, after: string, context: number): string {
   fs.writeFileSync(path.join(dir, 'before'), before);
@@ -101,13 +104,11 @@ describe('a patch written by git', () => {
     );
   });
 
-  it('does so without context, save that an insertion at the top reads as a creation', () => {
+  it('does so without context', () => {
     fc.assert(
       fc.property(fc.oneof(fc.tuple(lf, lf), fc.tuple(crlf, crlf)), ([before, after]) => {
         const patch = gitDiff(before, after, 0);
-        if (patch === '') return;
-        const insertsAtTop = before !== '' && /^@@ -0,0 /m.test(patch);
-        expect(attempt(before, patch)).toBe(insertsAtTop ? undefined : after);
+        if (patch !== '') expect(apply(before, patch)).toBe(after);
       }),
       { numRuns: 150 },
     );
@@ -150,6 +151,29 @@ describe('a patch written by git', () => {
       }),
       { numRuns: 100 },
     );
+  });
+});
+
+describe('lines for the top of a file that has some', () => {
+  const hunk = '@@ -0,0 +1,2 @@\n+x\n+y\n';
+  const gitHeader = 'diff --git a/f b/f\n';
+
+  /** What another tool makes of the file; undefined where it refuses. */
+  function applyBy(command: string, args: readonly string[], patch: string): string | undefined {
+    const file = path.join(dir, 'f');
+    fs.writeFileSync(file, 'a\nb\n');
+    const { status, error } = spawnSync(command, args, { cwd: dir, env, input: patch });
+    if (error) throw error;
+    return status === 0 ? fs.readFileSync(file, 'utf8') : undefined;
+  }
+
+  it.each<[name: string, patch: string, expected?: string]>([
+    ['go there if the patch names the file', `${gitHeader}--- a/f\n+++ b/f\n${hunk}`, 'x\ny\na\nb\n'],
+    ['are refused if it says that there is none', `${gitHeader}new file mode 100644\n--- /dev/null\n+++ b/f\n${hunk}`],
+  ])(`%s, as by git ${gnuPatch ? 'and GNU patch' : '(there is no GNU patch here)'}`, (_name, patch, expected) => {
+    expect(attempt('a\nb\n', patch)).toBe(expected);
+    expect(applyBy('git', ['apply', '--unidiff-zero', '-'], patch)).toBe(expected);
+    if (gnuPatch) expect(applyBy('patch', ['-p1', '--batch', '--silent', '--forward'], patch)).toBe(expected);
   });
 });
 

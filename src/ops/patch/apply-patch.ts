@@ -41,9 +41,11 @@ function encode(patch: string): ByteText {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
 }
 
-function refuseCreationOver(file: FileLines, { hunks, creates }: Patch): void {
-  if (file.count === 0) return;
-  const hunk = creates ? hunks[0] : hunks.find((each) => each.oldStart === 0 && oldSide(each).length === 0);
+/** A hunk for `-0,0` makes a file, unless the patch names the file to whose top it adds. */
+function refuseCreationOver(file: FileLines, { hunks, before }: Patch): void {
+  if (file.count === 0 || before === 'file') return;
+  const isCreation = (hunk: Hunk) => hunk.oldStart === 0 && oldSide(hunk).length === 0;
+  const hunk = before === 'nothing' ? hunks[0] : hunks.find(isCreation);
   if (hunk === undefined) return;
   throw new RingfenceError('patch_failed', {
     problem: `hunk ${hunk.number} does not match at line 1: it creates a file, but the file already has content (to insert at the top, give the first line as context)`,

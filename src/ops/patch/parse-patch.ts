@@ -1,5 +1,6 @@
 import { RingfenceError } from '../../errors.ts';
 import { type ByteText, quote } from './byte-text.ts';
+import { namesFile, Surroundings } from './surroundings.ts';
 
 export interface PatchLine {
   readonly kind: ' ' | '+' | '-';
@@ -24,8 +25,8 @@ export interface Hunk {
 
 export interface Patch {
   readonly hunks: readonly Hunk[];
-  /** The patch says that there was no file before it. */
-  readonly creates: boolean;
+  /** What the patch says that there was before it; undefined where its hunks stand alone. */
+  readonly before: 'file' | 'nothing' | undefined;
 }
 
 const HUNK_HEADER = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
@@ -47,12 +48,12 @@ export function parsePatch(patch: ByteText): Patch {
       around.noteHunk();
       at = next;
     } else {
-      around.note(lines, at++);
+      around.note(lines, at++, hunks.length + 1);
     }
   }
-  around.check(hunks.length > 0);
+  around.check(hunks.length);
   checkOrder(hunks);
-  return { hunks, creates: around.creates };
+  return { hunks, before: around.before };
 }
 
 /** A patch whose own headers end in CRLF was converted as a whole, so its carriage returns say nothing about the file. */
@@ -62,66 +63,6 @@ function splitLines(patch: ByteText): string[] {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines;
-}
-
-/** The three ways in which one file may be named above its hunks. */
-type FileName = 'diff' | 'index' | 'header';
-
-/** What the lines outside the hunks say about the patch. */
-class Surroundings {
-  creates = false;
-  #files = 0;
-  #namedBy = new Set<FileName>();
-  #git = false;
-  #deletes = false;
-  #binary = false;
-  #mode = false;
-  #moves: string | undefined;
-
-  noteHunk(): void {
-    if (this.#files === 0) this.#files = 1;
-    // Whatever names a file after a hunk names another file.
-    this.#namedBy = new Set<FileName>(['diff', 'index', 'header']);
-  }
-
-  note(lines: readonly string[], at: number): void {
-    const line = lines[at] ?? '';
-    const name = namesFile(lines, at);
-    if (name !== undefined) this.#noteName(name);
-    if (line.startsWith('diff --git ')) this.#git = true;
-    else if (/^--- \/dev\/null(?:\s|$)/.test(line)) this.creates = true;
-    else if (/^\+\+\+ \/dev\/null(?:\s|$)/.test(line)) this.#deletes = true;
-    else if (/^(?:GIT binary patch|Binary files .* differ)\s*$/.test(line)) this.#binary = true;
-    else if (this.#git) this.#noteGit(line);
-  }
-
-  #noteName(name: FileName): void {
-    if (this.#files === 0 || this.#namedBy.has(name)) {
-      this.#files++;
-      this.#namedBy.clear();
-    }
-    this.#namedBy.add(name);
-  }
-
-  #noteGit(line: string): void {
-    if (/^new file mode \d/.test(line)) this.creates = true;
-    else if (/^deleted file mode \d/.test(line)) this.#deletes = true;
-    else if (/^(?:old|new) mode \d/.test(line)) this.#mode = true;
-    else this.#moves ??= /^(rename|copy) (?:from|to) /.exec(line)?.[1];
-  }
-
-  check(hasHunks: boolean): void {
-    if (this.#files > 1) refuse(`the patch names ${this.#files} files, and one is patched at a time`);
-    if (this.#moves === 'rename')
-      refuse('the patch renames the file, and only content is patched: rename it on its own first');
-    if (this.#moves === 'copy')
-      refuse('the patch copies the file, and only content is patched: copy it on its own first');
-    if (this.#deletes) refuse('the patch deletes the file, and only content is patched: delete it on its own');
-    if (hasHunks) return;
-    if (this.#binary) refuse('the patch is binary, and only text can be patched');
-    if (this.#mode) refuse('the patch changes only the file mode, not the content');
-    refuse('no hunks found: a patch needs at least one "@@ -line,count +line,count @@" header');
-  }
 }
 
 function readHunk(lines: readonly string[], at: number, number: number): { hunk: Hunk; next: number } {
@@ -176,13 +117,6 @@ function endsHunk(lines: readonly string[], at: number, complete: boolean): bool
   return name === 'header' ? complete : name !== undefined;
 }
 
-function namesFile(lines: readonly string[], at: number): FileName | undefined {
-  const line = lines[at] ?? '';
-  if (line.startsWith('diff -')) return 'diff';
-  if (line.startsWith('Index: ')) return 'index';
-  return line.startsWith('--- ') && lines[at + 1]?.startsWith('+++ ') ? 'header' : undefined;
-}
-
 /** The mail signature under a patch from git format-patch: `-- `, the version of git, the end. */
 function isSignature(lines: readonly string[], at: number): boolean {
   return (
@@ -203,10 +137,6 @@ function checkOrder(hunks: readonly Hunk[]): void {
       throw new RingfenceError('patch_failed', { problem, hunk: before.number, line: before.oldStart });
     }
   }
-}
-
-function refuse(problem: string): never {
-  throw new RingfenceError('patch_failed', { problem });
 }
 
 function malformed(hunk: number, at: number, what: string): never {
