@@ -76,6 +76,16 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], dest: ['*'] }
     expect(w.tree('dest')).toEqual([]);
   });
 
+  test('cancelling patch_file stops it and leaves the file as it was', async () => {
+    // Lines that repeat, and a hunk that fits nowhere: all that may be spent on searching is spent.
+    const content = 'a\nb\n'.repeat(1_000_000);
+    w.file('code.txt', content);
+    const patch = `@@ -1 +1 @@\n${' a\n b\n'.repeat(1_000)} a\n-a\n`;
+    await cancelled('patch_file', { root: 'workspace', path: 'code.txt', patch });
+    expect(w.text('code.txt') === content).toBe(true);
+    expect(w.tree()).toEqual(['code.txt']);
+  });
+
   test('cancelling grep stops it', async () => {
     const line = 'neeeed nothing here, nor in any other line of this file, that would match\n';
     const { linkSync } = await import('node:fs');
