@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { RingfenceError } from '../errors.ts';
 import { type HostPath, isReserved } from './caller-path.ts';
-import { ALWAYS, assertSingleName, Dir, type Entry, type Name, notRegular } from './dir.ts';
+import { ALWAYS, assertSingleName, Dir, type Entry, type Name, notRegular, type SharedDir } from './dir.ts';
 import { fromSystem } from './errno.ts';
 import type { Brief, DirEntry, Kernel } from './kernel.ts';
 import { ReadableFile } from './readable-file.ts';
@@ -35,6 +35,11 @@ export class DescriptorDir extends Dir {
     this.#base = `${descriptors()}${fd}/`;
     this.#kernel = kernel;
     this.#owned = owned;
+  }
+
+  override share(): SharedDir | undefined {
+    this.#assertOpen();
+    return this.#kernel && { fd: this.fd };
   }
 
   protected at(name: Name): HostPath | Buffer {

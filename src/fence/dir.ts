@@ -34,6 +34,11 @@ export interface Entry {
  * follows a link in it, so a Dir that lies inside the root can only lead to what lies inside the root.
  * Raises the codes of `errno.ts`.
  */
+/** A directory that is open in another thread. */
+export interface SharedDir {
+  readonly fd: number;
+}
+
 export abstract class Dir implements Disposable {
   /** The host path of an entry, or of the directory itself for `.`. */
   protected abstract at(name: Name): HostPath | Buffer;
@@ -88,6 +93,11 @@ export abstract class Dir implements Disposable {
         throw error;
       }
     });
+  }
+
+  /** What another thread needs to look at entries of this directory while it is open here; undefined if that would not be faster. */
+  share(): SharedDir | undefined {
+    return undefined;
   }
 
   /** The part of `lstat` that a listing shows. */

@@ -1,6 +1,6 @@
 export { BACKEND_NAMES, type Backend, type BackendName, chooseBackend } from './backend.ts';
 export { type CallerPath, parseCallerPath } from './caller-path.ts';
-export { Dir, type Entry, type EntryType, type Name, typeOf } from './dir.ts';
+export { Dir, type Entry, type EntryType, type Name, type SharedDir, typeOf } from './dir.ts';
 export { ensureFolder } from './ensure-folder.ts';
 export { fromSystem } from './errno.ts';
 export type { OpenFile } from './open-file.ts';

@@ -4,7 +4,7 @@ import { isCode, RingfenceError } from '../errors.ts';
 import { type Backend, type BackendName, chooseBackend } from './backend.ts';
 import { type CallerPath, type HostPath, parseCallerPath } from './caller-path.ts';
 import { DescriptorDir, O_PATH } from './descriptor-dir.ts';
-import { type Dir, regularFile } from './dir.ts';
+import { type Dir, regularFile, type SharedDir } from './dir.ts';
 import { fromSystem } from './errno.ts';
 import type { OpenFile } from './open-file.ts';
 import { PathDir } from './path-dir.ts';
@@ -120,6 +120,11 @@ export class Root implements Disposable {
   /** Opens a folder, following links that stay inside. */
   openDir(path: CallerPath): Dir {
     return this.#located(path, () => this.#openDir(path.segments));
+  }
+
+  /** A directory of this root that is open in another thread, to look at entries. Not to be used any more once it is closed there. */
+  borrow({ fd }: SharedDir): Dir {
+    return new DescriptorDir(fd, { kernel: this.#backend.kernel, owned: false });
   }
 
   /** Memory to read files into, placed so that the system copies into its beginning fast. What it holds is left to chance. */

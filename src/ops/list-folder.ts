@@ -1,13 +1,17 @@
 import { isCode } from '../errors.ts';
-import { type CallerPath, type Dir, type EntryType, type Name, type Root, typeOf } from '../fence/index.ts';
+import { type CallerPath, type Dir, type Entry, type EntryType, type Name, type Root, typeOf } from '../fence/index.ts';
 import { byCodePoint, hasSurrogates } from './code-point-order.ts';
 import { type Control, pacer } from './control.ts';
 import { leadsNowhere } from './leads-nowhere.ts';
 import { located } from './located.ts';
+import { LookAhead } from './look-ahead.ts';
+import type { SearchPool } from './search/pool.ts';
 import { sortInTurns } from './sort-in-turns.ts';
 
 /** To look at the clock at each entry would be felt. */
 const ENTRIES_PER_LOOK = 64;
+/** So many in one part of a listing are worth another thread's time. */
+const MANY = 512;
 
 /** Where a link leads: `external` is outside the root, `missing` is nowhere or round in a circle. */
 type TargetType = 'file' | 'directory' | 'other' | 'external' | 'missing';
@@ -21,6 +25,13 @@ export interface FolderEntry {
   readonly targetType?: TargetType;
 }
 
+export interface ListOptions {
+  /** How many entries are told about. */
+  readonly most: number;
+  /** Threads that help with large folders. */
+  readonly pool?: SearchPool | undefined;
+}
+
 export interface FolderPart {
   readonly entries: FolderEntry[];
   /** Of all entries in the folder. */
@@ -29,16 +40,27 @@ export interface FolderPart {
 
 /** The direct children of a folder, hidden ones too, by code point. An entry that vanishes meanwhile is left out. */
 export async function listFolder(root: Root, path: CallerPath, control: Control): Promise<FolderEntry[]> {
-  const { entries } = await listFirst(root, path, Number.POSITIVE_INFINITY, control);
+  const { entries } = await listFirst(root, path, { most: Number.POSITIVE_INFINITY }, control);
   return entries;
 }
 
 /** At most so many of them, the first ones, and how many there are. The others are not looked at. */
-export async function listFirst(root: Root, path: CallerPath, most: number, control: Control): Promise<FolderPart> {
+export async function listFirst(
+  root: Root,
+  path: CallerPath,
+  { most, pool }: ListOptions,
+  control: Control,
+): Promise<FolderPart> {
   return located(root, path, async () => {
     using dir = root.openDir(path);
     const pause = pacer(control);
-    const names = await sortedNames(dir, pause);
+    using ahead = pool && new LookAhead(root, dir, pool);
+    const names = await sortedNames(dir, pause, (part, listed) => {
+      if (listed <= most && part.length >= MANY) ahead?.add(part);
+    });
+    // Of too many, only the first are looked at.
+    if (names.length > most) ahead?.[Symbol.dispose]();
+    await ahead?.finish(control.signal, pause);
     const entries: FolderEntry[] = [];
     let count = names.length;
     for (let at = 0; at < names.length && entries.length < most; at += 1) {
@@ -47,7 +69,7 @@ export async function listFirst(root: Root, path: CallerPath, most: number, cont
         if (wait !== undefined) await wait;
       }
       const raw = names[at] as Name;
-      const found = dir.brief(raw);
+      const found = ahead?.of(raw) ?? dir.brief(raw);
       if (found === undefined) {
         count -= 1;
         continue;
@@ -66,11 +88,15 @@ export async function listFirst(root: Root, path: CallerPath, most: number, cont
 export async function folderNames(root: Root, path: CallerPath, control: Control): Promise<string[]> {
   return located(root, path, async () => {
     using dir = root.openDir(path);
-    return (await sortedNames(dir, pacer(control))).map(shown);
+    return (await sortedNames(dir, pacer(control), () => {})).map(shown);
   });
 }
 
-async function sortedNames(dir: Dir, pause: () => Promise<void> | undefined): Promise<Name[]> {
+async function sortedNames(
+  dir: Dir,
+  pause: () => Promise<void> | undefined,
+  onPart: (part: readonly Entry[], listed: number) => void,
+): Promise<Name[]> {
   const names: Name[] = [];
   let plain = true;
   for (const part of dir.listInParts()) {
@@ -78,6 +104,7 @@ async function sortedNames(dir: Dir, pause: () => Promise<void> | undefined): Pr
       names.push(raw);
       if (plain && (typeof raw !== 'string' || hasSurrogates(raw))) plain = false;
     }
+    onPart(part, names.length);
     const wait = names.length < ENTRIES_PER_LOOK ? undefined : pause();
     if (wait !== undefined) await wait;
   }

@@ -50,7 +50,12 @@ export const listFolder = defineTool({
 });
 
 async function ownEntries(root: Root, path: string, context: CallContext) {
-  const { entries, count } = await listFirst(root, root.parse(path), MAX_ENTRIES, context);
+  const { entries, count } = await listFirst(
+    root,
+    root.parse(path),
+    { most: MAX_ENTRIES, pool: context.search },
+    context,
+  );
   const times = new IsoTimes();
   const listed = entries.map(({ name, type, size, modifiedMs, targetType }) =>
     targetType === undefined

@@ -1,5 +1,6 @@
-import type { CallerPath, EntryType, SharedRoot } from '../../fence/index.ts';
+import type { CallerPath, EntryType, SharedDir, SharedRoot } from '../../fence/index.ts';
 import type { Failure } from '../failure.ts';
+import type { SharedPart } from '../look-part.ts';
 import type { LinePatternOptions } from './line-pattern.ts';
 import type { MatchLimits } from './match-list.ts';
 import type { Packed } from './stretch.ts';
@@ -40,10 +41,18 @@ export interface Task {
 
 export type Answer = Packed<unknown>;
 
+/** Entries of a folder to look at, unless somebody else does it first. Nothing is answered but in the memory of the part. */
+export interface LookRequest {
+  readonly root: SharedRoot;
+  readonly dir: SharedDir;
+  readonly part: SharedPart;
+}
+
 export type Request =
   | { readonly type: 'begin'; readonly search: number; readonly spec: SearchSpec; readonly stop: SharedArrayBuffer }
   | { readonly type: 'task'; readonly search: number; readonly id: number; readonly task: Task }
-  | { readonly type: 'end'; readonly search: number };
+  | { readonly type: 'end'; readonly search: number }
+  | ({ readonly type: 'look' } & LookRequest);
 
 export type Reply =
   /** Said once, at the beginning. */

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { RingfenceError } from '../../errors.ts';
 import type { FoundEntries } from './entry-task.ts';
 import type { FoundLines } from './found-lines.ts';
-import type { EntrySpec, LineSpec, SearchSpec } from './messages.ts';
+import type { EntrySpec, LineSpec, LookRequest, SearchSpec } from './messages.ts';
 import { StopFlag } from './stop-flag.ts';
 import { type Packed, type Piece, pack, type Stretch, unpack } from './stretch.ts';
 import { WorkerThread } from './worker-thread.ts';
@@ -30,6 +30,15 @@ export class SearchPool {
     if (this.#closed) throw new RingfenceError('cancelled', {});
     this.#searches += 1;
     return new Search({ number: this.#searches, spec, pick: () => this.#leastBusy() });
+  }
+
+  /** Has entries looked at by a worker that has nothing else to do. False if there is none; there may be one the next time. */
+  lookAt(request: LookRequest): boolean {
+    if (this.#closed) return false;
+    const idle = this.#threads.find((thread) => thread.isReady && thread.load === 0);
+    if (idle === undefined && this.#threads.length === 0) this.#start();
+    idle?.tell({ type: 'look', ...request });
+    return idle !== undefined;
   }
 
   /** Ends all workers; searches under way are `cancelled`. */

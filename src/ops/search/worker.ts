@@ -2,8 +2,9 @@
 import { parentPort } from 'node:worker_threads';
 import { Root, type SharedRoot } from '../../fence/index.ts';
 import { toFailure } from '../failure.ts';
+import { LookPart } from '../look-part.ts';
 import { Lanes } from './lanes.ts';
-import type { Reply, Request } from './messages.ts';
+import type { LookRequest, Reply, Request } from './messages.ts';
 import { Session } from './session.ts';
 import { StopFlag } from './stop-flag.ts';
 
@@ -21,6 +22,8 @@ port.on('message', (request: Request) => {
     sessions.set(search, new Session({ root: rootOf(spec.root), spec, stop: new StopFlag(stop), buffers }));
   } else if (request.type === 'end') {
     sessions.delete(request.search);
+  } else if (request.type === 'look') {
+    look(request);
   } else {
     run(request);
   }
@@ -36,6 +39,16 @@ function run({ search, id, task }: Request & { type: 'task' }): void {
     done: (answer) => reply({ id, answer } as Reply),
     failed: (error) => reply({ id, failure: toFailure(error) }),
   });
+}
+
+function look({ root, dir, part: shared }: LookRequest): void {
+  const part = new LookPart(shared);
+  if (!part.take()) return;
+  try {
+    part.fill(rootOf(root).borrow(dir));
+  } catch {
+    // Who asked finds out for itself.
+  }
 }
 
 function reply(message: Reply): void {
