@@ -6,14 +6,17 @@ import { parseCallerPath, Root } from '../../fence/index.ts';
 import { FileSearch } from './file-search.ts';
 import { compileLinePattern } from './line-pattern.ts';
 import { type LineMatch, MatchList } from './match-list.ts';
+import { ReadMemory } from './read-memory.ts';
 import { CHUNK, MAX_LINE, READ_BYTES } from './region-reader.ts';
 import { StopFlag } from './stop-flag.ts';
 
 const top = fs.mkdtempSync(path.join(os.tmpdir(), 'file-search-'));
 let root: Root;
+let memory: ReadMemory;
 
 beforeAll(() => {
   root = Root.open('w', top);
+  memory = new ReadMemory(root, READ_BYTES);
 });
 afterAll(() => {
   root[Symbol.dispose]();
@@ -35,7 +38,7 @@ function search(content: string | Buffer, pattern: string, options: Options = {}
   using file = root.openFile(parseCallerPath('f'));
   const found = new MatchList({ maxResults, maxText: Number.MAX_SAFE_INTEGER });
   const compiled = compileLinePattern({ pattern, literal: false, caseInsensitive: false });
-  const fixed = { pattern: compiled, contextLines, stop, found, buffer: Buffer.alloc(READ_BYTES) };
+  const fixed = { pattern: compiled, contextLines, stop, found, memory };
   if (part === undefined) return finish(new FileSearch(file, 'f', fixed).run()) ? found.matches : undefined;
   const matches: LineMatch[] = [];
   let lines = 0;

@@ -1,9 +1,9 @@
 import type { ReadableFile } from '../../fence/index.ts';
-import { countLines } from './count-lines.ts';
 import { excerpt, MAX_SHOWN, shownLine } from './excerpt.ts';
 import type { LinePattern } from './line-pattern.ts';
 import { linesBefore } from './lines-before.ts';
 import type { MatchList } from './match-list.ts';
+import type { ReadMemory } from './read-memory.ts';
 import { type ReaderRange, type Region, RegionReader } from './region-reader.ts';
 import type { StopFlag } from './stop-flag.ts';
 
@@ -16,7 +16,7 @@ export interface FileSearchOptions {
   readonly stop: StopFlag;
   readonly found: MatchList;
   /** At least `READ_BYTES` to read into. */
-  readonly buffer: Buffer;
+  readonly memory: ReadMemory;
   /** Search only lines that begin in this range, and number them from 1 on. The file is known not to be binary. */
   readonly range?: ReaderRange | undefined;
 }
@@ -61,7 +61,7 @@ export class FileSearch {
     this.#options = options;
     const { from, to, end } = options.range ?? { from: 0, to: Number.POSITIVE_INFINITY, end: file.size };
     // From the byte before it, one can tell whether a line begins there.
-    this.#reader = new RegionReader(file, options.buffer, { from: Math.max(0, from - 1), to, end });
+    this.#reader = new RegionReader(file, options.memory.bytes, { from: Math.max(0, from - 1), to, end });
   }
 
   /** How many lines the range has, once it was searched to its end. */
@@ -108,7 +108,7 @@ export class FileSearch {
     if (isLast && this.#options.range === undefined) return;
     this.#past ||= this.#offset + bytes.length >= this.#rangeEnd();
     if (this.#options.contextLines > 0 && !this.#past) this.#tail = this.#before(bytes, bytes.length);
-    this.#line += countLines(bytes, this.#counted, until);
+    this.#line += this.#options.memory.countLines(bytes, this.#counted, until);
     this.#counted = 0;
     this.#inLine = false;
     this.#inLineMatched = false;
@@ -153,7 +153,7 @@ export class FileSearch {
 
   #record(region: Buffer, start: number, end: number): void {
     const { pattern, contextLines, found } = this.#options;
-    this.#line += countLines(region, this.#counted, start);
+    this.#line += this.#options.memory.countLines(region, this.#counted, start);
     this.#counted = start;
     const text = region.toString('utf8', start, end);
     const { text: lineContent, cut } = excerpt(text, text.length > MAX_SHOWN ? pattern.positionIn(text) : 0);

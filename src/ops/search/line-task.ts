@@ -5,6 +5,7 @@ import { FileSearch } from './file-search.ts';
 import { type FoundLines, LineFindings } from './found-lines.ts';
 import type { LinePattern } from './line-pattern.ts';
 import type { LineSpec } from './messages.ts';
+import type { ReadMemory } from './read-memory.ts';
 import { RegionReader } from './region-reader.ts';
 import type { Steps } from './steps.ts';
 import type { StopFlag } from './stop-flag.ts';
@@ -26,7 +27,7 @@ export interface LineTaskOptions {
   readonly wanted: ((path: string) => boolean) | undefined;
   readonly stop: StopFlag;
   /** At least `READ_BYTES`, for the use of this task alone. */
-  readonly buffer: Buffer;
+  readonly memory: ReadMemory;
   readonly budget: Budget;
 }
 
@@ -129,7 +130,7 @@ export class LineTask {
   }
 
   *#file(place: Place, name: Name): Steps<void> {
-    const { spec, buffer } = this.#options;
+    const { spec, memory } = this.#options;
     this.#budget.spend(COST.file);
     if (this.#budget.pauseIsDue()) yield undefined;
     try {
@@ -143,7 +144,7 @@ export class LineTask {
         this.#findings.count(isText ? 'searched' : 'nothing');
       } else {
         const range = { from: 0, to: size, end: size, identity: file.identity() };
-        if (new RegionReader(file, buffer, range).startsBinary()) return;
+        if (new RegionReader(file, memory.bytes, range).startsBinary()) return;
         this.#findings.leave({ kind: 'lines', place, name, range });
       }
     } catch (error) {
@@ -171,10 +172,10 @@ export class LineTask {
   }
 
   #search(file: ReadableFile, place: Place, name: Name, range?: LineRange): FileSearch {
-    const { spec, pattern, stop, buffer } = this.#options;
+    const { spec, pattern, stop, memory } = this.#options;
     const { contextLines } = spec;
     const found = this.#findings.list;
-    return new FileSearch(file, this.#path(place, name), { pattern, contextLines, stop, found, buffer, range });
+    return new FileSearch(file, this.#path(place, name), { pattern, contextLines, stop, found, memory, range });
   }
 
   #open(place: Place, name: Name): ReadableFile {

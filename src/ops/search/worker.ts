@@ -5,6 +5,7 @@ import { toFailure } from '../failure.ts';
 import { LookPart } from '../look-part.ts';
 import { Lanes } from './lanes.ts';
 import type { LookRequest, Reply, Request } from './messages.ts';
+import type { ReadMemory } from './read-memory.ts';
 import { Session } from './session.ts';
 import { StopFlag } from './stop-flag.ts';
 
@@ -13,13 +14,13 @@ if (port === null) throw new Error('to be started as a worker thread');
 
 const roots = new Map<string, Root>();
 const sessions = new Map<number, Session>();
-const buffers: Buffer[] = [];
+const memories: ReadMemory[] = [];
 const lanes = new Lanes();
 
 port.on('message', (request: Request) => {
   if (request.type === 'begin') {
     const { search, spec, stop } = request;
-    sessions.set(search, new Session({ root: rootOf(spec.root), spec, stop: new StopFlag(stop), buffers }));
+    sessions.set(search, new Session({ root: rootOf(spec.root), spec, stop: new StopFlag(stop), memories }));
   } else if (request.type === 'end') {
     sessions.delete(request.search);
   } else if (request.type === 'look') {
