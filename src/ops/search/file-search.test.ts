@@ -6,17 +6,18 @@ import { parseCallerPath, Root } from '../../fence/index.ts';
 import { FileSearch } from './file-search.ts';
 import { compileLinePattern } from './line-pattern.ts';
 import { type LineMatch, MatchList } from './match-list.ts';
-import { ReadMemory } from './read-memory.ts';
-import { CHUNK, MAX_LINE, READ_BYTES } from './region-reader.ts';
+import { CHUNK, MAX_LINE } from './region-reader.ts';
+import { SearchMemory } from './simd/search-memory.ts';
 import { StopFlag } from './stop-flag.ts';
 
 const top = fs.mkdtempSync(path.join(os.tmpdir(), 'file-search-'));
 let root: Root;
-let memory: ReadMemory;
+const memory = new SearchMemory();
+let buffer: Buffer;
 
 beforeAll(() => {
   root = Root.open('w', top);
-  memory = new ReadMemory(root, READ_BYTES);
+  buffer = memory.take(root);
 });
 afterAll(() => {
   root[Symbol.dispose]();
@@ -37,8 +38,8 @@ function search(content: string | Buffer, pattern: string, options: Options = {}
   fs.writeFileSync(path.join(top, 'f'), content);
   using file = root.openFile(parseCallerPath('f'));
   const found = new MatchList({ maxResults, maxText: Number.MAX_SAFE_INTEGER });
-  const compiled = compileLinePattern({ pattern, literal: false, caseInsensitive: false });
-  const fixed = { pattern: compiled, contextLines, stop, found, memory };
+  const compiled = compileLinePattern({ pattern, literal: false, caseInsensitive: false }, { memory });
+  const fixed = { pattern: compiled, contextLines, stop, found, memory, buffer };
   if (part === undefined) return finish(new FileSearch(file, 'f', fixed).run()) ? found.matches : undefined;
   const matches: LineMatch[] = [];
   let lines = 0;

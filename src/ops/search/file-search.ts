@@ -3,8 +3,8 @@ import { excerpt, MAX_SHOWN, shownLine } from './excerpt.ts';
 import type { LinePattern } from './line-pattern.ts';
 import { linesBefore } from './lines-before.ts';
 import type { MatchList } from './match-list.ts';
-import type { ReadMemory } from './read-memory.ts';
 import { type ReaderRange, type Region, RegionReader } from './region-reader.ts';
+import type { SearchMemory } from './simd/search-memory.ts';
 import type { StopFlag } from './stop-flag.ts';
 
 const LF = 0x0a;
@@ -15,8 +15,9 @@ export interface FileSearchOptions {
   readonly contextLines: number;
   readonly stop: StopFlag;
   readonly found: MatchList;
-  /** At least `READ_BYTES` to read into. */
-  readonly memory: ReadMemory;
+  readonly memory: SearchMemory;
+  /** At least `READ_BYTES` to read into, best of this memory. */
+  readonly buffer: Buffer;
   /** Search only lines that begin in this range, and number them from 1 on. The file is known not to be binary. */
   readonly range?: ReaderRange | undefined;
 }
@@ -61,7 +62,7 @@ export class FileSearch {
     this.#options = options;
     const { from, to, end } = options.range ?? { from: 0, to: Number.POSITIVE_INFINITY, end: file.size };
     // From the byte before it, one can tell whether a line begins there.
-    this.#reader = new RegionReader(file, options.memory.bytes, { from: Math.max(0, from - 1), to, end });
+    this.#reader = new RegionReader(file, options.buffer, { from: Math.max(0, from - 1), to, end });
   }
 
   /** How many lines the range has, once it was searched to its end. */

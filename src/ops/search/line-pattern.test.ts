@@ -1,9 +1,18 @@
-import { expect, test } from 'vitest';
+import os from 'node:os';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
 import { RingfenceError } from '../../errors.ts';
+import { Root } from '../../fence/index.ts';
 import { compileLinePattern, type LinePattern } from './line-pattern.ts';
+import { SearchMemory } from './simd/search-memory.ts';
+
+const root = Root.open('w', os.tmpdir());
+const memory = new SearchMemory();
+const buffer = memory.take(root);
+afterAll(() => root[Symbol.dispose]());
 
 const compile = (pattern: string, { literal = false, caseInsensitive = false } = {}) =>
-  compileLinePattern({ pattern, literal, caseInsensitive });
+  compileLinePattern({ pattern, literal, caseInsensitive }, { memory });
 
 function problemOf(call: () => unknown): string {
   try {
@@ -22,9 +31,16 @@ test('a wrong pattern is told of in the words of Go', () => {
   expect(problemOf(() => compile('x'.repeat(70_000)))).toMatch(/longer than/);
 });
 
-/** The numbers of the matching lines, counted from 0. */
+/** The numbers of the matching lines, counted from 0, which are the same in the memory and elsewhere. */
 function linesOf(pattern: LinePattern, text: string): number[] {
   const region = Buffer.from(text);
+  buffer.set(region);
+  const lines = linesIn(pattern, buffer.subarray(0, region.length));
+  expect(linesIn(pattern, region)).toEqual(lines);
+  return lines;
+}
+
+function linesIn(pattern: LinePattern, region: Buffer): number[] {
   const scan = pattern.scan(region);
   const found: number[] = [];
   for (let from = 0; from < region.length; ) {
@@ -63,4 +79,48 @@ test('finds the place of a match in short and in very long texts', () => {
   const pattern = compile('b+');
   expect(pattern.positionIn(`${'a'.repeat(100)}bbb`)).toBe(100);
   expect(pattern.positionIn(`${'a'.repeat(100_000)}bbb${'a'.repeat(100_000)}`)).toBe(100_000);
+});
+
+/** Patterns that are looked for in many ways, with words that match some of them, and words that nearly do. */
+const PATTERNS = [
+  'sparks',
+  '(?i)sparks',
+  'stork|kiosk|task',
+  '(?i)(kiosk|sum)\\d',
+  '[0-9a-f]{6}',
+  '\\bk\\w+s\\b',
+  '^\\S+ k',
+  'xé.*k$',
+];
+const LONG = 'a long text with more characters than are compared at once';
+const WORDS = [
+  'sparks',
+  'SPAR\u212a\u017f',
+  'spark',
+  'kiosk7',
+  '\u212aIOS\u212a8',
+  'stork',
+  'tas',
+  'SUM4',
+  'c0ffee',
+  'c0ffe',
+  'xé',
+  'k',
+];
+
+test('finds the lines that a simple search finds', () => {
+  const line = fc.array(fc.constantFrom(...WORDS, LONG, LONG.slice(1), LONG.slice(0, -1)), { maxLength: 6 });
+  const lines = fc.array(
+    line.map((words) => words.join(' ')),
+    { maxLength: 12 },
+  );
+  const patterns = [...PATTERNS, LONG].map((source) => ({ source, pattern: compile(source) }));
+  fc.assert(
+    fc.property(lines, fc.constantFrom(...patterns), (texts, { source, pattern }) => {
+      const simple = new RegExp(source.replace('(?i)', ''), source.startsWith('(?i)') ? 'iu' : 'u');
+      const expected = [...texts.keys()].filter((i) => simple.test(texts[i] as string));
+      expect(linesOf(pattern, texts.map((text) => `${text}\n`).join(''))).toEqual(expected);
+    }),
+    { numRuns: 1_000 },
+  );
 });

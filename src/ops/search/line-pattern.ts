@@ -4,10 +4,13 @@ import { LineAutomaton } from './automaton/line-automaton.ts';
 import { LineDfa } from './automaton/line-dfa.ts';
 import { LineNfa } from './automaton/line-nfa.ts';
 import { programOf } from './automaton/program.ts';
-import type { Stop } from './line-matcher.ts';
+import type { LineMatcher, Stop } from './line-matcher.ts';
 import { FilteredScan, type LineScan, PlainScan } from './line-scan.ts';
 import { choosePrefilter } from './prefilter/choose-prefilter.ts';
 import { needlePrefilter } from './prefilter/needle-prefilter.ts';
+import type { Prefilter } from './prefilter/prefilter.ts';
+import { simdTextPrefilter } from './prefilter/simd-text-finder.ts';
+import { SearchMemory } from './simd/search-memory.ts';
 
 /** Compiling takes time with the length, and nobody writes such a pattern by hand. */
 const MAX_PATTERN_LENGTH = 64 * 1024;
@@ -30,21 +33,50 @@ export interface LinePattern {
   positionIn(text: string): number;
 }
 
-/** Compiles RE2 syntax, or plain text. Raises `invalid_pattern` with the parser's own words. */
-export function compileLinePattern(options: LinePatternOptions, stop: Stop = { raised: false }): LinePattern {
-  const { pattern, literal, caseInsensitive } = options;
-  const regex = compileRegex(literal ? RE2JS.quote(pattern) : pattern, caseInsensitive);
-  return { scan: scannerFor(regex, stop), positionIn: (text) => positionIn(regex, text) };
+interface Means {
+  readonly stop?: Stop;
+  /** Regions of this memory are searched faster than others. */
+  readonly memory?: SearchMemory;
 }
 
-function scannerFor(regex: RE2JS, stop: Stop): LinePattern['scan'] {
+/** Compiles RE2 syntax, or plain text. Raises `invalid_pattern` with the parser's own words. */
+export function compileLinePattern(options: LinePatternOptions, means: Means = {}): LinePattern {
+  const { stop = { raised: false }, memory = new SearchMemory({ simd: false }) } = means;
+  const { pattern, literal, caseInsensitive } = options;
+  const regex = compileRegex(literal ? RE2JS.quote(pattern) : pattern, caseInsensitive);
+  return { scan: scannerFor(regex, { stop, memory }), positionIn: (text) => positionIn(regex, text) };
+}
+
+type Scanner = LinePattern['scan'];
+
+function scannerFor(regex: RE2JS, { stop, memory }: Required<Means>): Scanner {
   const text = onlyText(regex);
   // Where it is, there is nothing to look at more closely.
-  if (text !== undefined) return needlePrefilter([Buffer.from(text)]);
+  if (text !== undefined) {
+    const bytes = Buffer.from(text);
+    return eitherWay(memory, (simd) => (simd ? simdTextPrefilter(bytes, memory) : needlePrefilter([bytes])));
+  }
   const program = programOf(regex);
   const otherwise = new LineNfa(program, stop);
   const matcher = LineDfa.fits(program) ? new LineAutomaton({ program, otherwise, stop }) : otherwise;
-  const prefilter = choosePrefilter(regex, program);
+  return eitherWay(memory, (simd) => filtered(matcher, choosePrefilter(regex, program, simd ? memory : undefined)));
+}
+
+/** Scans what the memory holds in one way, and all else in another. Hardly ever are both needed. */
+function eitherWay(memory: SearchMemory, build: (simd: boolean) => Scanner): Scanner {
+  let simd: Scanner | undefined;
+  let plain: Scanner | undefined;
+  return (region) => {
+    if (memory.holds(region)) {
+      simd ??= build(true);
+      return simd(region);
+    }
+    plain ??= build(false);
+    return plain(region);
+  };
+}
+
+function filtered(matcher: LineMatcher, prefilter: Prefilter | undefined): Scanner {
   if (prefilter === undefined) return (region) => new PlainScan(region, matcher);
   return (region) => new FilteredScan(region, matcher, prefilter(region));
 }

@@ -5,8 +5,8 @@ import { FileSearch } from './file-search.ts';
 import { type FoundLines, LineFindings } from './found-lines.ts';
 import type { LinePattern } from './line-pattern.ts';
 import type { LineSpec } from './messages.ts';
-import type { ReadMemory } from './read-memory.ts';
 import { RegionReader } from './region-reader.ts';
+import type { SearchMemory } from './simd/search-memory.ts';
 import type { Steps } from './steps.ts';
 import type { StopFlag } from './stop-flag.ts';
 import { type LineRange, type Piece, packNames, type Stretch, unpackNames } from './stretch.ts';
@@ -26,8 +26,9 @@ export interface LineTaskOptions {
   /** Whether to search the file with this path, from the start of the search on. */
   readonly wanted: ((path: string) => boolean) | undefined;
   readonly stop: StopFlag;
-  /** At least `READ_BYTES`, for the use of this task alone. */
-  readonly memory: ReadMemory;
+  readonly memory: SearchMemory;
+  /** At least `READ_BYTES`, best of this memory, for the use of this task alone. */
+  readonly buffer: Buffer;
   readonly budget: Budget;
 }
 
@@ -130,7 +131,7 @@ export class LineTask {
   }
 
   *#file(place: Place, name: Name): Steps<void> {
-    const { spec, memory } = this.#options;
+    const { spec, buffer } = this.#options;
     this.#budget.spend(COST.file);
     if (this.#budget.pauseIsDue()) yield undefined;
     try {
@@ -144,7 +145,7 @@ export class LineTask {
         this.#findings.count(isText ? 'searched' : 'nothing');
       } else {
         const range = { from: 0, to: size, end: size, identity: file.identity() };
-        if (new RegionReader(file, memory.bytes, range).startsBinary()) return;
+        if (new RegionReader(file, buffer, range).startsBinary()) return;
         this.#findings.leave({ kind: 'lines', place, name, range });
       }
     } catch (error) {
@@ -172,10 +173,10 @@ export class LineTask {
   }
 
   #search(file: ReadableFile, place: Place, name: Name, range?: LineRange): FileSearch {
-    const { spec, pattern, stop, memory } = this.#options;
+    const { spec, pattern, stop, memory, buffer } = this.#options;
     const { contextLines } = spec;
     const found = this.#findings.list;
-    return new FileSearch(file, this.#path(place, name), { pattern, contextLines, stop, found, memory, range });
+    return new FileSearch(file, this.#path(place, name), { pattern, contextLines, stop, found, memory, buffer, range });
   }
 
   #open(place: Place, name: Name): ReadableFile {

@@ -5,21 +5,17 @@ import { compileGlob, compileGlobFilter, type PathPattern } from './glob-pattern
 import { compileLinePattern, compileRegex } from './line-pattern.ts';
 import { LineTask } from './line-task.ts';
 import type { Answer, EntrySpec, LineSpec, SearchSpec, Task } from './messages.ts';
-import { ReadMemory } from './read-memory.ts';
-import { READ_BYTES } from './region-reader.ts';
+import type { SearchMemory } from './simd/search-memory.ts';
 import type { Steps } from './steps.ts';
 import type { StopFlag } from './stop-flag.ts';
 import { type Piece, pack, type Stretch, unpack } from './stretch.ts';
-
-/** How much memory is kept for later tasks: more is needed only while many searches are under way at once. */
-const MOST_KEPT = 4;
 
 interface SessionOptions {
   readonly root: Root;
   readonly spec: SearchSpec;
   readonly stop: StopFlag;
-  /** Memory that no task is using right now; one is taken and given back. */
-  readonly memories: ReadMemory[];
+  /** Where tasks read files into. */
+  readonly memory: SearchMemory;
 }
 
 /** Does the tasks of one search on one worker. */
@@ -46,15 +42,15 @@ export class Session {
   }
 
   #forLines(spec: LineSpec) {
-    const { root, stop, memories } = this.#options;
-    const pattern = compileLinePattern(spec, stop);
+    const { root, stop, memory } = this.#options;
+    const pattern = compileLinePattern(spec, { stop, memory });
     const wanted = spec.globFilter === undefined ? undefined : compileGlobFilter(spec.globFilter);
     return function* (stretches: readonly Stretch[], budget: Budget): Steps<Piece<unknown>[]> {
-      const memory = memories.pop() ?? new ReadMemory(root, READ_BYTES);
+      const buffer = memory.take(root);
       try {
-        return yield* new LineTask({ root, spec, pattern, wanted, stop, memory, budget }).run(stretches);
+        return yield* new LineTask({ root, spec, pattern, wanted, stop, memory, buffer, budget }).run(stretches);
       } finally {
-        if (memories.length < MOST_KEPT) memories.push(memory);
+        memory.giveBack(buffer);
       }
     };
   }

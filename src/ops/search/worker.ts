@@ -5,8 +5,8 @@ import { toFailure } from '../failure.ts';
 import { LookPart } from '../look-part.ts';
 import { Lanes } from './lanes.ts';
 import type { LookRequest, Reply, Request } from './messages.ts';
-import type { ReadMemory } from './read-memory.ts';
 import { Session } from './session.ts';
+import { SearchMemory } from './simd/search-memory.ts';
 import { StopFlag } from './stop-flag.ts';
 
 const port = parentPort;
@@ -14,13 +14,13 @@ if (port === null) throw new Error('to be started as a worker thread');
 
 const roots = new Map<string, Root>();
 const sessions = new Map<number, Session>();
-const memories: ReadMemory[] = [];
+const memory = new SearchMemory();
 const lanes = new Lanes();
 
 port.on('message', (request: Request) => {
   if (request.type === 'begin') {
     const { search, spec, stop } = request;
-    sessions.set(search, new Session({ root: rootOf(spec.root), spec, stop: new StopFlag(stop), memories }));
+    sessions.set(search, new Session({ root: rootOf(spec.root), spec, stop: new StopFlag(stop), memory }));
   } else if (request.type === 'end') {
     sessions.delete(request.search);
   } else if (request.type === 'look') {

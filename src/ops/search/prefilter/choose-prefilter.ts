@@ -1,25 +1,43 @@
 import type { RE2JS } from 're2js';
 import type { Program } from '../automaton/program.ts';
-import { windowsOf } from './byte-window.ts';
+import { MOST_PLACES, type SearchMemory } from '../simd/search-memory.ts';
+import { type ByteWindow, windowsOf } from './byte-window.ts';
 import { planJumps } from './jump-prefilter.ts';
 import { planNeedles } from './needle-prefilter.ts';
 import type { Plan, Prefilter } from './prefilter.ts';
 import { planRareByte } from './rare-byte-prefilter.ts';
 import { requiredLiterals } from './required-literals.ts';
+import { planSimd } from './simd-prefilter.ts';
 
 /** What the automaton takes for a byte, in nanoseconds: help that costs more is none. */
 const AUTOMATON = 1.2;
 /** Not worth looking for anything better. */
 const CHEAP = 0.25;
 
-/** The cheapest prefilter, or undefined if none pays. */
-export function choosePrefilter(regex: RE2JS, program: Program): Prefilter | undefined {
+/** The cheapest prefilter, or undefined if none pays. With a memory, it is one for the regions that this memory holds. */
+export function choosePrefilter(regex: RE2JS, program: Program, memory?: SearchMemory): Prefilter | undefined {
   const literals = requiredLiterals(regex);
-  const plans = literals === undefined ? [] : [planNeedles(literals)];
-  if (!plans.some(({ cost }) => cost <= CHEAP)) {
-    for (const window of windowsOf(program)) plans.push(planRareByte(window), planJumps(window));
-  }
+  const plans = memory === undefined ? plainPlans(literals, program) : simdPlans(literals, program, memory);
   let best: Plan | undefined;
   for (const plan of plans) if (plan.cost < (best?.cost ?? AUTOMATON)) best = plan;
   return best?.build();
+}
+
+function plainPlans(literals: Buffer[] | undefined, program: Program): Plan[] {
+  const plans = literals === undefined ? [] : [planNeedles(literals)];
+  if (plans.some(({ cost }) => cost <= CHEAP)) return plans;
+  for (const window of windowsOf(program)) plans.push(planRareByte(window), planJumps(window));
+  return plans;
+}
+
+function simdPlans(literals: Buffer[] | undefined, program: Program, memory: SearchMemory): Plan[] {
+  const windows = windowsOf(program);
+  if (literals !== undefined) windows.push(windowAround(literals));
+  return windows.map((window) => planSimd(window, memory));
+}
+
+/** What all of some strings of bytes fit, each from its beginning. */
+function windowAround(literals: readonly Buffer[]): ByteWindow {
+  const length = Math.min(MOST_PLACES, ...literals.map((literal) => literal.length));
+  return Array.from({ length }, (_, i) => [...new Set(literals.map((literal) => literal[i] as number))]);
 }

@@ -1,0 +1,37 @@
+import type { SearchMemory } from '../simd/search-memory.ts';
+import { type WindowTables, windowTables } from '../simd/window-tables.ts';
+import { chanceOf, frequencyOf } from './byte-frequency.ts';
+import type { ByteWindow } from './byte-window.ts';
+import { type Finder, PATIENCE, type Plan, VAIN } from './prefilter.ts';
+
+/** What is scanned in the time of a miss. */
+const MISS_BYTES = 6;
+
+/** Finds where bytes fit a window, in regions that this memory holds, by comparing 16 at once. */
+export function planSimd(window: ByteWindow, memory: SearchMemory): Plan {
+  const tables = windowTables(window);
+  const cost = tables.cost + VAIN * chanceOf(window.map(frequencyOf));
+  return { cost, build: () => (region) => new SimdFinder(memory, tables, region) };
+}
+
+class SimdFinder implements Finder {
+  spent = 0;
+  readonly #memory: SearchMemory;
+  readonly #tables: WindowTables;
+  readonly #region: Buffer;
+
+  constructor(memory: SearchMemory, tables: WindowTables, region: Buffer) {
+    this.#memory = memory;
+    this.#tables = tables;
+    this.#region = region;
+  }
+
+  next(from: number): number {
+    const memory = this.#memory;
+    // Whatever it finds when that is used up: it is for the caller to see what was spent.
+    const patience = 1 + Math.floor(Math.max(0, PATIENCE + this.#region.length - this.spent) / MISS_BYTES);
+    const at = memory.find(this.#region, this.#tables, { from, patience });
+    this.spent += MISS_BYTES * (patience - memory.patienceLeft);
+    return at;
+  }
+}

@@ -1,0 +1,55 @@
+import { MOST_PLACES, type SearchMemory } from '../simd/search-memory.ts';
+import { type WindowTables, windowTables } from '../simd/window-tables.ts';
+import { FREQUENCIES } from './byte-frequency.ts';
+import type { Finder, Prefilter } from './prefilter.ts';
+
+/** It is a text that is looked for, and there is no other way. */
+const PATIENCE = 0x7fff_ffff;
+
+/** Finds where a string of bytes is, in regions that this memory holds, by comparing 16 bytes at once. */
+export function simdTextPrefilter(text: Buffer, memory: SearchMemory): Prefilter {
+  const offset = Math.max(0, Math.min(rarestIn(text) - MOST_PLACES / 2, text.length - MOST_PLACES));
+  const tables = windowTables(Array.from(text.subarray(offset, offset + MOST_PLACES), (byte) => [byte]));
+  return (region) => new SimdTextFinder({ memory, tables, offset, text, region });
+}
+
+function rarestIn(text: Buffer): number {
+  return text.reduce((best, byte, i) => (frequencyAt(byte) < frequencyAt(text[best] as number) ? i : best), 0);
+}
+
+const frequencyAt = (byte: number): number => FREQUENCIES[byte] as number;
+
+interface TextSearch {
+  readonly memory: SearchMemory;
+  /** A piece of the text, and where it begins there. */
+  readonly tables: WindowTables;
+  readonly offset: number;
+  readonly text: Buffer;
+  readonly region: Buffer;
+}
+
+class SimdTextFinder implements Finder {
+  /** Hardly worth counting. */
+  readonly spent = 0;
+  readonly #search: TextSearch;
+
+  constructor(search: TextSearch) {
+    this.#search = search;
+  }
+
+  next(from: number): number {
+    const { memory, tables, offset, region } = this.#search;
+    for (let at = from + offset; ; at += 1) {
+      at = memory.find(region, tables, { from: at, patience: PATIENCE });
+      if (at === -1 || this.#isAt(at - offset)) return at;
+    }
+  }
+
+  #isAt(start: number): boolean {
+    const { text, tables, region } = this.#search;
+    const end = start + text.length;
+    return (
+      text.length === tables.length || (end <= region.length && region.compare(text, 0, text.length, start, end) === 0)
+    );
+  }
+}

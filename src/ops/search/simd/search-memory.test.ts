@@ -1,0 +1,104 @@
+import os from 'node:os';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { Root } from '../../../fence/index.ts';
+import { SearchMemory } from './search-memory.ts';
+import { windowTables } from './window-tables.ts';
+
+const root = Root.open('w', os.tmpdir());
+const memory = new SearchMemory();
+const buffer = memory.take(root);
+afterAll(() => root[Symbol.dispose]());
+
+/** Its bytes in the memory, among others that look the same. */
+function region(bytes: Uint8Array, at = 0): Buffer {
+  const copy = Buffer.concat([bytes, bytes, bytes]);
+  buffer.set(copy, at);
+  return buffer.subarray(at + bytes.length, at + 2 * bytes.length);
+}
+
+test('16 bytes at once are to be had here', () => {
+  expect(memory.hasSimd).toBe(true);
+  expect(memory.holds(buffer)).toBe(true);
+  expect(memory.holds(Buffer.alloc(8))).toBe(false);
+  expect(new SearchMemory({ simd: false }).hasSimd).toBe(false);
+});
+
+test('gives a buffer to one at a time, and plain ones when there are no more', () => {
+  const other = new SearchMemory();
+  const taken = Array.from({ length: 12 }, () => other.take(root));
+  for (const [i, one] of taken.entries()) one.fill(i);
+  expect(taken.every((one, i) => one.every((byte) => byte === i))).toBe(true);
+  expect(taken.some((one) => other.holds(one))).toBe(true);
+  expect(taken.every((one) => other.holds(one))).toBe(false);
+  const held = taken.filter((one) => other.holds(one));
+  for (const one of taken) other.giveBack(one);
+  const again = new Set(Array.from({ length: 12 }, () => other.take(root)));
+  expect(held.every((one) => again.has(one))).toBe(true);
+  expect(again.size).toBe(12);
+});
+
+test('counts LFs between any two offsets, in its own memory and elsewhere', () => {
+  const bytes = fc.uint8Array({ maxLength: 200 }).map((some) => some.map((byte) => (byte % 3 === 0 ? 0x0a : byte)));
+  fc.assert(
+    fc.property(bytes, fc.nat(200), fc.nat(200), fc.nat(20), (content, a, b, at) => {
+      const [from, to] = [Math.min(a, b, content.length), Math.min(Math.max(a, b), content.length)];
+      const expected = content.subarray(from, to).filter((byte) => byte === 0x0a).length;
+      expect(memory.countLines(region(content, at), from, to)).toBe(expected);
+      expect(memory.countLines(Buffer.from(content), from, to)).toBe(expected);
+    }),
+  );
+});
+
+/** Few different bytes, so that windows fit now and then; they differ in upper halves, lower halves, or both. */
+const byte = fc.constantFrom<number[]>(0x41, 0x61, 0x42, 0x62, 0x51, 0xe2, 0x84, 0x00, 0xff);
+const places = (most: number) =>
+  fc.array(fc.uniqueArray(byte, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: most });
+
+test('finds the first place at or after an offset where a window fits', () => {
+  fc.assert(
+    fc.property(fc.array(byte, { maxLength: 120 }), places(6), fc.nat(40), fc.nat(20), (text, window, from, at) => {
+      const expected = text.findIndex(
+        (_, i) => i >= from && window.every((bytes, n) => bytes.includes(text[i + n] as number)),
+      );
+      const tables = windowTables(window);
+      const found = memory.find(region(Uint8Array.from(text), at), tables, { from, patience: 1_000 });
+      expect(found).toBe(expected);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('looks for windows of any bytes by both ways, and compares all 32 places', () => {
+  const ways = new Set<boolean>();
+  const window = fc.array(fc.uniqueArray(fc.nat(255), { minLength: 1, maxLength: 60 }), {
+    minLength: 1,
+    maxLength: 32,
+  });
+  fc.assert(
+    fc.property(window, fc.nat(31), fc.nat(255), (bytes, place, other) => {
+      const tables = windowTables(bytes);
+      ways.add(tables.exact);
+      const text = bytes.map((some) => some.at(-1) as number);
+      const search = { from: 0, patience: 1_000 };
+      expect(memory.find(region(Uint8Array.from(text)), tables, search)).toBe(0);
+      const at = place % bytes.length;
+      text[at] = other;
+      const fits = bytes[at]?.includes(other) === true;
+      expect(memory.find(region(Uint8Array.from(text)), tables, search)).toBe(fits ? 0 : -1);
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(ways.size).toBe(2);
+});
+
+test('returns some place, and says so, when its patience is used up', () => {
+  const tables = windowTables([[0x51], [0x51], [0x51], [0x41]]);
+  const text = region(Buffer.from('Q'.repeat(100)));
+  expect(memory.find(text, tables, { from: 0, patience: 10 })).toBe(9);
+  expect(memory.patienceLeft).toBe(0);
+  expect(memory.find(text, tables, { from: 0, patience: 1_000 })).toBe(-1);
+  expect(memory.patienceLeft).toBeGreaterThan(800);
+  expect(memory.find(text, tables, { from: 98, patience: 10 })).toBe(-1);
+  expect(memory.patienceLeft).toBe(10);
+});
