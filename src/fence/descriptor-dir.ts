@@ -70,6 +70,19 @@ export class DescriptorDir extends Dir {
     throw notRegular(found.type);
   }
 
+  override readSmall(name: Name, into: Buffer, limit: number): number | undefined {
+    const fd = this.#openat(name, O_RDONLY | ALWAYS);
+    if (fd === undefined) return undefined;
+    const kernel = this.#kernel as Kernel;
+    try {
+      const found = kernel.statxOpen(fd);
+      if (found?.type !== 'file' || found.size === 0 || found.size > Math.min(limit, into.length)) return undefined;
+      return kernel.read(fd, into, found.size) === found.size ? found.size : undefined;
+    } finally {
+      kernel.close(fd);
+    }
+  }
+
   override list(all = false): Entry[] {
     const parts = [...this.listInParts(all)];
     return parts.length === 1 ? (parts[0] as Entry[]) : parts.flat();

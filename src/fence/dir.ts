@@ -139,6 +139,14 @@ export abstract class Dir implements Disposable {
     return this.openFile(name);
   }
 
+  /**
+   * Reads a regular file into the beginning of a buffer, if it has some content and not more than `limit` bytes. Returns how
+   * many; undefined if it is otherwise, or if this is no faster than opening it, which also says what is wrong.
+   */
+  readSmall(_name: Name, _into: Buffer, _limit: number): number | undefined {
+    return undefined;
+  }
+
   /** Opens a file to write at its end, making it if need be. */
   openToAppend(name: Name): OpenFile {
     return this.openFile(name, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);

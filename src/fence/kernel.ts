@@ -25,6 +25,10 @@ export interface Kernel {
   statxOpen(fd: number): Brief | undefined;
   /** The next entries of an open directory, without `.` and `..`; none at the end, undefined if it could not be read. */
   getdents(fd: number): DirEntry[] | undefined;
+  /** Reads on into the beginning of a buffer. How many bytes that were; less than 0 if it did not work. */
+  read(fd: number, into: Buffer, length: number): number;
+  /** Closes a descriptor that was opened here. */
+  close(fd: number): void;
   /** Memory that begins with a page. The kernel copies into it up to four times as fast as into what begins elsewhere. */
   pageAligned(bytes: number): Buffer;
 }
@@ -86,6 +90,8 @@ function bind(renameat2: number): Kernel {
   const openName = libc.func('int openat(int dirfd, const char *name, int flags)');
   const openBytes = libc.func('int openat(int dirfd, const void *name, int flags)');
   const entries = libc.func('long syscall(long number, int fd, void *into, size_t size)');
+  const readOn = libc.func('long read(int fd, void *into, size_t size)');
+  const closeFd = libc.func('int close(int fd)');
   const how = Buffer.alloc(24);
   const status = new Uint32Array(STATX_BYTES / 4);
   const listing = Buffer.alloc(GETDENTS_BYTES);
@@ -118,6 +124,10 @@ function bind(renameat2: number): Kernel {
         // A signal ends a read early, perhaps just after `.` and `..`.
         if (length === 0 || found.length > 0) return found;
       }
+    },
+    read: (fd, into, length) => Number(readOn(fd, into, length)),
+    close(fd) {
+      closeFd(fd);
     },
     pageAligned(bytes) {
       const memory = Buffer.allocUnsafeSlow(bytes + PAGE);

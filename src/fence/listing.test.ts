@@ -68,6 +68,30 @@ onEveryBackend((open) => {
     expect(() => dir.openToRead('folder/inner')).toThrow('not a single file name');
     expect(openDescriptors()).toBe(before);
   });
+
+  test('reads small regular files alone in one go, links never', () => {
+    using box = open();
+    box.file('plain', 'some content');
+    box.file('empty', '');
+    box.file('folder/inner', 'x');
+    box.link('plain', 'link');
+    execFileSync('mkfifo', [box.host('fifo')]);
+    using dir = box.root.openDir(parseCallerPath('.'));
+    const before = openDescriptors();
+    const into = Buffer.alloc(20);
+    const read = (name: string, limit: number) => {
+      const length = dir.readSmall(name, into, limit);
+      return length === undefined ? undefined : into.toString('utf8', 0, length);
+    };
+    // Where it is no faster, everything is left to opening.
+    const fast = box.root.share().backend === 'openat2';
+    expect(read('plain', 12)).toBe(fast ? 'some content' : undefined);
+    expect(read('plain', 11)).toBeUndefined();
+    expect(dir.readSmall('plain', Buffer.alloc(11), 100)).toBeUndefined();
+    for (const name of ['empty', 'folder', 'fifo', 'nowhere', 'link']) expect(read(name, 100), name).toBeUndefined();
+    if (fast) expect(() => read('folder/inner', 100)).toThrow('not a single file name');
+    expect(openDescriptors()).toBe(before);
+  });
 });
 
 test('a signal in the middle of a read loses no entry', () => {

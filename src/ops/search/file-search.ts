@@ -33,10 +33,9 @@ interface OpenMatch {
  * `MAX_LINE` bytes, anchors and word boundaries may also hold where a piece begins or ends.
  */
 export class FileSearch {
-  readonly #file: ReadableFile;
   readonly #path: string;
   readonly #options: FileSearchOptions;
-  readonly #reader: RegionReader;
+  #file: ReadableFile | undefined;
 
   /** Where the first region and the current one begin in the file. */
   #first = 0;
@@ -56,13 +55,9 @@ export class FileSearch {
   #inLineHead = '';
   #inLineMatched = false;
 
-  constructor(file: ReadableFile, path: string, options: FileSearchOptions) {
-    this.#file = file;
+  constructor(path: string, options: FileSearchOptions) {
     this.#path = path;
     this.#options = options;
-    const { from, to, end } = options.range ?? { from: 0, to: Number.POSITIVE_INFINITY, end: file.size };
-    // From the byte before it, one can tell whether a line begins there.
-    this.#reader = new RegionReader(file, options.buffer, { from: Math.max(0, from - 1), to, end });
   }
 
   /** How many lines the range has, once it was searched to its end. */
@@ -70,14 +65,23 @@ export class FileSearch {
     return this.#line - 1;
   }
 
+  /** Searches the bytes of a whole file. */
+  runOn(bytes: Buffer): void {
+    this.#searchLines({ bytes, offset: 0, isPiece: false, isLast: true });
+  }
+
   /** Yields between regions. Returns false if the file is binary, in which case nothing was found in it. */
-  *run(): Generator<undefined, boolean> {
-    const { stop, range } = this.#options;
-    if (range === undefined && this.#reader.startsBinary()) return false;
-    if (range !== undefined && range.from > 0 && !this.#reader.skipLine(range.to)) return true;
-    this.#first = this.#reader.offset;
+  *run(file: ReadableFile): Generator<undefined, boolean> {
+    this.#file = file;
+    const { stop, range, buffer } = this.#options;
+    const { from, to, end } = range ?? { from: 0, to: Number.POSITIVE_INFINITY, end: file.size };
+    // From the byte before it, one can tell whether a line begins there.
+    const reader = new RegionReader(file, buffer, { from: Math.max(0, from - 1), to, end });
+    if (range === undefined && reader.startsBinary()) return false;
+    if (range !== undefined && range.from > 0 && !reader.skipLine(range.to)) return true;
+    this.#first = reader.offset;
     for (;;) {
-      const region = this.#reader.next();
+      const region = reader.next();
       this.#offset = region.offset;
       if (region.isPiece) this.#searchPiece(region);
       else this.#searchLines(region);
@@ -137,7 +141,7 @@ export class FileSearch {
     for (const match of open) this.#extend(match, region, afterInLine);
 
     const scan = pattern.scan(until === region.length ? region : region.subarray(0, until));
-    let from = this.#inLineMatched ? afterInLine : this.#afterMark(region);
+    let from = this.#inLineMatched ? afterInLine : this.#offset === 0 ? afterMark(region) : 0;
     while (from < until && !found.full) {
       const at = scan.next(from);
       if (at === -1) return;
@@ -145,11 +149,6 @@ export class FileSearch {
       this.#record(region, lineStart(region, at), end);
       from = end + 1;
     }
-  }
-
-  /** A byte order mark does not keep `^` from matching what follows it. */
-  #afterMark(region: Buffer): number {
-    return this.#offset === 0 && BYTE_ORDER_MARK.every((byte, i) => region[i] === byte) ? BYTE_ORDER_MARK.length : 0;
   }
 
   #record(region: Buffer, start: number, end: number): void {
@@ -183,7 +182,8 @@ export class FileSearch {
     lines.reverse();
     const more = contextLines - lines.length;
     if (more === 0) return lines;
-    this.#tail ??= this.#first === 0 ? [] : linesBefore(this.#file, this.#first, contextLines);
+    const file = this.#first === 0 ? undefined : this.#file;
+    this.#tail ??= file === undefined ? [] : linesBefore(file, this.#first, contextLines);
     return [...this.#tail.slice(-more), ...lines];
   }
 
@@ -198,6 +198,11 @@ export class FileSearch {
     }
     if (match.missing > 0) this.#open.push(match);
   }
+}
+
+/** Where a file's first line is searched from: a byte order mark does not keep `^` from matching what follows it. */
+export function afterMark(bytes: Buffer): number {
+  return BYTE_ORDER_MARK.every((byte, i) => bytes[i] === byte) ? BYTE_ORDER_MARK.length : 0;
 }
 
 /** Where the line around `at` begins. */

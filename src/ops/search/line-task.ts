@@ -1,11 +1,11 @@
 import { RingfenceError } from '../../errors.ts';
 import { type Name, type ReadableFile, type Root, typeOf } from '../../fence/index.ts';
 import { type Budget, COST } from './budget.ts';
-import { FileSearch } from './file-search.ts';
+import { afterMark, FileSearch } from './file-search.ts';
 import { type FoundLines, LineFindings } from './found-lines.ts';
 import type { LinePattern } from './line-pattern.ts';
 import type { LineSpec } from './messages.ts';
-import { RegionReader } from './region-reader.ts';
+import { CHUNK, RegionReader, SNIFFED } from './region-reader.ts';
 import type { SearchMemory } from './simd/search-memory.ts';
 import type { Steps } from './steps.ts';
 import type { StopFlag } from './stop-flag.ts';
@@ -119,7 +119,10 @@ export class LineTask {
         this.#leaveFiles(place, names.slice(at));
         return;
       }
-      yield* this.#file(place, names[at] as Name);
+      const name = names[at] as Name;
+      this.#budget.spend(COST.file);
+      if (this.#budget.pauseIsDue()) yield undefined;
+      if (!this.#smallFile(place, name)) yield* this.#file(place, name);
     }
   }
 
@@ -130,10 +133,31 @@ export class LineTask {
     }
   }
 
+  /** Searches a file in one go, which is most of what a tree of small files takes. False if it has to be opened. */
+  #smallFile(place: Place, name: Name): boolean {
+    const { spec, pattern, memory, buffer } = this.#options;
+    const bytes = this.#readSmall(place, name, Math.min(CHUNK, spec.maxFileSize ?? CHUNK));
+    if (bytes === undefined) return false;
+    const region = buffer.subarray(0, bytes);
+    this.#budget.spend(COST.byte * bytes);
+    const isText = !memory.hasNul(region, SNIFFED);
+    // Hardly any file has a match.
+    if (isText && pattern.scan(region).next(afterMark(region)) !== -1) this.#search(place, name).runOn(region);
+    this.#findings.count(isText ? 'searched' : 'nothing');
+    return true;
+  }
+
+  #readSmall(place: Place, name: Name, limit: number): number | undefined {
+    try {
+      return this.#trail.enter(place).readSmall(name, this.#options.buffer, limit);
+    } catch {
+      // It comes again when the file is opened.
+      return undefined;
+    }
+  }
+
   *#file(place: Place, name: Name): Steps<void> {
     const { spec, buffer } = this.#options;
-    this.#budget.spend(COST.file);
-    if (this.#budget.pauseIsDue()) yield undefined;
     try {
       using file = this.#open(place, name);
       const { size } = file;
@@ -141,7 +165,7 @@ export class LineTask {
         this.#findings.count('skipped');
       } else if (size <= LARGE_FILE) {
         this.#budget.spend(COST.byte * size);
-        const isText = yield* this.#search(file, place, name).run();
+        const isText = yield* this.#search(place, name).run(file);
         this.#findings.count(isText ? 'searched' : 'nothing');
       } else {
         const range = { from: 0, to: size, end: size, identity: file.identity() };
@@ -161,8 +185,8 @@ export class LineTask {
       using file = this.#open(place, name);
       // Whatever has taken its place since is another file, and its lines do not belong here.
       if (file.identity() !== range.identity) throw new RingfenceError('not_found', {});
-      const search = this.#search(file, place, name, range);
-      yield* search.run();
+      const search = this.#search(place, name, range);
+      yield* search.run(file);
       lines = search.lines;
       this.#findings.count(isFirst ? 'searched' : 'nothing');
     } catch (error) {
@@ -172,11 +196,11 @@ export class LineTask {
     this.#findings.flush({ isFirst, lines });
   }
 
-  #search(file: ReadableFile, place: Place, name: Name, range?: LineRange): FileSearch {
+  #search(place: Place, name: Name, range?: LineRange): FileSearch {
     const { spec, pattern, stop, memory, buffer } = this.#options;
     const { contextLines } = spec;
     const found = this.#findings.list;
-    return new FileSearch(file, this.#path(place, name), { pattern, contextLines, stop, found, memory, buffer, range });
+    return new FileSearch(this.#path(place, name), { pattern, contextLines, stop, found, memory, buffer, range });
   }
 
   #open(place: Place, name: Name): ReadableFile {

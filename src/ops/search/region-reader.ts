@@ -13,7 +13,7 @@ export const MAX_LINE = 4 * 1024 * 1024;
 const OVERLAP = 64 * 1024;
 
 /** A NUL in as many bytes at the beginning makes a file binary. */
-const SNIFFED = 8 * 1024;
+export const SNIFFED = 8 * 1024;
 
 /**
  * Bytes are kept as far into a page as they are in the file. Elsewhere, some processors take each load for one that has to

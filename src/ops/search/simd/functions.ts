@@ -3,21 +3,20 @@ import * as wasm from './assembler.ts';
 /** How many bytes are taken at once. */
 export const STEP = 16;
 
-const LF = 0x0a;
 const { I32, V128, get, set, tee, number } = wasm;
 
-/** `count(from, to)`: how many LFs there are between two addresses, a multiple of `STEP` apart and at least one. */
+/** `count(from, to, byte)`: how often there is a byte between two addresses, a multiple of `STEP` apart and at least one. */
 function count(): wasm.Func {
-  const [from, to, found] = [0, 1, 2];
-  const isLineEnd = wasm.bytesEqual(wasm.loadBytes(get(from)), wasm.everyByte(number(LF)));
+  const [from, to, byte, found] = [0, 1, 2, 3] as const;
+  const isSame = wasm.bytesEqual(wasm.loadBytes(get(from)), wasm.everyByte(get(byte)));
   const code = [
     ...wasm.loop(
-      set(found, wasm.add(get(found), wasm.countBits(wasm.highBits(isLineEnd)))),
+      set(found, wasm.add(get(found), wasm.countBits(wasm.highBits(isSame)))),
       wasm.leaveIf(wasm.isLess(tee(from, wasm.add(get(from), number(STEP))), get(to)), 0),
     ),
     ...get(found),
   ];
-  return { name: 'count', parameters: 2, locals: [I32], code };
+  return { name: 'count', parameters: 3, locals: [I32], code };
 }
 
 /** Where a window is kept for finders: what is left of the patience, two tables for three places each, and the fit. */

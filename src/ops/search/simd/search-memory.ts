@@ -5,6 +5,8 @@ import { assemble } from './assembler.ts';
 import { FUNCTIONS, STEP, WINDOW } from './functions.ts';
 import type { WindowTables } from './window-tables.ts';
 
+const LF = 0x0a;
+const NUL = 0;
 const WASM_PAGE = 65_536;
 /** Of files, and of the processor's: a buffer begins with one. */
 const PAGE = 4096;
@@ -25,7 +27,7 @@ interface Wasm {
 
 /** See functions.ts. */
 interface Functions {
-  count(from: number, to: number): number;
+  count(from: number, to: number, byte: number): number;
   findByMask: Find;
   findByHalves: Find;
 }
@@ -80,7 +82,18 @@ export class SearchMemory {
     if (this.#simd === undefined || steps <= 0 || !this.holds(region)) return countLines(region, from, to);
     const rest = from + steps * STEP;
     const { count } = this.#simd.functions;
-    return count(region.byteOffset + from, region.byteOffset + rest) + countLines(region, rest, to);
+    return count(region.byteOffset + from, region.byteOffset + rest, LF) + countLines(region, rest, to);
+  }
+
+  /** Whether there is a NUL before an offset of `region`. */
+  hasNul(region: Buffer, to: number): boolean {
+    const end = Math.min(to, region.length);
+    const steps = Math.floor(end / STEP);
+    if (this.#simd === undefined || steps === 0 || !this.holds(region)) return region.subarray(0, end).includes(NUL);
+    const { byteOffset } = region;
+    if (this.#simd.functions.count(byteOffset, byteOffset + steps * STEP, NUL) > 0) return true;
+    for (let at = steps * STEP; at < end; at += 1) if (region[at] === NUL) return true;
+    return false;
   }
 
   /** The first offset where a window fits in a region that it holds, or -1. */
