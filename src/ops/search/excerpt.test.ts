@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { excerpt, MAX_SHOWN } from './excerpt.ts';
+import { excerpt, excerptAround, MAX_SHOWN } from './excerpt.ts';
+import { compileLinePattern } from './line-pattern.ts';
 
 test('a line that fits is shown whole', () => {
   expect(excerpt('x'.repeat(MAX_SHOWN))).toEqual({ text: 'x'.repeat(MAX_SHOWN), cut: false });
@@ -28,4 +29,26 @@ test('characters beyond U+FFFF count once and stay whole', () => {
     expect(Array.from(text)).toHaveLength(MAX_SHOWN);
     expect(text).toBe(`${'😀'.repeat(500)}MATCH${'😀'.repeat(1_495)}`);
   }
+});
+
+test.each([
+  ['a', 'b'],
+  ['é', '€'],
+  ['😀', '😀'],
+])('of very long lines, what is around the match is shown, in whole characters: %s', (before, after) => {
+  const pattern = compileLinePattern({ pattern: 'MA(\\w+)', literal: false, caseInsensitive: false });
+  for (let shift = 0; shift < 4; shift += 1) {
+    const lead = `x\n${'.'.repeat(shift)}${before.repeat(100_000)}`;
+    const bytes = Buffer.from(`${lead}MATCH${after.repeat(100_000)}\nx`);
+    const line = { start: 2, at: Buffer.byteLength(lead) + 4, end: bytes.length - 2 };
+    const whole = { text: `${before.repeat(500)}MATCH${after.repeat(1_495)}`, cut: true };
+    expect(excerptAround(bytes, line, pattern)).toEqual(whole);
+  }
+});
+
+test('where a match is longer than what may be shown, its end is shown', () => {
+  const pattern = compileLinePattern({ pattern: 'ab{50,}c', literal: false, caseInsensitive: false });
+  const bytes = Buffer.from(`a${'b'.repeat(50_000)}c${'d'.repeat(50_000)}\n`);
+  const { text, cut } = excerptAround(bytes, { start: 0, at: 50_001, end: 100_002 }, pattern);
+  expect({ text, cut }).toEqual({ text: `${'b'.repeat(500)}c${'d'.repeat(1_499)}`, cut: true });
 });

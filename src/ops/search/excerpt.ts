@@ -25,6 +25,37 @@ export function excerpt(line: string, at = 0): Excerpt {
   return { text: characters.slice(start, start + MAX_SHOWN).join(''), cut: true };
 }
 
+/** A line that matches, and an offset in it that is part of a match, or just behind one. */
+export interface MatchedLine {
+  readonly start: number;
+  readonly at: number;
+  readonly end: number;
+}
+
+/** What is shown of a matching line. However long it is, only what may be shown is looked at. */
+export function excerptAround(bytes: Buffer, { start, at, end }: MatchedLine, pattern: Locator): Excerpt {
+  if (end - start <= MAX_SHOWN_BYTES) {
+    const line = bytes.toString('utf8', start, end);
+    return excerpt(line, line.length <= MAX_SHOWN ? 0 : pattern.positionIn(line));
+  }
+  const from = characterStart(bytes, Math.max(start, at - MAX_SHOWN_BYTES));
+  const to = Math.min(end, at + MAX_SHOWN_BYTES);
+  const part = bytes.toString('utf8', from, to === end ? end : characterStart(bytes, to));
+  const place = pattern.positionIn(part) ?? bytes.toString('utf8', from, at).length;
+  return { text: excerpt(part, place).text, cut: true };
+}
+
+interface Locator {
+  positionIn(text: string): number | undefined;
+}
+
+/** The offset itself, or a few before it if it would split a character. */
+function characterStart(bytes: Buffer, at: number): number {
+  let start = at;
+  while (start > at - 3 && ((bytes[start] as number) & 0xc0) === 0x80) start -= 1;
+  return start;
+}
+
 /** The position itself, or the one before it if it would split a surrogate pair. */
 function wholeCharacter(text: string, at: number): number {
   const unit = text.charCodeAt(at);

@@ -1,5 +1,5 @@
 import type { ReadableFile } from '../../fence/index.ts';
-import { excerpt, MAX_SHOWN, shownLine } from './excerpt.ts';
+import { excerptAround, type MatchedLine, shownLine } from './excerpt.ts';
 import type { LinePattern } from './line-pattern.ts';
 import { linesBefore } from './lines-before.ts';
 import type { MatchList } from './match-list.ts';
@@ -146,17 +146,17 @@ export class FileSearch {
       const at = scan.next(from);
       if (at === -1) return;
       const end = lineEnd(region, at);
-      this.#record(region, lineStart(region, at), end);
+      this.#record(region, { start: lineStart(region, at), at, end });
       from = end + 1;
     }
   }
 
-  #record(region: Buffer, start: number, end: number): void {
+  #record(region: Buffer, line: MatchedLine): void {
+    const { start, end } = line;
     const { pattern, contextLines, found } = this.#options;
     this.#line += this.#options.memory.countLines(region, this.#counted, start);
     this.#counted = start;
-    const text = region.toString('utf8', start, end);
-    const { text: lineContent, cut } = excerpt(text, text.length > MAX_SHOWN ? pattern.positionIn(text) : 0);
+    const { text: lineContent, cut } = excerptAround(region, line, pattern);
     const contextAfter: string[] = [];
     const partOfLine = this.#inLine && start === 0;
     found.add({

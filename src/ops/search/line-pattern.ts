@@ -15,9 +15,6 @@ import { SearchMemory } from './simd/search-memory.ts';
 /** Compiling takes time with the length, and nobody writes such a pattern by hand. */
 const MAX_PATTERN_LENGTH = 64 * 1024;
 
-/** Beyond this, looking for the exact place of a match is too slow, and is done in a part that holds one. */
-const WINDOW = 16 * 1024;
-
 export interface LinePatternOptions {
   readonly pattern: string;
   /** The pattern is plain text, not a regular expression. */
@@ -29,8 +26,8 @@ export interface LinePatternOptions {
 export interface LinePattern {
   /** Starts to look for matching lines in a region of whole lines. Finds none once the search is to stop. */
   scan(region: Buffer): LineScan;
-  /** Where in a matching text the first match begins; in very long texts, a place that looks like it. */
-  positionIn(text: string): number;
+  /** Where in a text the first match begins, if there is one. Too slow for long texts. */
+  positionIn(text: string): number | undefined;
 }
 
 interface Means {
@@ -101,12 +98,8 @@ export function compileRegex(pattern: string, caseInsensitive = false): RE2JS {
   }
 }
 
-function positionIn(regex: RE2JS, text: string): number {
-  for (let start = 0; start < text.length; start += WINDOW / 2) {
-    const part = text.length <= WINDOW ? text : text.slice(start, start + WINDOW);
-    if (!regex.test(part)) continue;
-    const matcher = regex.matcher(part);
-    return matcher.find() ? start + matcher.start() : start;
-  }
-  return 0;
+function positionIn(regex: RE2JS, text: string): number | undefined {
+  if (!regex.test(text)) return undefined;
+  const matcher = regex.matcher(text);
+  return matcher.find() ? matcher.start() : undefined;
 }

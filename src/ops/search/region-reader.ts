@@ -21,8 +21,8 @@ export const SNIFFED = 8 * 1024;
  */
 const PAGE = 4096;
 
-/** The size of the buffer that a reader needs. */
-export const READ_BYTES = CHUNK + PAGE;
+/** The size of the buffer that a reader needs. Hardly any line is longer than that; what is not used takes no memory. */
+export const READ_BYTES = 4 * CHUNK + PAGE;
 
 const LF = 0x0a;
 
