@@ -1,7 +1,7 @@
 import type { RE2JS } from 're2js';
 import type { Program } from '../automaton/program.ts';
-import { MOST_PLACES, type SearchMemory } from '../simd/search-memory.ts';
-import { type ByteWindow, windowsOf } from './byte-window.ts';
+import type { SearchMemory } from '../simd/search-memory.ts';
+import { windowsOf } from './byte-window.ts';
 import { planJumps } from './jump-prefilter.ts';
 import { planNeedles } from './needle-prefilter.ts';
 import type { Plan, Prefilter } from './prefilter.ts';
@@ -31,13 +31,13 @@ function plainPlans(literals: Buffer[] | undefined, program: Program): Plan[] {
 }
 
 function simdPlans(literals: Buffer[] | undefined, program: Program, memory: SearchMemory): Plan[] {
-  const windows = windowsOf(program);
-  if (literals !== undefined) windows.push(windowAround(literals));
-  return windows.map((window) => planSimd(window, memory));
-}
-
-/** What all of some strings of bytes fit, each from its beginning. */
-function windowAround(literals: readonly Buffer[]): ByteWindow {
-  const length = Math.min(MOST_PLACES, ...literals.map((literal) => literal.length));
-  return Array.from({ length }, (_, i) => [...new Set(literals.map((literal) => literal[i] as number))]);
+  const plans = windowsOf(program).map((window) => planSimd([window], memory));
+  if (literals === undefined) return plans;
+  return [
+    ...plans,
+    planSimd(
+      literals.map((literal) => Array.from(literal, (byte) => [byte])),
+      memory,
+    ),
+  ];
 }

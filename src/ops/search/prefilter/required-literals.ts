@@ -2,7 +2,7 @@ import type { RE2JS } from 're2js';
 import { planNeedles } from './needle-prefilter.ts';
 
 /** More needles than this cost more to look for than they save. */
-const MAX_NEEDLES = 8;
+const MAX_NEEDLES = 32;
 
 /** What re2js finds out about a pattern for its own use: literals under "all of" and "one of". */
 interface Requirement {

@@ -1,3 +1,4 @@
+import { MOST_PLACES } from '../simd/functions.ts';
 import type { SearchMemory } from '../simd/search-memory.ts';
 import { type WindowTables, windowTables } from '../simd/window-tables.ts';
 import { chanceOf, frequencyOf } from './byte-frequency.ts';
@@ -7,10 +8,11 @@ import { type Finder, PATIENCE, type Plan, VAIN } from './prefilter.ts';
 /** What is scanned in the time of a miss. */
 const MISS_BYTES = 6;
 
-/** Finds where bytes fit a window, in regions that this memory holds, by comparing 16 at once. */
-export function planSimd(window: ByteWindow, memory: SearchMemory): Plan {
-  const tables = windowTables(window);
-  const cost = tables.cost + VAIN * chanceOf(window.map(frequencyOf));
+/** Finds where bytes fit one of some windows, in regions that this memory holds, by comparing 16 at once. */
+export function planSimd(windows: readonly ByteWindow[], memory: SearchMemory): Plan {
+  const tables = windowTables(windows);
+  let { cost } = tables;
+  for (const window of windows) cost += VAIN * chanceOf(window.slice(0, MOST_PLACES).map(frequencyOf));
   return { cost, build: () => (region) => new SimdFinder(memory, tables, region) };
 }
 

@@ -1,4 +1,5 @@
-import { MOST_PLACES, type SearchMemory } from '../simd/search-memory.ts';
+import { MOST_PLACES } from '../simd/functions.ts';
+import type { SearchMemory } from '../simd/search-memory.ts';
 import { type WindowTables, windowTables } from '../simd/window-tables.ts';
 import { FREQUENCIES } from './byte-frequency.ts';
 import type { Finder, Prefilter } from './prefilter.ts';
@@ -9,7 +10,7 @@ const PATIENCE = 0x7fff_ffff;
 /** Finds where a string of bytes is, in regions that this memory holds, by comparing 16 bytes at once. */
 export function simdTextPrefilter(text: Buffer, memory: SearchMemory): Prefilter {
   const offset = Math.max(0, Math.min(rarestIn(text) - MOST_PLACES / 2, text.length - MOST_PLACES));
-  const tables = windowTables(Array.from(text.subarray(offset, offset + MOST_PLACES), (byte) => [byte]));
+  const tables = windowTables([Array.from(text.subarray(offset, offset + MOST_PLACES), (byte) => [byte])]);
   return (region) => new SimdTextFinder({ memory, tables, offset, text, region });
 }
 
@@ -49,7 +50,7 @@ class SimdTextFinder implements Finder {
     const { text, tables, region } = this.#search;
     const end = start + text.length;
     return (
-      text.length === tables.length || (end <= region.length && region.compare(text, 0, text.length, start, end) === 0)
+      text.length === tables.longest || (end <= region.length && region.compare(text, 0, text.length, start, end) === 0)
     );
   }
 }

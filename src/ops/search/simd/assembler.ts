@@ -35,14 +35,12 @@ export const add = op(0x6a);
 export const subtract = op(0x6b);
 export const and = op(0x71);
 export const shiftLeft = op(0x74);
-export const shiftRight = op(0x76);
 export const isZero = op(0x45);
 export const isLess = op(0x49);
 /** How many bits are 0 below the lowest 1. */
 export const lowestBit = op(0x68);
 export const countBits = op(0x69);
-export const loadNumber = (address: Code, offset: number): Code => [...address, 0x28, ANY, ...unsigned(offset)];
-export const loadByte = (address: Code): Code => [...address, 0x2d, ANY, 0];
+export const loadByte = (address: Code, offset = 0): Code => [...address, 0x2d, ANY, ...unsigned(offset)];
 export const storeNumber = (address: Code, value: Code): Code => [...address, ...value, 0x36, ANY, 0];
 
 export const loadBytes = (address: Code, offset = 0): Code => [...address, SIMD, 0x00, ANY, ...unsigned(offset)];

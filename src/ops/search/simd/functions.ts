@@ -19,45 +19,59 @@ function count(): wasm.Func {
   return { name: 'count', parameters: 3, locals: [I32], code };
 }
 
-/** Where a window is kept for finders: what is left of the patience, two tables for three places each, and the fit. */
-export const WINDOW = { patience: 0, tables: 16, fit: 128, end: 128 + 4 * 256 } as const;
+/** How many places a window may have. */
+export const MOST_PLACES = 16;
+/** How many of them are looked at first. */
 export const PLACES = 3;
 
-const [FROM, TO, FIRST, SECOND, THIRD, LENGTH, PATIENCE, CANDIDATES, AT, PLACE, FITS, BYTES, LOW_HALF] = [
-  ...Array(13).keys(),
-] as [number, number, number, number, number, number, number, number, number, number, number, number, number];
-const TABLES = 13;
+/** Where windows are kept for finders: what is left of the patience, two tables for each of three places, and the fit. */
+export const WINDOW = { patience: 0, tables: 16, fit: 128, end: 128 + 256 * MOST_PLACES } as const;
+
+const [FROM, TO, FIRST, SECOND, THIRD, LENGTH, PATIENCE, CANDIDATES, AT, PLACE, FITTING, FITS, BYTES, LOW_HALF] = [
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+] as const;
+const TABLES = 14;
 const table = (place: number, which: number): number => TABLES + 2 * place + which;
 
-/** Whether each of the bytes in a local belongs at a place: not 0 if it does. */
-type Belongs = (place: number) => wasm.Code;
+/** Finds out for 16 bytes whether they belong at a place, and puts together what was found out for several places. */
+interface Way {
+  belong(place: number): wasm.Code;
+  readonly both: (...operands: wasm.Code[]) => wasm.Code;
+}
 
-/** It does if, with the bits of one table cleared, it is what the other says. */
-const byMask: Belongs = (place) =>
-  wasm.bytesEqual(wasm.andBytes(get(BYTES), get(table(place, 0))), get(table(place, 1)));
+/** A byte belongs at a place if, with the bits of one table cleared, it is what the other says. */
+const byMask: Way = {
+  belong: (place) => wasm.bytesEqual(wasm.andBytes(get(BYTES), get(table(place, 0))), get(table(place, 1))),
+  both: wasm.andBytes,
+};
 
 /** It does if what one table says for its lower half and the other for its upper half have a bit in common. */
-const byHalves: Belongs = (place) =>
-  wasm.andBytes(
-    wasm.lookUp(get(table(place, 0)), wasm.andBytes(get(BYTES), get(LOW_HALF))),
-    wasm.lookUp(get(table(place, 1)), wasm.andBytes(wasm.shiftPairsRight(get(BYTES), number(4)), get(LOW_HALF))),
-  );
+const byHalves: Way = {
+  belong: (place) =>
+    wasm.andBytes(
+      wasm.lookUp(get(table(place, 0)), wasm.andBytes(get(BYTES), get(LOW_HALF))),
+      wasm.lookUp(get(table(place, 1)), wasm.andBytes(wasm.shiftPairsRight(get(BYTES), number(4)), get(LOW_HALF))),
+    ),
+  both: wasm.leastBytes,
+};
+
+/** The same, and it must be the same bit at all places. */
+const byGroups: Way = { ...byHalves, both: wasm.andBytes };
 
 /**
- * `name(from, to, first, second, third, length, patience)`: the first address from one to before another where the
- * window fits, or some address beyond if it fits nowhere. Three of the window's places are compared for 16 addresses at
- * once, the third only where it matters. Where all three fit, the whole window of this length is compared: a byte
- * belongs at place n if its number in `WINDOW.fit` has bit n. After so many misses an address is returned where nothing
- * needs to be. What is left of the patience is stored.
+ * `name(from, to, first, second, third, length, patience)`: the first address from one to before another where a window
+ * fits, or some address beyond if there is none. Three of the windows' places are compared for 16 addresses at once,
+ * the third only where it matters. Where all three fit, all places up to this length are compared: a bit in the row of
+ * `WINDOW.fit` for a place tells for a byte whether it belongs there, for each window another. After so many misses an
+ * address is returned where nothing needs to be. What is left of the patience is stored.
  */
-function finder(name: string, belongs: Belongs): wasm.Func {
+function finder(name: string, { belong, both }: Way): wasm.Func {
   const test = (place: number, distance: number): wasm.Code => [
     ...set(BYTES, wasm.loadBytes(wasm.add(get(FROM), get(distance)))),
-    ...belongs(place),
+    ...belong(place),
   ];
   const byteAt = wasm.loadByte(wasm.add(get(AT), get(PLACE)));
-  const placesOf = wasm.loadNumber(wasm.shiftLeft(byteAt, number(2)), WINDOW.fit);
-  const isMiss = wasm.isZero(wasm.and(wasm.shiftRight(placesOf, get(PLACE)), number(1)));
+  const windowsAt = wasm.loadByte(wasm.add(wasm.shiftLeft(get(PLACE), number(8)), byteAt), WINDOW.fit);
   const finish = (value: wasm.Code): wasm.Code => [
     ...wasm.storeNumber(number(WINDOW.patience), get(PATIENCE)),
     ...wasm.giveBack(value),
@@ -65,9 +79,10 @@ function finder(name: string, belongs: Belongs): wasm.Func {
   const lookCloser = wasm.loop(
     set(AT, wasm.add(get(FROM), wasm.lowestBit(get(CANDIDATES)))),
     set(PLACE, number(0)),
+    set(FITTING, number(0xff)),
     wasm.block(
       wasm.loop(
-        wasm.leaveIf(isMiss, 1),
+        wasm.leaveIf(wasm.isZero(tee(FITTING, wasm.and(get(FITTING), windowsAt))), 1),
         wasm.leaveIf(wasm.isLess(tee(PLACE, wasm.add(get(PLACE), number(1))), get(LENGTH)), 0),
       ),
       finish(get(AT)),
@@ -81,9 +96,9 @@ function finder(name: string, belongs: Belongs): wasm.Func {
     set(LOW_HALF, wasm.everyByte(number(0x0f))),
     wasm.loop(
       wasm.when(
-        wasm.isAnySet(tee(FITS, wasm.leastBytes(test(0, FIRST), test(1, SECOND)))),
+        wasm.isAnySet(tee(FITS, both(test(0, FIRST), test(1, SECOND)))),
         wasm.when(
-          wasm.isAnySet(tee(FITS, wasm.leastBytes(get(FITS), test(2, THIRD)))),
+          wasm.isAnySet(tee(FITS, both(get(FITS), test(2, THIRD)))),
           set(CANDIDATES, wasm.highBits(wasm.bytesDiffer(get(FITS), none))),
           lookCloser,
         ),
@@ -93,7 +108,7 @@ function finder(name: string, belongs: Belongs): wasm.Func {
     finish(get(FROM)),
     get(FROM),
   ].flat();
-  const locals = [I32, I32, I32, V128, V128, V128, ...Array<number>(2 * PLACES).fill(V128)];
+  const locals = [I32, I32, I32, I32, V128, V128, V128, ...Array<number>(2 * PLACES).fill(V128)];
   return { name, parameters: 7, locals, code };
 }
 
@@ -101,4 +116,5 @@ export const FUNCTIONS: readonly wasm.Func[] = [
   count(),
   finder('findByMask', byMask),
   finder('findByHalves', byHalves),
+  finder('findByGroups', byGroups),
 ];

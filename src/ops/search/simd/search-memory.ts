@@ -10,13 +10,12 @@ const NUL = 0;
 const WASM_PAGE = 65_536;
 /** Of files, and of the processor's: a buffer begins with one. */
 const PAGE = 4096;
+/** What is before the buffers: the windows. */
+const FRONT = Math.ceil(WINDOW.end / PAGE) * PAGE;
 /** More are needed only while many searches are under way at once. */
 const BUFFERS = 4;
 /** What is read in vain behind a buffer's end, since 16 bytes are taken at once, is no other buffer's. */
 const BUFFER_SPACE = READ_BYTES + PAGE;
-
-/** How many places a window may have. */
-export const MOST_PLACES = 32;
 
 /** The part of WebAssembly that is used here; the types come with a browser's only. */
 interface Wasm {
@@ -30,6 +29,7 @@ interface Functions {
   count(from: number, to: number, byte: number): number;
   findByMask: Find;
   findByHalves: Find;
+  findByGroups: Find;
 }
 
 type Find = (...args: [from: number, to: number, ...places: [...Places, length: number], patience: number]) => number;
@@ -98,7 +98,7 @@ export class SearchMemory {
 
   /** The first offset where a window fits in a region that it holds, or -1. */
   find(region: Buffer, tables: WindowTables, { from, patience }: WindowSearch): number {
-    const to = region.length - tables.length + 1;
+    const to = region.length - tables.shortest + 1;
     this.patienceLeft = patience;
     if (from >= to) return -1;
     const simd = this.#simd as Simd;
@@ -108,9 +108,8 @@ export class SearchMemory {
     }
     const [first, second, third] = tables.places;
     const { byteOffset } = region;
-    const { findByMask, findByHalves } = simd.functions;
-    const find = tables.exact ? findByHalves : findByMask;
-    const at = find(byteOffset + from, byteOffset + to, first, second, third, tables.length, patience);
+    const find = simd.finders[tables.way];
+    const at = find(byteOffset + from, byteOffset + to, first, second, third, tables.longest, patience);
     this.patienceLeft = simd.patience[0] as number;
     return at - byteOffset < to ? at - byteOffset : -1;
   }
@@ -121,6 +120,7 @@ interface Simd {
   readonly patience: Int32Array;
   readonly buffers: Buffer[];
   readonly functions: Functions;
+  readonly finders: Record<WindowTables['way'], Find>;
 }
 
 function startSimd(): Simd | undefined {
@@ -128,12 +128,15 @@ function startSimd(): Simd | undefined {
   if (WebAssembly === undefined) return undefined;
   try {
     const module = new WebAssembly.Module(assemble(FUNCTIONS));
-    const memory = new WebAssembly.Memory({ initial: Math.ceil((PAGE + BUFFERS * BUFFER_SPACE) / WASM_PAGE) });
+    const memory = new WebAssembly.Memory({ initial: Math.ceil((FRONT + BUFFERS * BUFFER_SPACE) / WASM_PAGE) });
     const { exports } = new WebAssembly.Instance(module, { own: { memory } });
     const { buffer } = memory;
-    const buffers = Array.from({ length: BUFFERS }, (_, i) => Buffer.from(buffer, PAGE + i * BUFFER_SPACE, READ_BYTES));
+    const buffers = Array.from({ length: BUFFERS }, (_, i) =>
+      Buffer.from(buffer, FRONT + i * BUFFER_SPACE, READ_BYTES),
+    );
     const patience = new Int32Array(buffer, WINDOW.patience, 1);
-    return { bytes: new Uint8Array(buffer, 0, PAGE), patience, buffers, functions: exports };
+    const finders = { mask: exports.findByMask, halves: exports.findByHalves, groups: exports.findByGroups };
+    return { bytes: new Uint8Array(buffer, 0, FRONT), patience, buffers, functions: exports, finders };
   } catch {
     // A processor without such instructions, or a limit on the address space, of which such memory reserves a lot.
     return undefined;

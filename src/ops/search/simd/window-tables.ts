@@ -1,53 +1,97 @@
 import { chanceOf, FREQUENCIES, frequencyOf } from '../prefilter/byte-frequency.ts';
 import type { ByteWindow } from '../prefilter/byte-window.ts';
-import { PLACES, STEP, WINDOW } from './functions.ts';
+import { MOST_PLACES, PLACES, STEP, WINDOW } from './functions.ts';
 
-/** Nanoseconds: a byte by either way, 16 bytes of which some fit at two places, and one where all three fit in vain. */
+/** Nanoseconds: a byte by a mask or by halves, 16 bytes of which some fit at two places, and one where three fit in vain. */
 const BY_MASK = 0.08;
 const BY_HALVES = 0.13;
 const STOP = 5;
 const MISS = 6;
 
-/** Sets of upper halves that can be told apart. */
+/** Bits of a byte: so many windows, or sets of upper halves, can be told apart. */
 const GROUPS = 8;
 
-/** A window in the form in which it is looked for; see functions.ts. At most `MOST_PLACES`. */
+type Places = [number, number, number];
+
+/** Windows of which one is to fit, in the form in which they are looked for; see functions.ts. */
 export interface WindowTables {
   /** What is copied to `WINDOW.tables`. */
   readonly bytes: Uint8Array;
+  readonly way: 'mask' | 'halves' | 'groups';
   /** The places that are looked at first. */
-  readonly places: [number, number, number];
-  readonly length: number;
-  /** By halves, which tell bytes apart that a mask does not. */
-  readonly exact: boolean;
+  readonly places: Places;
+  /** Of the shortest window, and of the longest as far as it is compared. */
+  readonly shortest: number;
+  readonly longest: number;
   /** Nanoseconds per byte of typical text. */
   readonly cost: number;
 }
 
-/** The cheaper way to look for a window. */
-export function windowTables(window: ByteWindow): WindowTables {
-  const byMask = choosePlaces(window.map((bytes) => frequencyAround(maskOf(bytes))));
-  const byHalves = choosePlaces(window.map(frequencyOf));
-  const exact = BY_HALVES + byHalves.cost < BY_MASK + byMask.cost;
-  const { places, cost } = exact ? byHalves : byMask;
+/** The cheapest way to look for windows of which one is to fit. */
+export function windowTables(windows: readonly ByteWindow[]): WindowTables {
+  const groups = grouped(windows);
+  const shortest = Math.min(MOST_PLACES, ...windows.map((window) => window.length));
+  const longest = Math.min(MOST_PLACES, Math.max(...windows.map((window) => window.length)));
+  const all = unionOf(windows, shortest);
+  const ways = [
+    { way: 'mask', scan: BY_MASK, ...choosePlaces([all.map((bytes) => frequencyAround(maskOf(bytes)))]) },
+    { way: 'halves', scan: BY_HALVES, ...choosePlaces([all.map(frequencyOf)]) },
+    { way: 'groups', scan: BY_HALVES, ...choosePlaces(groups.map((window) => window.slice(0, shortest).map(around))) },
+  ] as const;
+  const best = ways.reduce((a, b) => (b.scan + b.stops < a.scan + a.stops ? b : a));
+  const { way, places, scan, stops } = best;
   const bytes = new Uint8Array(WINDOW.end - WINDOW.tables);
   for (const [i, place] of places.entries()) {
-    const belonging = window[place] as readonly number[];
-    bytes.set(exact ? halvesOf(belonging) : maskTables(belonging), 2 * STEP * i);
+    const belonging = all[place] as readonly number[];
+    const byGroup = () => halvesOf(groups.map((window) => window[place] as readonly number[]));
+    const tables = way === 'mask' ? maskTables(belonging) : way === 'halves' ? halvesOf(rowsOf(belonging)) : byGroup();
+    bytes.set(tables, 2 * STEP * i);
   }
-  const fit = new Int32Array(bytes.buffer, WINDOW.fit - WINDOW.tables);
-  for (const [i, belonging] of window.entries())
-    for (const byte of belonging) fit[byte] = (fit[byte] as number) | (1 << i);
-  return { bytes, places, length: window.length, exact, cost: cost + (exact ? BY_HALVES : BY_MASK) };
+  for (const [i, window] of groups.entries()) addFit(bytes.subarray(WINDOW.fit - WINDOW.tables), window, i);
+  return { bytes, way, places, shortest, longest, cost: scan + stops };
 }
 
-/** The places where the fewest bytes of a text belong. */
-function choosePlaces(frequencies: readonly number[]): { places: [number, number, number]; cost: number } {
-  const order = [...frequencies.keys()].sort((a, b) => (frequencies[a] as number) - (frequencies[b] as number));
-  const [first = 0, second = first, third = second] = order.slice(0, PLACES);
-  const chance = (...places: number[]) => chanceOf([...new Set(places)].map((place) => frequencies[place] as number));
-  const cost = STOP * Math.min(1 / STEP, chance(first, second)) + MISS * chance(first, second, third);
-  return { places: [first, second, third], cost };
+/** As many windows as can be told apart, each of which stands for one or more of these. */
+function grouped(windows: readonly ByteWindow[]): ByteWindow[] {
+  if (windows.length <= GROUPS) return [...windows];
+  const sorted = [...windows].sort(
+    (a, b) => (a[0]?.[0] ?? 0) - (b[0]?.[0] ?? 0) || (a[1]?.[0] ?? 0) - (b[1]?.[0] ?? 0),
+  );
+  const size = Math.ceil(windows.length / GROUPS);
+  return Array.from({ length: Math.ceil(windows.length / size) }, (_, i) => {
+    const some = sorted.slice(i * size, (i + 1) * size);
+    return unionOf(some, Math.min(...some.map((window) => window.length)));
+  });
+}
+
+/** What each of some windows fits, as far as they all go. */
+function unionOf(windows: readonly ByteWindow[], length: number): ByteWindow {
+  return Array.from({ length }, (_, i) => [...new Set(windows.flatMap((window) => window[i] ?? []))]);
+}
+
+/** Any byte may follow a window. */
+function addFit(fit: Uint8Array, window: ByteWindow, group: number): void {
+  for (let place = 0; place < MOST_PLACES; place += 1) {
+    const row = fit.subarray(256 * place, 256 * (place + 1));
+    const bytes = window[place] ?? row.keys();
+    for (const byte of bytes) row[byte] = (row[byte] as number) | (1 << group);
+  }
+}
+
+/** The places where the fewest bytes of a text belong, for windows given by how many do; and what the stops there cost. */
+function choosePlaces(windows: readonly (readonly number[])[]): { places: Places; stops: number } {
+  const chance = (...places: number[]): number => {
+    let sum = 0;
+    for (const window of windows) sum += chanceOf([...new Set(places)].map((place) => window[place] as number));
+    return sum;
+  };
+  const [first = 0, second = first, third = second] = [...(windows[0] as readonly number[]).keys()]
+    .map((place) => ({ place, chance: chance(place) }))
+    .sort((a, b) => a.chance - b.chance)
+    .slice(0, PLACES)
+    .map(({ place }) => place);
+  const stops = STOP * Math.min(1 / STEP, chance(first, second)) + MISS * Math.min(1, chance(first, second, third));
+  return { places: [first, second, third], stops };
 }
 
 interface Mask {
@@ -79,17 +123,30 @@ function maskTables(bytes: readonly number[]): Uint8Array {
   return new Uint8Array(2 * STEP).fill(mask, 0, STEP).fill(value, STEP);
 }
 
-/** Upper halves with the same lower halves make up a group, which is a bit in both tables. The last group takes the rest. */
-function halvesOf(bytes: readonly number[]): Uint8Array {
-  const lowers = new Array<number>(STEP).fill(0);
-  for (const byte of bytes) lowers[byte >> 4] = (lowers[byte >> 4] as number) | (1 << (byte & 15));
-  const groups = [...new Set(lowers)].filter((lower) => lower !== 0);
+/** A bit for each set in both tables. Sets are taken for all bytes with a lower half and an upper half of theirs. */
+function halvesOf(sets: readonly (readonly number[])[]): Uint8Array {
   const tables = new Uint8Array(2 * STEP);
-  for (const [upper, lower] of lowers.entries()) {
-    if (lower === 0) continue;
-    const bit = 1 << Math.min(GROUPS - 1, groups.indexOf(lower));
-    tables[STEP + upper] = bit;
-    for (let i = 0; i < STEP; i += 1) if (((lower >> i) & 1) === 1) tables[i] = (tables[i] as number) | bit;
+  for (const [i, bytes] of sets.entries()) {
+    for (const byte of bytes) {
+      for (const half of [byte & 15, STEP + (byte >> 4)]) tables[half] = (tables[half] as number) | (1 << i);
+    }
   }
   return tables;
+}
+
+/** How many bytes of a text look like those of a set by halves. */
+function around(bytes: readonly number[]): number {
+  const lower = new Set(bytes.map((byte) => byte & 15));
+  const upper = new Set(bytes.map((byte) => byte >> 4));
+  return frequencyOf([...upper].flatMap((high) => [...lower].map((low) => (high << 4) | low)));
+}
+
+/** A set in parts that halves tell apart: bytes whose upper halves have the same lower halves. The last takes the rest. */
+function rowsOf(bytes: readonly number[]): number[][] {
+  const lowers = new Array<number>(STEP).fill(0);
+  for (const byte of bytes) lowers[byte >> 4] = (lowers[byte >> 4] as number) | (1 << (byte & 15));
+  const kinds = [...new Set(lowers)].filter((lower) => lower !== 0);
+  const rows: number[][] = kinds.slice(0, GROUPS).map(() => []);
+  for (const byte of bytes) rows[Math.min(GROUPS - 1, kinds.indexOf(lowers[byte >> 4] as number))]?.push(byte);
+  return rows;
 }
