@@ -1,19 +1,33 @@
+import os from 'node:os';
 import fc from 'fast-check';
 import { RE2JS, RE2JSException } from 're2js';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
+import { Root } from '../../src/fence/index.ts';
 import { LineAutomaton } from '../../src/ops/search/automaton/line-automaton.ts';
 import { LineNfa } from '../../src/ops/search/automaton/line-nfa.ts';
 import { type Program, programOf } from '../../src/ops/search/automaton/program.ts';
 import { compileLinePattern } from '../../src/ops/search/line-pattern.ts';
 import { FilteredScan } from '../../src/ops/search/line-scan.ts';
-import { windowsOf } from '../../src/ops/search/prefilter/byte-window.ts';
+import { lineStartWindow, windowsOf } from '../../src/ops/search/prefilter/byte-window.ts';
 import { planJumps } from '../../src/ops/search/prefilter/jump-prefilter.ts';
 import { planNeedles } from '../../src/ops/search/prefilter/needle-prefilter.ts';
 import { planRareByte } from '../../src/ops/search/prefilter/rare-byte-prefilter.ts';
 import { requiredLiterals } from '../../src/ops/search/prefilter/required-literals.ts';
+import { planSimd, planSimdAtStart } from '../../src/ops/search/prefilter/simd-prefilter.ts';
+import { SearchMemory } from '../../src/ops/search/simd/search-memory.ts';
 import { linesFound, linesThat, longTexts, patterns, texts } from '../support/line-patterns.ts';
 
 const stop = { raised: false };
+const root = Root.open('w', os.tmpdir());
+const memory = new SearchMemory();
+const buffer = memory.take(root);
+afterAll(() => root[Symbol.dispose]());
+
+/** The same bytes where 16 can be compared at once, with others behind them. */
+function inMemory(bytes: Buffer): Buffer {
+  bytes.copy(buffer, bytes.copy(buffer));
+  return buffer.subarray(0, bytes.length);
+}
 
 /** Undefined if the pattern is not valid. */
 function compiled(pattern: string): RE2JS | undefined {
@@ -49,8 +63,12 @@ const short = fc.array(texts, { minLength: 1, maxLength: 4 });
 const long = fc.tuple(longTexts);
 
 const byPattern: Search = (regex, bytes) => {
-  const scan = compileLinePattern({ pattern: regex.pattern(), literal: false, caseInsensitive: false }).scan(bytes);
-  return [(from) => scan.next(from)];
+  const options = { pattern: regex.pattern(), literal: false, caseInsensitive: false };
+  const pattern = compileLinePattern(options, { memory });
+  return [bytes, inMemory(bytes)].map((region) => {
+    const scan = pattern.scan(region);
+    return (from) => scan.next(from);
+  });
 };
 
 test('finds the lines that match when they are decoded', () => {
@@ -64,12 +82,24 @@ test('finds them in long texts too', () => {
 test('no prefilter misses a line, whether it would be chosen or not', () => {
   const byAnyPrefilter: Search = (regex, bytes) => {
     const program = programOf(regex);
-    const plans = windowsOf(program).flatMap((window) => [planJumps(window), planRareByte(window)]);
+    const windows = windowsOf(program);
+    const plans = windows.flatMap((window) => [planJumps(window), planRareByte(window), planSimd([window], memory)]);
+    const start = lineStartWindow(program);
+    if (start !== undefined) plans.push(planSimdAtStart(start, memory));
     const literals = requiredLiterals(regex);
-    if (literals !== undefined) plans.push(planNeedles(literals));
+    if (literals !== undefined) {
+      plans.push(planNeedles(literals));
+      plans.push(
+        planSimd(
+          literals.map((literal) => Array.from(literal, (byte) => [byte])),
+          memory,
+        ),
+      );
+    }
+    const region = inMemory(bytes);
     const matcher = new LineNfa(program, stop);
     return plans.map((plan) => {
-      const scan = new FilteredScan(bytes, matcher, plan.build()(bytes));
+      const scan = new FilteredScan(region, { matcher, finder: plan.build()(region), gaveUp: () => {} });
       return (from) => scan.next(from);
     });
   };

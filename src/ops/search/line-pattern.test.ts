@@ -90,6 +90,9 @@ const PATTERNS = [
   '[0-9a-f]{6}',
   '\\bk\\w+s\\b',
   '^\\S+ k',
+  '^[a-q]+ ',
+  '(^k|^[st])\\w',
+  '(^|x)é',
   'xé.*k$',
 ];
 const LONG = 'a long text with more characters than are compared at once';

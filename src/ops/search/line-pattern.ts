@@ -15,6 +15,9 @@ import { SearchMemory } from './simd/search-memory.ts';
 /** Compiling takes time with the length, and nobody writes such a pattern by hand. */
 const MAX_PATTERN_LENGTH = 64 * 1024;
 
+/** Where a prefilter did not pay, so many regions are searched without before it is tried again. */
+const REGIONS_WITHOUT = 15;
+
 export interface LinePatternOptions {
   readonly pattern: string;
   /** The pattern is plain text, not a regular expression. */
@@ -75,7 +78,17 @@ function eitherWay(memory: SearchMemory, build: (simd: boolean) => Scanner): Sca
 
 function filtered(matcher: LineMatcher, prefilter: Prefilter | undefined): Scanner {
   if (prefilter === undefined) return (region) => new PlainScan(region, matcher);
-  return (region) => new FilteredScan(region, matcher, prefilter(region));
+  let without = 0;
+  const gaveUp = () => {
+    without = REGIONS_WITHOUT;
+  };
+  return (region) => {
+    if (without > 0) {
+      without -= 1;
+      return new PlainScan(region, matcher);
+    }
+    return new FilteredScan(region, { matcher, finder: prefilter(region), gaveUp });
+  };
 }
 
 /** The text, if the pattern is nothing but a text within one line. */

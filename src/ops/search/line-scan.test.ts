@@ -1,6 +1,8 @@
+import os from 'node:os';
 import { RE2JS } from 're2js';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { linesFound, linesThat } from '../../../tests/support/line-patterns.ts';
+import { Root } from '../../fence/index.ts';
 import { LineNfa } from './automaton/line-nfa.ts';
 import { programOf } from './automaton/program.ts';
 import type { LineMatcher } from './line-matcher.ts';
@@ -10,15 +12,22 @@ import { planJumps } from './prefilter/jump-prefilter.ts';
 import { planNeedles } from './prefilter/needle-prefilter.ts';
 import type { Plan } from './prefilter/prefilter.ts';
 import { planRareByte } from './prefilter/rare-byte-prefilter.ts';
+import { planSimd } from './prefilter/simd-prefilter.ts';
+import { SearchMemory } from './simd/search-memory.ts';
 
 const PATTERN = '[a-z]{2}[0-9]{6}X?[a-z]{2}';
 const program = programOf(RE2JS.compile(PATTERN));
 const [window] = windowsOf(program);
 if (window === undefined) throw new Error('no window');
+const root = Root.open('w', os.tmpdir());
+const memory = new SearchMemory();
+const buffer = memory.take(root);
+afterAll(() => root[Symbol.dispose]());
 const PLANS: [string, Plan][] = [
   ['needles', planNeedles([Buffer.from('0')])],
   ['a rare byte', planRareByte(window)],
   ['jumps', planJumps(window)],
+  ['16 bytes at once', planSimd([window.slice(2, 4)], memory)],
 ];
 
 /** Counts how often and about how many bytes it is asked. */
@@ -35,24 +44,36 @@ class Counted implements LineMatcher {
   }
 }
 
-function search(plan: Plan, bytes: Buffer) {
+function search(plan: Plan, text: Buffer) {
+  const bytes = buffer.subarray(0, text.copy(buffer));
   const matcher = new Counted();
-  const scan = new FilteredScan(bytes, matcher, plan.build()(bytes));
-  return { found: linesFound((from) => scan.next(from), bytes), looked: matcher.bytes, calls: matcher.calls };
+  let gaveUp = false;
+  const finder = plan.build()(bytes);
+  const scan = new FilteredScan(bytes, {
+    matcher,
+    finder,
+    gaveUp: () => {
+      gaveUp = true;
+    },
+  });
+  const found = linesFound((from) => scan.next(from), bytes);
+  return { found, looked: matcher.bytes, calls: matcher.calls, gaveUp };
 }
 
 test.each(PLANS)('%s keep the matcher away from lines that cannot match', (_what, plan) => {
   const line = 'nothing in here at all\n';
   const bytes = Buffer.from(`${line.repeat(2_000)}ab102030cd\n${line.repeat(2_000)}`);
-  const { found, looked } = search(plan, bytes);
+  const { found, looked, gaveUp } = search(plan, bytes);
   expect(found).toEqual([2_000 * line.length]);
   expect(looked).toBeLessThan(100);
+  expect(gaveUp).toBe(false);
 });
 
 test.each(PLANS)('%s are left where they find too much in vain, and nothing is lost', (_what, plan) => {
   const line = '2024 120000 930201 100230123 x0012300 ab 000000 12345\n';
   const bytes = Buffer.from(`${line.repeat(1_000)}ab102030cd\n${line.repeat(1_000)}xy000000Xab`);
-  const { found, looked, calls } = search(plan, bytes);
+  const { found, looked, calls, gaveUp } = search(plan, bytes);
+  expect(gaveUp).toBe(true);
   expect(found).toEqual(linesThat((text) => RE2JS.compile(PATTERN).test(text), bytes));
   expect(found).toHaveLength(2);
   expect(looked).toBeGreaterThan(bytes.length / 4);

@@ -23,23 +23,35 @@ export class PlainScan implements LineScan {
   }
 }
 
+interface Filter {
+  readonly matcher: LineMatcher;
+  readonly finder: Finder;
+  /** Told when the prefilter is left because it does not save time. */
+  gaveUp(): void;
+}
+
 /** Looks at lines that a prefilter finds, as long as that saves time. */
 export class FilteredScan implements LineScan {
   readonly #region: Buffer;
   readonly #matcher: LineMatcher;
   readonly #finder: Finder;
+  readonly #filter: Filter;
   #spent = 0;
 
-  constructor(region: Buffer, matcher: LineMatcher, finder: Finder) {
+  constructor(region: Buffer, filter: Filter) {
     this.#region = region;
-    this.#matcher = matcher;
-    this.#finder = finder;
+    this.#matcher = filter.matcher;
+    this.#finder = filter.finder;
+    this.#filter = filter;
   }
 
   next(from: number): number {
     const region = this.#region;
     for (let floor = from; floor < region.length; ) {
-      if (this.#spent + this.#finder.spent > PATIENCE + floor) return this.#matcher.next(region, floor, region.length);
+      if (this.#spent + this.#finder.spent > PATIENCE + floor) {
+        this.#filter.gaveUp();
+        return this.#matcher.next(region, floor, region.length);
+      }
       const at = this.#finder.next(floor);
       if (at === -1) return -1;
       const start = lineStart(region, floor, at);

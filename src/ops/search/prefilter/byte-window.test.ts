@@ -1,14 +1,16 @@
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
 import { programOf } from '../automaton/program.ts';
-import { windowsOf } from './byte-window.ts';
+import { type ByteWindow, lineStartWindow, windowsOf } from './byte-window.ts';
 
 /** Each place as the bytes that belong there, or as how many they are. */
-function windows(pattern: string): string[] {
+function shown(window: ByteWindow): string {
   const show = (bytes: readonly number[]) =>
     bytes.length > 8 ? `${bytes.length}` : Buffer.from(bytes).toString('latin1');
-  return windowsOf(programOf(RE2JS.compile(pattern))).map((window) => window.map(show).join(' '));
+  return window.map(show).join(' ');
 }
+
+const windows = (pattern: string) => windowsOf(programOf(RE2JS.compile(pattern))).map(shown);
 
 test.each([
   ['a text is one window', 'abc', ['a b c']],
@@ -25,6 +27,20 @@ test.each([
   ['what is between others is found as well', '\\w+foo\\w+', ['63 63 63 63 63', '63 f o o 63', '63']],
 ])('%s: %s', (_what, pattern, expected) => {
   expect(windows(pattern)).toEqual(expected);
+});
+
+test.each([
+  ['^ab', 'a b'],
+  ['(^a|^b)c', 'ab c'],
+  ['^\\ba$', 'a'],
+  ['ab', undefined],
+  ['(^a|b)c', undefined],
+  ['(^|a)b', undefined],
+  ['^a*', undefined],
+  ['$', undefined],
+])('what lines begin with that match %s: %s', (pattern, expected) => {
+  const window = lineStartWindow(programOf(RE2JS.compile(pattern)));
+  expect(window && shown(window)).toBe(expected);
 });
 
 test('the longest windows and programs are bounded', () => {

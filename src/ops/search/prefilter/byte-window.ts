@@ -28,6 +28,13 @@ export function windowsOf(program: Program): ByteWindow[] {
   return windows.filter((window) => window.length > 0);
 }
 
+/** What every matching line begins with, if it is only there that a match can begin. */
+export function lineStartWindow(program: Program): ByteWindow | undefined {
+  if (program.code.length > LARGEST_PROGRAM || !new Walk(program).beginsLine()) return undefined;
+  const window = new Walk(program).windowFrom(undefined, new Set());
+  return window.length > 0 ? window : undefined;
+}
+
 /** Instructions times four, plus the number of bytes that are missing from the character it takes, if it has begun. */
 type Threads = Set<number>;
 
@@ -41,6 +48,13 @@ class Walk {
 
   constructor(program: Program) {
     this.#program = program;
+  }
+
+  /** Whether a match can begin at the beginning of a line alone. */
+  beginsLine(): boolean {
+    const threads: Threads = new Set();
+    this.#open(this.#program.start, threads);
+    return threads.size === 0 && !this.#ended;
   }
 
   /**

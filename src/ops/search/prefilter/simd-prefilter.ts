@@ -5,6 +5,11 @@ import { chanceOf, frequencyOf } from './byte-frequency.ts';
 import type { ByteWindow } from './byte-window.ts';
 import { type Finder, PATIENCE, type Plan, VAIN } from './prefilter.ts';
 
+const LF = 0x0a;
+
+/** In many texts all lines begin alike, so it is worth a try before all lines are looked at. */
+const AT_START = 1;
+
 /** What is scanned in the time of a miss. */
 const MISS_BYTES = 6;
 
@@ -14,6 +19,40 @@ export function planSimd(windows: readonly ByteWindow[], memory: SearchMemory): 
   let { cost } = tables;
   for (const window of windows) cost += VAIN * chanceOf(window.slice(0, MOST_PLACES).map(frequencyOf));
   return { cost, build: () => (region) => new SimdFinder(memory, tables, region) };
+}
+
+/** Finds lines that begin with what fits a window. */
+export function planSimdAtStart(window: ByteWindow, memory: SearchMemory): Plan {
+  const { cost, build } = planSimd([[[LF], ...window]], memory);
+  return {
+    cost: Math.min(cost, AT_START),
+    build: () => {
+      const prefilter = build();
+      return (region) => new LineStartFinder(region, prefilter(region));
+    },
+  };
+}
+
+class LineStartFinder implements Finder {
+  readonly #region: Buffer;
+  readonly #finder: Finder;
+
+  /** A finder of what begins with an LF. */
+  constructor(region: Buffer, finder: Finder) {
+    this.#region = region;
+    this.#finder = finder;
+  }
+
+  get spent(): number {
+    return this.#finder.spent;
+  }
+
+  next(from: number): number {
+    // Before the first line there is none.
+    if (from === 0 || this.#region[from - 1] !== LF) return from;
+    const at = this.#finder.next(from - 1);
+    return at === -1 ? -1 : at + 1;
+  }
 }
 
 class SimdFinder implements Finder {
