@@ -16,6 +16,8 @@ interface Options {
   readonly kernel: Kernel | undefined;
   /** False for a root's own descriptor, which outlives every Dir made of it. */
   readonly owned?: boolean;
+  /** The descriptor was opened for reading just now. */
+  readonly listable?: boolean;
 }
 
 /**
@@ -27,14 +29,17 @@ export class DescriptorDir extends Dir {
   readonly #base: string;
   readonly #kernel: Kernel | undefined;
   readonly #owned: boolean;
+  /** The descriptor can be read, and nobody has begun to: then its first listing takes no other. */
+  #listable: boolean;
   #closed = false;
 
-  constructor(fd: number, { kernel, owned = true }: Options) {
+  constructor(fd: number, { kernel, owned = true, listable = false }: Options) {
     super();
     this.fd = fd;
     this.#base = `${descriptors()}${fd}/`;
     this.#kernel = kernel;
     this.#owned = owned;
+    this.#listable = listable;
   }
 
   override share(): SharedDir | undefined {
@@ -57,6 +62,12 @@ export class DescriptorDir extends Dir {
     } catch (error) {
       throw fromSystem(error);
     }
+  }
+
+  override openDirToList(name: Name): DescriptorDir {
+    const fd = this.#openat(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    // A folder that may be entered but not read opens only in the other way.
+    return fd === undefined ? this.openDir(name) : new DescriptorDir(fd, { kernel: this.#kernel, listable: true });
   }
 
   override openToRead(name: Name): ReadableFile {
@@ -89,7 +100,10 @@ export class DescriptorDir extends Dir {
   }
 
   override *listInParts(all = false): Generator<Entry[], void, undefined> {
-    const fd = this.#openat('.', O_RDONLY | O_DIRECTORY);
+    this.#assertOpen();
+    const own = this.#listable;
+    this.#listable = false;
+    const fd = own ? this.fd : this.#openat('.', O_RDONLY | O_DIRECTORY);
     let found = fd === undefined ? undefined : this.#kernel?.getdents(fd);
     try {
       // Where the first read fails already, Node lists all of it, or says why that cannot be done.
@@ -99,12 +113,14 @@ export class DescriptorDir extends Dir {
           const entries: Entry[] = [];
           for (const entry of found) this.#add(entry, entries, all);
           yield entries;
+          // The number of a closed descriptor may be another folder's by now.
+          if (own) this.#assertOpen();
           found = this.#kernel?.getdents(fd);
         }
         if (found === undefined) throw new RingfenceError('io_error', { errno: 'EIO' });
       }
     } finally {
-      if (fd !== undefined) fs.closeSync(fd);
+      if (fd !== undefined && !own) fs.closeSync(fd);
     }
   }
 

@@ -69,6 +69,43 @@ onEveryBackend((open) => {
     expect(openDescriptors()).toBe(before);
   });
 
+  test('a folder that is opened to be listed lists as any other, again and again', async () => {
+    using box = open();
+    const names = Array.from({ length: 1_500 }, (_, i) => `${'long-'.repeat(20)}${i}`).sort();
+    for (const name of names) box.file(`folder/${name}`, 'x');
+    box.link('folder', 'link');
+    box.file('file', '');
+    using top = box.root.openDir(parseCallerPath('.'));
+    const before = openDescriptors();
+    {
+      using folder = top.openDirToList('folder');
+      const listed = () => folder.list().map(({ name }) => name);
+      // One listing is left in the middle.
+      for (const some of folder.listInParts()) {
+        expect(some.length).toBeGreaterThan(0);
+        break;
+      }
+      expect(listed().sort()).toEqual(names);
+      expect(listed().sort()).toEqual(names);
+      expect(folder.openToRead(names[0] as string)[Symbol.dispose]()).toBeUndefined();
+    }
+    {
+      using folder = top.openDirToList('folder');
+      expect(
+        folder
+          .list()
+          .map(({ name }) => name)
+          .sort(),
+      ).toEqual(names);
+    }
+    const refused = (name: string) => outcome((async () => top.openDirToList(name)[Symbol.dispose]())());
+    for (const name of ['link', 'file'])
+      expect(await refused(name)).toBe(await outcome((async () => top.openDir(name))()));
+    expect(await refused('nowhere')).toBe('not_found');
+    expect(() => top.openDirToList('folder/x')).toThrow('not a single file name');
+    expect(openDescriptors()).toBe(before);
+  });
+
   test('reads small regular files alone in one go, links never', () => {
     using box = open();
     box.file('plain', 'some content');

@@ -62,7 +62,7 @@ export class Trail implements Disposable {
     }
     let dir = known === undefined ? undefined : this.#touch(known);
     for (let next = missing.pop(); next !== undefined; next = missing.pop()) {
-      dir = dir === undefined ? this.#openStart() : dir.openDir(next.name);
+      dir = dir === undefined ? this.#openStart() : dir.openDirToList(next.name);
       this.#open.set(next, dir);
       if (this.#open.size > MAX_OPEN) this.#closeOldest();
     }
