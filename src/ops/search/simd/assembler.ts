@@ -76,10 +76,10 @@ export interface Func {
   readonly code: Code;
 }
 
-/** A module that imports `own.memory` and exports these functions. */
+/** A module that imports `own.pages` and exports these functions. */
 export function assemble(functions: readonly Func[]): Uint8Array {
   const types = functions.map(({ parameters }) => [0x60, parameters, ...Array(parameters).fill(I32), 1, I32]);
-  const imports = [[...name('own'), ...name('memory'), 2, 0, 1]];
+  const imports = [[...name('own'), ...name('pages'), 2, 0, 1]];
   const exports = functions.map((func, i) => [...name(func.name), 0, i]);
   const bodies = functions.map(({ locals, code }) => {
     const body = [locals.length, ...locals.flatMap((type) => [1, type]), ...code, 0x0b];

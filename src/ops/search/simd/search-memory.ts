@@ -129,7 +129,7 @@ function startSimd(): Simd | undefined {
   try {
     const module = new WebAssembly.Module(assemble(FUNCTIONS));
     const memory = new WebAssembly.Memory({ initial: Math.ceil((FRONT + BUFFERS * BUFFER_SPACE) / WASM_PAGE) });
-    const { exports } = new WebAssembly.Instance(module, { own: { memory } });
+    const { exports } = new WebAssembly.Instance(module, { own: { pages: memory } });
     const { buffer } = memory;
     const buffers = Array.from({ length: BUFFERS }, (_, i) =>
       Buffer.from(buffer, FRONT + i * BUFFER_SPACE, READ_BYTES),
