@@ -85,6 +85,24 @@ onEveryBackend((open) => {
     expect(await outcome(search(box, 'secret', { path: 'nowhere' }))).toBe('not_found');
   });
 
+  test('files of any size are searched in the same way', async () => {
+    using box = open();
+    // Read in one go, in several, and in parts.
+    for (const [name, lines] of Object.entries({ small: 1, medium: 30_000, large: 900_000 })) {
+      box.file(name, `\ufeffneedle 1\n${'some text\n'.repeat(lines)}  needle 2`);
+    }
+    const lines = (pattern: string) =>
+      search(box, pattern, { contextLines: 1 }).then(({ matches }) =>
+        matches.map(({ file, lineNumber, contextBefore }) => [file, lineNumber, contextBefore.join()]),
+      );
+    const first = ['large', 'medium', 'small'].map((file) => [file, 1, '']);
+    expect(await lines('^needle')).toEqual(first);
+    expect(await lines('^[m-o]e+d')).toEqual(first);
+    const last = Object.entries({ large: 900_002, medium: 30_002, small: 3 }).map((entry) => [...entry, 'some text']);
+    expect(await lines('(?i)NEEDLE.2')).toEqual(last);
+    expect(await lines('e 2$')).toEqual(last);
+  });
+
   test('special and binary files are left out, and a FIFO does not hang', async () => {
     using box = open();
     box.file('binary', 'needle\0');
