@@ -104,8 +104,8 @@ export class DescriptorDir extends Dir {
     const own = this.#listable;
     this.#listable = false;
     const fd = own ? this.fd : this.#openat('.', O_RDONLY | O_DIRECTORY);
-    let found = fd === undefined ? undefined : this.#kernel?.getdents(fd);
     try {
+      let found = fd === undefined ? undefined : this.#kernel?.getdents(fd);
       // Where the first read fails already, Node lists all of it, or says why that cannot be done.
       if (fd === undefined || found === undefined) yield super.list(all);
       else {
@@ -142,9 +142,10 @@ export class DescriptorDir extends Dir {
   }
 
   override hold(name: Name): Disposable | undefined {
+    const at = this.at(name);
     let fd: number;
     try {
-      fd = fs.openSync(this.at(name), O_PATH | O_NOFOLLOW);
+      fd = fs.openSync(at, O_PATH | O_NOFOLLOW);
     } catch {
       return undefined;
     }

@@ -29,16 +29,16 @@ export interface Entry {
   readonly type: EntryType;
 }
 
-/**
- * An open directory inside a root. Every method acts on entries of this very directory by a single name and never
- * follows a link in it, so a Dir that lies inside the root can only lead to what lies inside the root.
- * Raises the codes of `errno.ts`.
- */
 /** A directory that is open in another thread. */
 export interface SharedDir {
   readonly fd: number;
 }
 
+/**
+ * An open directory inside a root. Every method acts on entries of this very directory by a single name and never
+ * follows a link in it, so a Dir that lies inside the root can only lead to what lies inside the root.
+ * Raises the codes of `errno.ts`.
+ */
 export abstract class Dir implements Disposable {
   /** The host path of an entry, or of the directory itself for `.`. */
   protected abstract at(name: Name): HostPath | Buffer;

@@ -92,7 +92,7 @@ export class Root implements Disposable {
     return this.#turns.take(path.segments.join('/'), work);
   }
 
-  /** Does work that takes much memory after such work that was asked for before, so that it never takes more than once that. */
+  /** Does work that takes much memory, one at a time and in the order in which it was asked for. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     return this.#alone.take('', work);
   }
@@ -122,7 +122,7 @@ export class Root implements Disposable {
     return this.#located(path, () => this.#openDir(path.segments));
   }
 
-  /** A directory of this root that is open in another thread, to look at entries. Not to be used any more once it is closed there. */
+  /** A directory of this root that is open in another thread, to look at entries. What is found after it was closed there means nothing. */
   borrow({ fd }: SharedDir): Dir {
     return new DescriptorDir(fd, { kernel: this.#backend.kernel, owned: false });
   }

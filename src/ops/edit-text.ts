@@ -1,10 +1,10 @@
 import type { CallerPath, Root } from '../fence/index.ts';
-import type { Edited as Found } from './rewrite/change.ts';
+import type { EditPlace } from './rewrite/change.ts';
 import type { Insertion } from './rewrite/insert-between.ts';
 import type { Replacement } from './rewrite/replace-once.ts';
 import { type RewriteOptions, rewriteFile } from './rewrite-file.ts';
 
-export interface Edited extends Found {
+export interface Edited extends EditPlace {
   /** The whole file after the edit. */
   readonly content: Buffer;
 }

@@ -4,6 +4,7 @@ const FREE = 0;
 const TAKEN = 1;
 const FILLED = 2;
 const FAILED = 3;
+const GIVEN_UP = 4;
 
 /** What stands for each type in shared memory; nothing is there of an entry that is gone. */
 const TYPES: readonly (EntryType | undefined)[] = [undefined, 'file', 'directory', 'symlink', 'other'];
@@ -45,12 +46,22 @@ export class LookPart {
     return Atomics.compareExchange(this.#state, 0, FREE, TAKEN) === FREE;
   }
 
+  /** Takes it from one who failed, or who is gone. */
+  takeOver(): void {
+    Atomics.store(this.#state, 0, TAKEN);
+  }
+
+  /** Nobody needs it any more: who fills it in stops soon. */
+  giveUp(): void {
+    Atomics.store(this.#state, 0, GIVEN_UP);
+  }
+
   /** For whoever took it. Raises why an entry cannot be looked at; then another thread has to find out for itself. */
   fill(dir: Dir): void {
     const { names } = this.shared;
     let end = FAILED;
     try {
-      for (let at = 0; at < names.length; at += 1) {
+      for (let at = 0; at < names.length && Atomics.load(this.#state, 0) === TAKEN; at += 1) {
         const found = dir.brief(names[at] as string);
         this.#types[at] = TYPES.indexOf(found?.type);
         this.#sizes[at] = found?.size ?? 0;
@@ -58,19 +69,24 @@ export class LookPart {
       }
       end = FILLED;
     } finally {
-      Atomics.store(this.#state, 0, end);
+      Atomics.compareExchange(this.#state, 0, TAKEN, end);
       Atomics.notify(this.#state, 0);
     }
   }
 
-  /** Resolves when whoever took it is done, or after so long: true if it is filled in. */
-  async filled(milliseconds: number): Promise<boolean> {
-    const { value } = waitAsync(this.#state, 0, TAKEN, milliseconds);
-    await value;
+  /** Resolves when whoever took it is done with it, or after so long. */
+  async wait(milliseconds: number): Promise<void> {
+    // A wait like this does not keep the process from ending, though somebody needs what comes after it.
+    const alive = setTimeout(() => {}, milliseconds);
+    await waitAsync(this.#state, 0, TAKEN, milliseconds).value;
+    clearTimeout(alive);
+  }
+
+  get isFilled(): boolean {
     return Atomics.load(this.#state, 0) === FILLED;
   }
 
-  get failed(): boolean {
+  get hasFailed(): boolean {
     return Atomics.load(this.#state, 0) === FAILED;
   }
 

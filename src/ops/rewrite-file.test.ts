@@ -77,22 +77,25 @@ test('a search for a hunk that is not quick goes on elsewhere', async () => {
   await expect(patch(box, 'f', text)).rejects.toMatchObject({ code: 'patch_failed', details: { problem } });
 });
 
-test('large rewrites of several files at once all land, with one thread more at a time', async () => {
-  using box = new Sandbox('procfd');
-  const names = ['a', 'b', 'c', 'd'];
-  for (const name of names) box.file(name, large('new'));
-  await patch(box, 'a', change('new', 'line 0'));
-  const before = countThreads();
-  let most = before;
-  const watch = setInterval(() => {
-    most = Math.max(most, countThreads());
-  }, 2);
-  await Promise.all(names.map((name) => patch(box, name, change(name === 'a' ? 'line 0' : 'new', `file ${name}`))));
-  clearInterval(watch);
-  expect(most - before).toBeLessThanOrEqual(1);
-  for (const name of names) expect(box.text(name) === large(`file ${name}`)).toBe(true);
-  expect(box.tree()).toEqual(names);
-});
+test.runIf(process.platform === 'linux')(
+  'large rewrites of several files at once all land, with one thread more at a time',
+  async () => {
+    using box = new Sandbox('procfd');
+    const names = ['a', 'b', 'c', 'd'];
+    for (const name of names) box.file(name, large('new'));
+    await patch(box, 'a', change('new', 'line 0'));
+    const before = countThreads();
+    let most = before;
+    const watch = setInterval(() => {
+      most = Math.max(most, countThreads());
+    }, 2);
+    await Promise.all(names.map((name) => patch(box, name, change(name === 'a' ? 'line 0' : 'new', `file ${name}`))));
+    clearInterval(watch);
+    expect(most - before).toBeLessThanOrEqual(1);
+    for (const name of names) expect(box.text(name) === large(`file ${name}`)).toBe(true);
+    expect(box.tree()).toEqual(names);
+  },
+);
 
 test('what somebody else does to a large file meanwhile is not lost', async () => {
   using box = new Sandbox('procfd');

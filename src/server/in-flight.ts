@@ -1,7 +1,7 @@
 /**
  * What comes and goes with every call, in no order. A Set or a Map would do, were it not for V8: a table that it outgrew goes on
  * pointing at the next, so once one of them has grown old, all that follow it stay, with what was in them, until the next
- * collection of all memory. Of fifty reads at once, a fifth of the time went into that.
+ * collection of all memory. Of fifty reads at once, that took a fifth of the time.
  */
 export class InFlight<T> {
   readonly #all: T[] = [];

@@ -185,6 +185,33 @@ test.each([
   expect([output.writes.length, closes()]).toEqual([1, 1]);
 });
 
+test('of many lines in one chunk a few are heard in a turn, in order, and no more is taken in meanwhile', async () => {
+  const { input, transport, messages } = await connected();
+  const all = Array.from({ length: 100 }, (_, id) => ping(id));
+  input.write(all.map((_, id) => line(id)).join(''));
+  await turn();
+  expect([transport.behind, input.isPaused()]).toEqual([true, true]);
+  expect(messages.length).toBeLessThan(50);
+  input.write(line(100));
+  for (let turns = 0; transport.behind && turns < 100; turns += 1) await turn();
+  await turn();
+  expect(messages).toEqual([...all, ping(100)]);
+  expect(input.isPaused()).toBe(false);
+});
+
+test('closing with lines unheard hears none of them', async () => {
+  const { input, transport, messages } = await connected();
+  input.write(Array.from({ length: 100 }, (_, id) => line(id)).join(''));
+  await turn();
+  const heard = messages.length;
+  await transport.close();
+  await turn();
+  await turn();
+  expect(heard).toBeLessThan(100);
+  expect(messages).toHaveLength(heard);
+  expect(input.isPaused()).toBe(true);
+});
+
 test('closing writes what was sent, and hears no more', async () => {
   const { output, receive, transport, messages, closes } = await connected();
   void transport.send(ping(1));

@@ -35,6 +35,7 @@ export class StdioTransport implements Wire {
   #skipping = false;
   /** How many lines were heard in this turn, and those that wait for theirs. */
   #heard = 0;
+  #listens = false;
   readonly #unheard: Buffer[] = [];
   /** Answers of one turn of the event loop after the first, which go out together: a write costs more than a small answer. */
   #waiting = '';
@@ -60,6 +61,7 @@ export class StdioTransport implements Wire {
   }
 
   async start(): Promise<void> {
+    this.#listens = true;
     this.#input.on('data', this.#read);
     this.#input.once('end', this.#finish);
   }
@@ -85,6 +87,8 @@ export class StdioTransport implements Wire {
   }
 
   async close(): Promise<void> {
+    this.#listens = false;
+    this.#unheard.length = 0;
     this.#input.off('data', this.#read).off('end', this.#finish);
     this.#input.pause();
     // What cannot be written any more has been reported to those who sent it.
@@ -168,12 +172,16 @@ export class StdioTransport implements Wire {
       this.#line(line);
       return;
     }
-    if (this.#unheard.push(line) === 1) setImmediate(this.#hearMore);
+    if (this.#unheard.push(line) > 1) return;
+    // What has come is heard before more is taken in.
+    this.#input.pause();
+    setImmediate(this.#hearMore);
   }
 
   readonly #hearMore = (): void => {
     for (const line of this.#unheard.splice(0, LINES_A_TURN)) this.#line(line);
     if (this.#unheard.length > 0) setImmediate(this.#hearMore);
+    else if (this.#listens) this.#input.resume();
   };
 
   #line(line: Buffer): void {

@@ -1,3 +1,5 @@
+import { inQuotes } from './json-pieces.ts';
+
 /** The most that the server lets through, well below the 10 MiB at which stdio clients drop the connection. */
 export const MAX_RESULT_BYTES = 8 * 1024 * 1024;
 
@@ -24,9 +26,9 @@ const QUOTES = 6;
  * text is JSON once more (`\n`, then `\\n`), or the content as it is, which may have line numbers.
  */
 const COSTS = {
-  json: costs((character) => inJson(character).length + inJson(inJson(character)).length),
-  plain: costs((character) => 2 * inJson(character).length),
-  numbered: costs((character) => 2 * inJson(character).length + (character === '\n' ? NUMBER_BYTES : 0)),
+  json: costs((character) => inQuotes(character).length + inQuotes(inQuotes(character)).length),
+  plain: costs((character) => 2 * inQuotes(character).length),
+  numbered: costs((character) => 2 * inQuotes(character).length + (character === '\n' ? NUMBER_BYTES : 0)),
 };
 
 /**
@@ -117,11 +119,6 @@ function textBytes(text: string): number {
 /** A byte beyond ASCII is never escaped. */
 function costs(cost: (character: string) => number): Uint8Array {
   return Uint8Array.from({ length: 0x100 }, (_, byte) => (byte < 0x80 ? cost(String.fromCharCode(byte)) : 2));
-}
-
-/** A text as it stands in a JSON string. */
-function inJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }
 
 /** Where the character begins that has a byte at this place. */

@@ -17,6 +17,7 @@ export interface Place {
  * it only stops a patch and a file made to be slow, which then fail as if not found.
  */
 const SEARCH_BUDGET = 20_000_000;
+
 /**
  * Finds where hunks go, in order, none overlapping. Every old line must be there; only the position may be off. The
  * stated position, moved by as much as the hunk before was off, wins if it fits. Else the nearest place that fits does,

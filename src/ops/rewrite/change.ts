@@ -3,9 +3,9 @@ import type { PatchOptions } from '../patch/quick.ts';
 import { type Insertion, insertBetween } from './insert-between.ts';
 import { type Replacement, replaceOnce } from './replace-once.ts';
 
-const SMALL_PATCHED_BYTES = 1024 * 1024;
+const SMALL_PATCHED = 1024 * 1024;
 /** Less, since to count the lines of a file, or a text in it, takes longer the more there are. */
-const SMALL_EDITED_BYTES = 256 * 1024;
+const SMALL_EDITED = 256 * 1024;
 
 /** What is to become of a file's content, said so that it can be sent to another thread. */
 export type Change =
@@ -19,15 +19,15 @@ export interface Changed<R> {
   readonly result: R;
 }
 
-export interface Edited {
+export interface EditPlace {
   /** The line, from 1, on which the new text starts. */
   readonly line: number;
 }
 
 interface Results {
   patch: { readonly hunksApplied: number };
-  replace: Edited;
-  insert: Edited;
+  replace: EditPlace;
+  insert: EditPlace;
 }
 
 export type ResultOf<C extends Change> = Results[C['kind']];
@@ -49,7 +49,7 @@ function make(original: Buffer | undefined, change: Change, options?: PatchOptio
 
 /** Whether that may be made in some milliseconds; if not, a patch may still turn out as `NotQuick`. */
 export function isSmall(size: number, change: Change): boolean {
-  if (change.kind === 'patch') return size + change.patch.length <= SMALL_PATCHED_BYTES;
+  if (change.kind === 'patch') return size + change.patch.length <= SMALL_PATCHED;
   const added = change.kind === 'insert' ? change.text.length : change.oldText.length + change.newText.length;
-  return size + added <= SMALL_EDITED_BYTES;
+  return size + added <= SMALL_EDITED;
 }

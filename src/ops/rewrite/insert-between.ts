@@ -2,7 +2,7 @@ import { RingfenceError } from '../../errors.ts';
 import { textToBytes } from '../content.ts';
 import { lineAt } from '../find-occurrences.ts';
 import { assertText } from './assert-text.ts';
-import type { Changed, Edited } from './change.ts';
+import type { Changed, EditPlace } from './change.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -20,7 +20,7 @@ export interface Insertion {
 }
 
 /** Puts text between two lines of a file; a byte order mark stays in front, every other byte stays. */
-export function insertBetween(original: Buffer | undefined, { after, text, as }: Insertion): Changed<Edited> {
+export function insertBetween(original: Buffer | undefined, { after, text, as }: Insertion): Changed<EditPlace> {
   const added = textToBytes(text, 'text');
   assertText(original);
   const position = endOfLine(original, after, as);

@@ -2,7 +2,7 @@ import { RingfenceError } from '../../errors.ts';
 import { textToBytes } from '../content.ts';
 import { findOccurrences } from '../find-occurrences.ts';
 import { assertText } from './assert-text.ts';
-import type { Changed, Edited } from './change.ts';
+import type { Changed, EditPlace } from './change.ts';
 
 export interface Replacement {
   /** Has to be in the file exactly once. */
@@ -12,7 +12,7 @@ export interface Replacement {
 }
 
 /** Replaces a text that a file holds exactly once; every other byte stays. */
-export function replaceOnce(original: Buffer | undefined, { oldText, newText }: Replacement): Changed<Edited> {
+export function replaceOnce(original: Buffer | undefined, { oldText, newText }: Replacement): Changed<EditPlace> {
   const added = textToBytes(newText, 'newText');
   assertText(original);
   // A lone surrogate would become U+FFFD, which may well be in the file.

@@ -52,3 +52,12 @@ test('where a match is longer than what may be shown, its end is shown', () => {
   const { text, cut } = excerptAround(bytes, { start: 0, at: 50_001, end: 100_002 }, pattern);
   expect({ text, cut }).toEqual({ text: `${'b'.repeat(500)}c${'d'.repeat(1_499)}`, cut: true });
 });
+
+test('of a very long line that begins within a character, nothing of the line before is shown', () => {
+  const pattern = compileLinePattern({ pattern: 'MATCH', literal: false, caseInsensitive: false });
+  const long = Buffer.concat([Buffer.from([0x80, 0x80]), Buffer.from(`MATCH${'x'.repeat(20_000)}`)]);
+  const bytes = Buffer.concat([Buffer.from('before\n'), long]);
+  const { text } = excerptAround(bytes, { start: 7, at: 9, end: bytes.length }, pattern);
+  expect(text).not.toContain('\n');
+  expect(text).toContain('MATCH');
+});

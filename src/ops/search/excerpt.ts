@@ -38,7 +38,7 @@ export function excerptAround(bytes: Buffer, { start, at, end }: MatchedLine, pa
     const line = bytes.toString('utf8', start, end);
     return excerpt(line, line.length <= MAX_SHOWN ? 0 : pattern.positionIn(line));
   }
-  const from = characterStart(bytes, Math.max(start, at - MAX_SHOWN_BYTES));
+  const from = Math.max(start, characterStart(bytes, Math.max(start, at - MAX_SHOWN_BYTES)));
   const to = Math.min(end, at + MAX_SHOWN_BYTES);
   const part = bytes.toString('utf8', from, to === end ? end : characterStart(bytes, to));
   const place = pattern.positionIn(part) ?? bytes.toString('utf8', from, at).length;

@@ -10,8 +10,9 @@ import { WorkerThread } from './worker-thread.ts';
 const MOST_WORKERS = 8;
 
 /**
- * Worker threads that search, shared by all searches. They start with the first search and stay; while idle they do
- * not keep the process alive. A worker that crashes fails the searches it was part of and is replaced.
+ * Worker threads for searches, which also look at the entries of large folders. They start when they are first needed and
+ * stay; while idle they do not keep the process alive. A worker that crashes fails the searches it was part of and is
+ * replaced.
  */
 export class SearchPool {
   readonly size: number;
@@ -32,13 +33,13 @@ export class SearchPool {
     return new Search({ number: this.#searches, spec, pick: () => this.#leastBusy() });
   }
 
-  /** Has entries looked at by a worker that has nothing else to do. False if there is none; there may be one the next time. */
-  lookAt(request: LookRequest): boolean {
-    if (this.#closed) return false;
-    const idle = this.#threads.find((thread) => thread.isReady && thread.load === 0);
+  /** Has entries looked at by a worker that is not searching. Undefined if there is none; there may be one the next time. */
+  lookAt(request: LookRequest): WorkerThread | undefined {
+    if (this.#closed) return undefined;
+    const idle = this.#idle();
     if (idle === undefined && this.#threads.length === 0) this.#start();
     idle?.tell({ type: 'look', ...request });
-    return idle !== undefined;
+    return idle;
   }
 
   /** Ends all workers; searches under way are `cancelled`. */
@@ -50,12 +51,16 @@ export class SearchPool {
   /** Whoever is idle; else work goes to those who are ready, and not to one that takes longer to start than to do it. */
   #leastBusy(): WorkerThread {
     if (this.#closed) throw new RingfenceError('cancelled', {});
-    const idle = this.#threads.find((thread) => thread.isReady && thread.load === 0);
+    const idle = this.#idle();
     if (idle !== undefined) return idle;
     if (this.#threads.length < this.size) this.#start();
     const ready = this.#threads.filter((thread) => thread.isReady);
     const able = ready.length > 0 ? ready : this.#threads;
     return able.reduce((least, thread) => (thread.load < least.load ? thread : least));
+  }
+
+  #idle(): WorkerThread | undefined {
+    return this.#threads.find((thread) => thread.isReady && thread.load === 0);
   }
 
   #start(): void {

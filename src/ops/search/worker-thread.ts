@@ -35,6 +35,11 @@ export class WorkerThread {
     return this.#isReady;
   }
 
+  /** It is gone, and what it had begun is not done. */
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
+  }
+
   /** How many tasks it has not answered yet. */
   get load(): number {
     return this.#waiting.size;

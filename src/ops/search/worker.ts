@@ -44,9 +44,9 @@ function run({ search, id, task }: Request & { type: 'task' }): void {
 
 function look({ root, dir, part: shared }: LookRequest): void {
   const part = new LookPart(shared);
-  if (!part.take()) return;
   try {
-    part.fill(rootOf(root).borrow(dir));
+    const borrowed = rootOf(root).borrow(dir);
+    if (part.take()) part.fill(borrowed);
   } catch {
     // Who asked finds out for itself.
   }

@@ -39,7 +39,7 @@ interface Way {
   readonly both: (...operands: wasm.Code[]) => wasm.Code;
 }
 
-/** A byte belongs at a place if, with the bits of one table cleared, it is what the other says. */
+/** A byte belongs at a place if those of its bits that one table has are what the other says. */
 const byMask: Way = {
   belong: (place) => wasm.bytesEqual(wasm.andBytes(get(BYTES), get(table(place, 0))), get(table(place, 1))),
   both: wasm.andBytes,
@@ -106,7 +106,6 @@ function finder(name: string, { belong, both }: Way): wasm.Func {
       wasm.leaveIf(wasm.isLess(tee(FROM, wasm.add(get(FROM), number(STEP))), get(TO)), 0),
     ),
     finish(get(FROM)),
-    get(FROM),
   ].flat();
   const locals = [I32, I32, I32, I32, V128, V128, V128, ...Array<number>(2 * PLACES).fill(V128)];
   return { name, parameters: 7, locals, code };

@@ -58,17 +58,13 @@ export class SearchMemory {
     this.#free = this.#simd?.buffers ?? [];
   }
 
-  get hasSimd(): boolean {
-    return this.#simd !== undefined;
-  }
-
   /** A buffer of `READ_BYTES` that nobody else uses until it is given back. */
   take(root: Root): Buffer {
     return this.#free.pop() ?? root.allocate(READ_BYTES);
   }
 
   giveBack(buffer: Buffer): void {
-    if (this.holds(buffer) || this.#free.length < BUFFERS) this.#free.push(buffer);
+    if (this.holds(buffer) || (this.#simd === undefined && this.#free.length < BUFFERS)) this.#free.push(buffer);
   }
 
   /** Whether 16 bytes can be compared at once there. */
