@@ -61,3 +61,18 @@ test('of a very long line that begins within a character, nothing of the line be
   expect(text).not.toContain('\n');
   expect(text).toContain('MATCH');
 });
+
+test.each([
+  ['.*needle', `S${'x'.repeat(20_000)}`],
+  ['^.*needle', `S${'x'.repeat(20_000)}`],
+  ['x+needle', `S${'x'.repeat(20_000)}`],
+  ['\\bneedle', `${'x'.repeat(11_999)}needle ${'x'.repeat(7_994)} `],
+])('of a very long line, a match is shown and not what only looks like one where it is cut: %s', (source, before) => {
+  const pattern = compileLinePattern({ pattern: source, literal: false, caseInsensitive: false });
+  const bytes = Buffer.from(`${before}needle${'y'.repeat(20_000)}`);
+  for (const shift of [0, 1, 2, 3, 4, 5, 6]) {
+    const at = before.length + shift;
+    const { text } = excerptAround(bytes, { start: 0, at, end: bytes.length }, pattern);
+    expect(text).toContain('needley');
+  }
+});

@@ -41,8 +41,11 @@ export function excerptAround(bytes: Buffer, { start, at, end }: MatchedLine, pa
   const from = Math.max(start, characterStart(bytes, Math.max(start, at - MAX_SHOWN_BYTES)));
   const to = Math.min(end, at + MAX_SHOWN_BYTES);
   const part = bytes.toString('utf8', from, to === end ? end : characterStart(bytes, to));
-  const place = pattern.positionIn(part) ?? bytes.toString('utf8', from, at).length;
-  return { text: excerpt(part, place).text, cut: true };
+  const within = bytes.toString('utf8', from, at).length;
+  // What looks like a match in the part may be none in the line, or begin too far ahead of what is surely one.
+  const begin = pattern.positionIn(part) ?? within;
+  const isNear = begin <= within && within - begin < MAX_SHOWN - LEAD;
+  return { text: excerpt(part, isNear ? begin : within).text, cut: true };
 }
 
 interface Locator {
