@@ -71,6 +71,26 @@ test('what is new does not wait for the end of what takes long', async () => {
   while (running > 0) await turn();
 });
 
+test('a turn may be made short', async () => {
+  const pace = new Pace();
+  let steps = 0;
+  const long = (async () => {
+    for (; steps < 30; steps += 1) {
+      work(1);
+      await pace.goOn();
+    }
+  })();
+  const counts: number[] = [];
+  while (steps < 30) {
+    const before = steps;
+    pace.hasten();
+    await turn();
+    counts.push(steps - before);
+  }
+  await long;
+  expect(Math.max(...counts.slice(1))).toBeLessThanOrEqual(2);
+});
+
 test('one that comes while others wait does not overtake them', async () => {
   const pace = new Pace();
   const begun: number[] = [];

@@ -1,6 +1,8 @@
 /** How long work may take in one turn of the event loop, and how long one that goes on may take of that, in milliseconds. */
 const TURN_MS = 5;
 const SLICE_MS = 3;
+/** The same for a turn in which others are to be heard at once. */
+const SHORT_TURN_MS = 1;
 /** How many may begin in a turn before the first of them has shown how long it takes. */
 const AT_ONCE = 16;
 
@@ -16,6 +18,7 @@ export class Pace {
   #turnEnd: number | undefined;
   #sliceEnd = 0;
   #begun = 0;
+  #hasty = false;
 
   /** To be awaited before something begins. Undefined if it may at once. */
   begin(): Promise<void> | undefined {
@@ -31,13 +34,19 @@ export class Pace {
     return this.#hasTime() ? undefined : new Promise((resolve) => void this.#old.push(resolve));
   }
 
+  /** Makes the next turn a short one. */
+  hasten(): void {
+    this.#hasty = true;
+  }
+
   #hasTime(): boolean {
     if (this.#turnEnd === undefined) this.#openTurn();
     return performance.now() < this.#sliceEnd;
   }
 
   #openTurn(): void {
-    this.#turnEnd = performance.now() + TURN_MS;
+    this.#turnEnd = performance.now() + (this.#hasty ? SHORT_TURN_MS : TURN_MS);
+    this.#hasty = false;
     this.#sliceEnd = this.#turnEnd;
     this.#begun = 0;
     setImmediate(this.#nextTurn);

@@ -93,6 +93,8 @@ export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: H
   );
   server.listen(options.port, options.host.replace(/^\[(.*)\]$/, '$1'));
   await once(server, 'listening');
+  // In a turn of the event loop one connection is accepted, and more may be waiting.
+  server.on('connection', () => service.pace.hasten());
   // Such as EMFILE: the connection is lost, those that are open are not.
   server.on('error', (error) => service.logger.warn({ error: trace(error) }, 'connection not accepted'));
 

@@ -96,6 +96,18 @@ test.each([
   expect(JSON.parse(output.writes.join(''))).toMatchObject({ id: null, error: { code: expect.any(Number) } });
 });
 
+test.each([
+  ['params that are null', { method: 'tools/call', params: null }],
+  ['params that are a text', { method: 'tools/call', params: 'x' }],
+  ['a method that is a number', { method: 5 }],
+  ['neither method nor result', {}],
+])('a request with %s is refused by its id', async (_, wrong) => {
+  const { receive, messages, output } = await connected();
+  await receive(`${JSON.stringify({ jsonrpc: '2.0', id: 7, ...wrong })}\n`, line(1));
+  expect(messages).toEqual([ping(1)]);
+  expect(JSON.parse(output.writes.join(''))).toMatchObject({ id: 7, error: { code: -32600 } });
+});
+
 test('the messages of a batch are heard one by one', async () => {
   const { receive, messages, errors } = await connected();
   await receive(`[${line(1).trim()},${line(2).trim()}]\n`);
@@ -197,6 +209,24 @@ test('of many lines in one chunk a few are heard in a turn, in order, and no mor
   await turn();
   expect(messages).toEqual([...all, ping(100)]);
   expect(input.isPaused()).toBe(false);
+});
+
+test('a client that is far behind with reading is not heard until it has read, and gets every answer', async () => {
+  const { input, output, transport, messages } = await connected({ slow: true });
+  const long = 'x'.repeat(5 * MIB);
+  transport.onmessage = (message) => {
+    messages.push(message);
+    transport.post(JSON.stringify({ ...message, long }));
+  };
+  input.write(Array.from({ length: 40 }, (_, id) => line(id)).join(''));
+  for (let turns = 0; turns < 20; turns += 1) await turn();
+  expect(messages.length).toBeGreaterThan(8);
+  expect(messages.length).toBeLessThan(30);
+  for (let turns = 0; (messages.length < 40 || output.writableLength > 0) && turns < 500; turns += 1) {
+    output.take();
+    await turn();
+  }
+  expect(output.ids).toEqual(Array.from({ length: 40 }, (_, id) => id));
 });
 
 test('closing with lines unheard hears none of them', async () => {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
-import { bytesOf, type Json, joined } from '../tools/json-pieces.ts';
+import { type Json, joined } from '../tools/json-pieces.ts';
 import { hasRoom } from './has-room.ts';
 import type { Wire } from './lane/sdk-side.ts';
 
@@ -14,8 +14,10 @@ const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 /** How many lines of stdin are heard before others have a turn. */
 const LINES_A_TURN = 8;
-/** More waiting output than this goes out before the turn ends. */
+/** More output than this goes out before the turn ends. */
 const GATHER_LENGTH = 32 * 1024;
+/** A client that has more than this to read is not heard until it has read. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 const OUTPUT_CLOSED = 'the output is closed';
 
 /**
@@ -38,7 +40,10 @@ export class StdioTransport implements Wire {
   #listens = false;
   readonly #unheard: Buffer[] = [];
   /** Answers of one turn of the event loop after the first, which go out together: a write costs more than a small answer. */
-  #waiting = '';
+  #gathered = '';
+  /** What the output is to get next. */
+  #kept: Buffer[] = [];
+  #keptBytes = 0;
   #written: Promise<void> | undefined;
 
   /** Resolves when the connection is over. */
@@ -76,14 +81,30 @@ export class StdioTransport implements Wire {
   post(json: Json): void {
     if (!this.#output.writable) return;
     if (this.#written === undefined) {
-      this.#written = this.#write(joined(json, '\n'));
+      this.#keep(joined(json, '\n'));
+      this.#written = this.#write();
       this.#written.catch(() => {});
-      return;
+    } else if (typeof json === 'string') {
+      this.#gathered += `${json}\n`;
+      if (this.#gathered.length > GATHER_LENGTH) this.#passOn();
+    } else {
+      this.#passOn();
+      this.#keep(joined(json, '\n'));
     }
-    this.#waiting += `${typeof json === 'string' ? json : bytesOf(json)}\n`;
-    // The reader can be at work on these while the others are made.
-    if (this.#waiting.length > GATHER_LENGTH && !this.#output.writableNeedDrain)
-      this.#output.write(Buffer.from(this.#taken()));
+  }
+
+  /** The reader can be at work on what was gathered while more is made. */
+  #passOn(): void {
+    if (this.#gathered !== '') this.#keep(this.#gathered);
+    this.#gathered = '';
+    if (!this.#output.writableNeedDrain) this.#hand();
+  }
+
+  #keep(text: Json): void {
+    for (const bytes of typeof text === 'string' ? [Buffer.from(text)] : text) {
+      this.#kept.push(bytes);
+      this.#keptBytes += bytes.length;
+    }
   }
 
   async close(): Promise<void> {
@@ -97,36 +118,38 @@ export class StdioTransport implements Wire {
     this.onclose?.();
   }
 
-  async #write(text: Json): Promise<void> {
-    let next = text;
+  async #write(): Promise<void> {
     try {
       for (;;) {
-        if (!this.#hand(next)) await hasRoom(this.#output);
+        this.#hand();
+        if (this.#output.writableNeedDrain) await hasRoom(this.#output);
         else await new Promise((resolve) => setImmediate(resolve));
         if (!this.#output.writable) throw new Error(OUTPUT_CLOSED);
-        if (this.#waiting === '') return;
-        next = this.#taken();
+        if (this.#gathered !== '') this.#keep(this.#gathered);
+        this.#gathered = '';
+        if (this.#kept.length === 0) return;
       }
     } finally {
-      this.#waiting = '';
+      this.#gathered = '';
+      this.#kept = [];
+      this.#keptBytes = 0;
       this.#written = undefined;
     }
   }
 
-  /** False if the output has enough for now. */
-  #hand(text: Json): boolean {
-    if (typeof text === 'string') return this.#output.write(Buffer.from(text));
-    let more = true;
+  /** Hands all that is kept to the output. */
+  #hand(): void {
     this.#output.cork();
-    for (const piece of text) more = this.#output.write(piece);
+    for (const bytes of this.#kept) this.#output.write(bytes);
     this.#output.uncork();
-    return more;
+    this.#kept = [];
+    this.#keptBytes = 0;
   }
 
-  #taken(): string {
-    const text = this.#waiting;
-    this.#waiting = '';
-    return text;
+  /** The client is far behind with reading. */
+  #isFull(): boolean {
+    const { writable, writableLength } = this.#output;
+    return writable && writableLength + this.#keptBytes > MAX_UNREAD_BYTES;
   }
 
   readonly #read = (chunk: Buffer): void => {
@@ -167,7 +190,7 @@ export class StdioTransport implements Wire {
    * calls make at the same time would have to be kept until the last of them is.
    */
   #hear(line: Buffer): void {
-    if (this.#unheard.length === 0 && this.#heard < LINES_A_TURN) {
+    if (this.#unheard.length === 0 && this.#heard < LINES_A_TURN && !this.#isFull()) {
       this.#heard += 1;
       this.#line(line);
       return;
@@ -179,6 +202,10 @@ export class StdioTransport implements Wire {
   }
 
   readonly #hearMore = (): void => {
+    if (this.#isFull()) {
+      void hasRoom(this.#output).then(() => setImmediate(this.#hearMore));
+      return;
+    }
     for (const line of this.#unheard.splice(0, LINES_A_TURN)) this.#line(line);
     if (this.#unheard.length > 0) setImmediate(this.#hearMore);
     else if (this.#listens) this.#input.resume();
@@ -197,7 +224,7 @@ export class StdioTransport implements Wire {
     // Some older clients send several messages as one array.
     for (const message of Array.isArray(parsed) ? parsed : [parsed]) {
       if (isMessage(message)) this.onmessage?.(message);
-      else this.#refuse(INVALID_REQUEST, 'Invalid request: not a JSON-RPC 2.0 message');
+      else this.#refuse(INVALID_REQUEST, 'Invalid request: not a JSON-RPC 2.0 message', idOf(message));
     }
   }
 
@@ -208,6 +235,15 @@ export class StdioTransport implements Wire {
   }
 }
 
+/** Whether it has the form of one, so that whoever gets it answers it. */
 function isMessage(value: unknown): value is JSONRPCMessage {
-  return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
+  if (typeof value !== 'object' || value === null || !('jsonrpc' in value) || value.jsonrpc !== '2.0') return false;
+  const { method, params } = value as { method?: unknown; params?: unknown };
+  if (method === undefined) return 'result' in value || 'error' in value;
+  return typeof method === 'string' && (params === undefined || (typeof params === 'object' && params !== null));
+}
+
+function idOf(message: unknown): unknown {
+  const { id } = (message ?? {}) as { id?: unknown };
+  return typeof id === 'string' || Number.isSafeInteger(id) ? id : null;
 }

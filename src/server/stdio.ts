@@ -7,7 +7,7 @@ import type { Service, Shared } from './service.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
 /** How long calls may go on after the client closed its end, so that a script's piped requests are still answered. */
-const AFTER_INPUT_MS = 1_000;
+const AFTER_INPUT_MS = 5_000;
 /** Time to hand out the last answers: a client that keeps its end open but reads no more must not keep us from ending. */
 const LAST_ANSWERS_MS = 5_000;
 
