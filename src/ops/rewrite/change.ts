@@ -3,9 +3,9 @@ import type { PatchOptions } from '../patch/quick.ts';
 import { type Insertion, insertBetween } from './insert-between.ts';
 import { type Replacement, replaceOnce } from './replace-once.ts';
 
+/** Characters that a few milliseconds suffice for; what a patch is made of takes more of them than a text that is replaced. */
 const SMALL_PATCHED = 1024 * 1024;
-/** Less, since to count the lines of a file, or a text in it, takes longer the more there are. */
-const SMALL_EDITED = 256 * 1024;
+const SMALL_EDITED = 2 * 1024 * 1024;
 
 /** What is to become of a file's content, said so that it can be sent to another thread. */
 export type Change =
