@@ -15,7 +15,7 @@ const INVALID_REQUEST = -32600;
 /** How many lines of stdin are heard before others have a turn. */
 const LINES_A_TURN = 8;
 /** More output than this goes out before the turn ends. */
-const GATHER_LENGTH = 32 * 1024;
+const GATHER_LENGTH = 64 * 1024;
 /** A client that has more than this to read is not heard until it has read. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 const OUTPUT_CLOSED = 'the output is closed';
@@ -139,9 +139,10 @@ export class StdioTransport implements Wire {
 
   /** Hands all that is kept to the output. */
   #hand(): void {
-    this.#output.cork();
-    for (const bytes of this.#kept) this.#output.write(bytes);
-    this.#output.uncork();
+    const kept = this.#kept;
+    if (kept.length > 1) this.#output.cork();
+    for (const bytes of kept) this.#output.write(bytes);
+    if (kept.length > 1) this.#output.uncork();
     this.#kept = [];
     this.#keptBytes = 0;
   }
