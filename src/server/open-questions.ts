@@ -35,6 +35,13 @@ export class OpenQuestions {
     this.#open.set(id, { answered, settle });
   }
 
+  /** Notes that a question is put now. False, and nothing done, if somebody else has put it already. */
+  claim(id: string, timeoutMs: number): boolean {
+    if (this.#open.has(id)) return false;
+    this.put(id, timeoutMs);
+    return true;
+  }
+
   answer(id: string, answer: SampleAnswer): void {
     this.#open.get(id)?.settle(answer);
   }

@@ -178,6 +178,15 @@ test('of two calls of one principal with the same question the second waits for 
   expect((await second).text).toContain('fine');
 });
 
+test('calls that come at the same time ask once', async () => {
+  const all = [1, 2, 3].map(() => round({ token: 'one' }));
+  const { key, requestState } = await Promise.race(all);
+  await round({ token: 'one', requestState, inputResponses: { [key]: said('fine') } });
+  const answers = await Promise.all(all);
+  expect(answers.filter(({ result }) => result.resultType === 'input_required')).toHaveLength(1);
+  expect(answers.filter(({ text }) => text?.includes('fine'))).toHaveLength(2);
+});
+
 test('it asks for itself when the first one’s answer stays away', async () => {
   const args = { timeout_ms: 3_000 };
   await round({ token: 'one', args });

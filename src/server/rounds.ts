@@ -127,7 +127,7 @@ export class Round {
         this.#open.answer(id, answer);
         return answer;
       }
-    } else if (this.client.kind !== 'anonymous') {
+    } else if (this.client.kind !== 'anonymous' && !this.#open.claim(id, options.timeoutMs)) {
       // Only half of the time, so that there is some left to ask after all.
       const answer = await this.#open.wait(id, options.timeoutMs / 2, options.signal);
       if (options.signal !== undefined) throwIfAborted(options.signal);
