@@ -25,6 +25,14 @@ export function base64ToBytes(text: string, argument: string): Buffer {
   return bytes;
 }
 
+/** The offset itself, or up to three before it where it would split a character of UTF-8. */
+export function characterStart(bytes: Buffer, at: number): number {
+  const least = Math.max(0, at - 3);
+  let start = at;
+  while (start > least && ((bytes[start] as number) & 0xc0) === 0x80) start -= 1;
+  return start;
+}
+
 /** Whether a file counts as binary: a NUL in its first 8 KB. */
 export function looksBinary(head: Buffer): boolean {
   return head.subarray(0, BINARY_SNIFF_BYTES).includes(0);

@@ -1,3 +1,4 @@
+import { characterStart } from '../ops/content.ts';
 import { inQuotes } from './json-pieces.ts';
 
 /** The most that the server lets through, well below the 10 MiB at which stdio clients drop the connection. */
@@ -119,11 +120,4 @@ function textBytes(text: string): number {
 /** A byte beyond ASCII is never escaped. */
 function costs(cost: (character: string) => number): Uint8Array {
   return Uint8Array.from({ length: 0x100 }, (_, byte) => (byte < 0x80 ? cost(String.fromCharCode(byte)) : 2));
-}
-
-/** Where the character begins that has a byte at this place. */
-function characterStart(bytes: Buffer, at: number): number {
-  let start = at;
-  while (start > 0 && ((bytes[start] as number) & 0xc0) === 0x80) start -= 1;
-  return start;
 }

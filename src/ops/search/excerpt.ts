@@ -1,3 +1,5 @@
+import { characterStart } from '../content.ts';
+
 /** The longest line that is shown whole, in characters (code points). */
 export const MAX_SHOWN = 2_000;
 
@@ -50,13 +52,6 @@ export function excerptAround(bytes: Buffer, { start, at, end }: MatchedLine, pa
 
 interface Locator {
   positionIn(text: string): number | undefined;
-}
-
-/** The offset itself, or a few before it if it would split a character. */
-function characterStart(bytes: Buffer, at: number): number {
-  let start = at;
-  while (start > at - 3 && ((bytes[start] as number) & 0xc0) === 0x80) start -= 1;
-  return start;
 }
 
 /** The position itself, or the one before it if it would split a surrogate pair. */
