@@ -1,4 +1,5 @@
-import { inQuotes, type Json } from './json-pieces.ts';
+import { inQuotes } from './in-quotes.ts';
+import type { Json } from './json-pieces.ts';
 import { numberedJson } from './numbered-json.ts';
 
 /** About so much of a content makes a piece, which ends with a line. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { byteLength, bytesOf, inQuotes, joined, jsonTwice } from './json-pieces.ts';
+import { byteLength, bytesOf, joined, jsonTwice } from './json-pieces.ts';
 
 const items = (count: number): unknown[] => Array.from({ length: count }, (_, i) => ({ name: `"é${i}\n`, size: i }));
 
@@ -30,8 +30,4 @@ test('texts are joined to one, or to one list of pieces', () => {
   const pieces = joined('a', [Buffer.from('b'), Buffer.from('c')], 'd');
   expect(pieces).toHaveLength(4);
   expect(bytesOf(pieces).toString()).toBe('abcd');
-});
-
-test('a text between quotes is as JSON has it', () => {
-  expect(`"${inQuotes('a "b"\n\\')}"`).toBe(JSON.stringify('a "b"\n\\'));
 });

@@ -1,3 +1,5 @@
+import { inQuotes } from './in-quotes.ts';
+
 /**
  * JSON as it is sent: as a text, or, where there is much of it, as the bytes of one piece after another. To put a megabyte
  * of text together takes longer than to make it, and texts that are kept are copied by the garbage collector.
@@ -28,11 +30,6 @@ export function jsonTwice(result: Readonly<Record<string, unknown>>): TwiceJson 
     quoted.push(Buffer.from(inQuotes(piece)));
   }
   return { json, quoted };
-}
-
-/** A text, as it stands between the quotes of a JSON string. */
-export function inQuotes(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }
 
 /** Texts one behind the other, in pieces if one of them is. */

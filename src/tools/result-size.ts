@@ -1,5 +1,5 @@
 import { characterStart } from '../ops/content.ts';
-import { inQuotes } from './json-pieces.ts';
+import { inQuotes } from './in-quotes.ts';
 
 /** The most that the server lets through, well below the 10 MiB at which stdio clients drop the connection. */
 export const MAX_RESULT_BYTES = 8 * 1024 * 1024;

@@ -1,4 +1,5 @@
-import { byteLength, inQuotes, type Json, joined, jsonTwice } from '../../tools/json-pieces.ts';
+import { inQuotes } from '../../tools/in-quotes.ts';
+import { byteLength, type Json, joined, jsonTwice } from '../../tools/json-pieces.ts';
 import { MAX_RESULT_BYTES } from '../../tools/result-size.ts';
 import type { Tool, Written } from '../../tools/tool.ts';
 import { type Args, type Renderer, refuseTooLarge } from '../render.ts';

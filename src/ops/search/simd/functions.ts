@@ -1,4 +1,4 @@
-import * as wasm from './assembler.ts';
+import * as wasm from '../../wasm/assembler.ts';
 
 /** How many bytes are taken at once. */
 export const STEP = 16;

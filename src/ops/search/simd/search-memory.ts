@@ -1,13 +1,12 @@
 import type { Root } from '../../../fence/index.ts';
+import { instantiate } from '../../wasm/instantiate.ts';
 import { countLines } from '../count-lines.ts';
 import { READ_BYTES } from '../region-reader.ts';
-import { assemble } from './assembler.ts';
 import { FUNCTIONS, STEP, WINDOW } from './functions.ts';
 import type { WindowTables } from './window-tables.ts';
 
 const LF = 0x0a;
 const NUL = 0;
-const WASM_PAGE = 65_536;
 /** Of files, and of the processor's: a buffer begins with one. */
 const PAGE = 4096;
 /** What is before the buffers: the windows. */
@@ -16,13 +15,6 @@ const FRONT = Math.ceil(WINDOW.end / PAGE) * PAGE;
 const BUFFERS = 4;
 /** What is read in vain behind a buffer's end, since 16 bytes are taken at once, is no other buffer's. */
 const BUFFER_SPACE = READ_BYTES + PAGE;
-
-/** The part of WebAssembly that is used here; the types come with a browser's only. */
-interface Wasm {
-  Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer };
-  Module: new (code: Uint8Array) => object;
-  Instance: new (module: object, imports: object) => { readonly exports: Functions };
-}
 
 /** See functions.ts. */
 interface Functions {
@@ -120,21 +112,11 @@ interface Simd {
 }
 
 function startSimd(): Simd | undefined {
-  const { WebAssembly } = globalThis as unknown as { WebAssembly?: Wasm };
-  if (WebAssembly === undefined) return undefined;
-  try {
-    const module = new WebAssembly.Module(assemble(FUNCTIONS));
-    const memory = new WebAssembly.Memory({ initial: Math.ceil((FRONT + BUFFERS * BUFFER_SPACE) / WASM_PAGE) });
-    const { exports } = new WebAssembly.Instance(module, { own: { pages: memory } });
-    const { buffer } = memory;
-    const buffers = Array.from({ length: BUFFERS }, (_, i) =>
-      Buffer.from(buffer, FRONT + i * BUFFER_SPACE, READ_BYTES),
-    );
-    const patience = new Int32Array(buffer, WINDOW.patience, 1);
-    const finders = { mask: exports.findByMask, halves: exports.findByHalves, groups: exports.findByGroups };
-    return { bytes: new Uint8Array(buffer, 0, FRONT), patience, buffers, functions: exports, finders };
-  } catch {
-    // A processor without such instructions, or a limit on the address space, of which such memory reserves a lot.
-    return undefined;
-  }
+  const started = instantiate<Functions>(FUNCTIONS, FRONT + BUFFERS * BUFFER_SPACE);
+  if (started === undefined) return undefined;
+  const { memory, functions } = started;
+  const buffers = Array.from({ length: BUFFERS }, (_, i) => Buffer.from(memory, FRONT + i * BUFFER_SPACE, READ_BYTES));
+  const patience = new Int32Array(memory, WINDOW.patience, 1);
+  const finders = { mask: functions.findByMask, halves: functions.findByHalves, groups: functions.findByGroups };
+  return { bytes: new Uint8Array(memory, 0, FRONT), patience, buffers, functions, finders };
 }

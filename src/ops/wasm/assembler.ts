@@ -42,13 +42,19 @@ export const lowestBit = op(0x68);
 export const countBits = op(0x69);
 export const loadByte = (address: Code, offset = 0): Code => [...address, 0x2d, ANY, ...unsigned(offset)];
 export const storeNumber = (address: Code, value: Code): Code => [...address, ...value, 0x36, ANY, 0];
+/** Eight bytes, to be stored elsewhere. */
+export const loadEight = (address: Code, offset = 0): Code => [...address, 0x29, ANY, ...unsigned(offset)];
+export const storeEight = (address: Code, value: Code): Code => [...address, ...value, 0x37, ANY, 0];
 
 export const loadBytes = (address: Code, offset = 0): Code => [...address, SIMD, 0x00, ANY, ...unsigned(offset)];
+export const storeBytes = (address: Code, value: Code): Code => [...address, ...value, SIMD, 0x0b, ANY, 0];
 /** The same byte 16 times. */
 export const everyByte = simd(0x0f);
 export const bytesEqual = simd(0x23);
 export const bytesDiffer = simd(0x24);
+export const bytesBelow = simd(0x26);
 export const andBytes = simd(0x4e);
+export const orBytes = simd(0x50);
 export const leastBytes = simd(0x77);
 /** Takes of the first operand, for each byte of the second, the byte with that number. */
 export const lookUp = simd(0x0e);
@@ -65,6 +71,7 @@ export const block = (...code: Code[]): Code => [0x02, NO_RESULT, ...code.flat()
 export const loop = (...code: Code[]): Code => [0x03, NO_RESULT, ...code.flat(), 0x0b];
 export const when = (condition: Code, ...code: Code[]): Code => [...condition, 0x04, NO_RESULT, ...code.flat(), 0x0b];
 /** Goes to an end or a beginning as many levels further out. */
+export const leave = (levels: number): Code => [0x0c, levels];
 export const leaveIf = (condition: Code, levels: number): Code => [...condition, 0x0d, levels];
 
 /** Takes numbers and gives one back; locals are counted on from the parameters. */
