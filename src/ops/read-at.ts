@@ -1,5 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { BINARY_SNIFF_BYTES, looksBinary } from './content.ts';
+import { Slab } from './slab.ts';
+
+const slab = new Slab();
 
 /** What can be read from, a file or memory. */
 export interface Bytes {
@@ -11,7 +14,7 @@ export interface Bytes {
 
 /** Reads up to `length` bytes at `position`; fewer only at the end of the file. */
 export function readAt(file: Bytes, position: number, length: number): Buffer {
-  const buffer = memoryFor(length);
+  const buffer = slab.take(length);
   let done = 0;
   while (done < buffer.length) {
     const read = file.read(done === 0 ? buffer : buffer.subarray(done), position + done);
@@ -59,20 +62,4 @@ function lastCharacterEnd(bytes: Buffer): number {
     return length > back && back < bytes.length ? bytes.length - back : bytes.length;
   }
   return bytes.length;
-}
-
-/** Short reads get a part each of memory that they share: to give each its own costs more than the read. */
-const SHARED_BYTES = 256 * 1024;
-const SHORT_BYTES = 32 * 1024;
-let shared = Buffer.alloc(0);
-let used = 0;
-
-function memoryFor(length: number): Buffer {
-  if (length > SHORT_BYTES) return Buffer.allocUnsafe(length);
-  if (used + length > shared.length) {
-    shared = Buffer.allocUnsafeSlow(SHARED_BYTES);
-    used = 0;
-  }
-  used += length;
-  return shared.subarray(used - length, used);
 }

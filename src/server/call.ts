@@ -112,7 +112,7 @@ export function callerWith<T>(service: Service, render: Renderer<T>): CallTool<T
     }
     call.describe(checked.value);
     try {
-      const value = await run({ service, tool, request, running, noted: call }, checked.value);
+      const value = await run({ service, tool, request, running, noted: call, afterwards }, checked.value);
       return finish(render.success(tool, value, checked.value));
     } catch (thrown) {
       if (thrown instanceof InputNeeded) return wait(thrown);
@@ -127,12 +127,12 @@ export function callerWith<T>(service: Service, render: Renderer<T>): CallTool<T
   };
 }
 
-type Run = Omit<ToolContextParts, 'clock'>;
+type Run = Omit<ToolContextParts, 'clock'> & { readonly afterwards: Afterwards };
 
-async function run({ service, tool, request, running, noted }: Run, args: Args): Promise<Args> {
+async function run({ service, tool, request, running, noted, afterwards }: Run, args: Args): Promise<Args> {
   const { requestTimeout } = service;
   const expire = (): void => running.abort(new RingfenceError('timed_out', { seconds: requestTimeout }));
-  const clock = tool.ownTimeout ? undefined : new Clock(requestTimeout * 1000, expire);
+  const clock = tool.ownTimeout ? undefined : new Clock(requestTimeout * 1000, { expire, afterwards });
   try {
     return await tool.run(args, new ToolContext({ service, tool, request, running, noted, clock }));
   } finally {

@@ -1,29 +1,38 @@
-/** Runs out after so long, not counting the time spent on what it is paused for. */
+import type { Afterwards } from './afterwards.ts';
+
+/**
+ * Runs out after so long, not counting the time spent on what it is paused for. Most calls are over in the turn in which
+ * they began, so a timer is set for those that are not.
+ */
 export class Clock {
   readonly #expire: () => void;
   #left: number;
-  #since = 0;
+  #since = performance.now();
   #timer: NodeJS.Timeout | undefined;
   #paused = 0;
   #stopped = false;
 
-  constructor(milliseconds: number, expire: () => void) {
+  constructor(milliseconds: number, { expire, afterwards }: { expire: () => void; afterwards: Afterwards }) {
     this.#left = milliseconds;
     this.#expire = expire;
-    this.#run();
+    afterwards.add(() => this.#run());
   }
 
   async pauseFor<T>(work: Promise<T>): Promise<T> {
     this.#paused += 1;
     if (this.#paused === 1) {
       clearTimeout(this.#timer);
+      this.#timer = undefined;
       this.#left -= performance.now() - this.#since;
     }
     try {
       return await work;
     } finally {
       this.#paused -= 1;
-      if (this.#paused === 0 && !this.#stopped) this.#run();
+      if (this.#paused === 0) {
+        this.#since = performance.now();
+        this.#run();
+      }
     }
   }
 
@@ -33,7 +42,8 @@ export class Clock {
   }
 
   #run(): void {
-    this.#since = performance.now();
-    this.#timer = setTimeout(this.#expire, Math.max(0, this.#left));
+    if (this.#stopped || this.#paused > 0) return;
+    const passed = performance.now() - this.#since;
+    this.#timer ??= setTimeout(this.#expire, Math.max(0, this.#left - passed));
   }
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
+import { Slab } from '../ops/slab.ts';
 import { type Json, joined } from '../tools/json-pieces.ts';
 import { hasRoom } from './has-room.ts';
 import type { Wire } from './lane/sdk-side.ts';
@@ -31,6 +32,7 @@ export class StdioTransport implements Wire {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #input: Readable;
   readonly #output: Writable;
+  readonly #slab = new Slab();
   #rest: Buffer[] = [];
   #restBytes = 0;
   /** The line being read was refused already. */
@@ -101,7 +103,7 @@ export class StdioTransport implements Wire {
   }
 
   #keep(text: Json): void {
-    for (const bytes of typeof text === 'string' ? [Buffer.from(text)] : text) {
+    for (const bytes of typeof text === 'string' ? [this.#slab.bytesOf(text)] : text) {
       this.#kept.push(bytes);
       this.#keptBytes += bytes.length;
     }

@@ -59,13 +59,13 @@ export const readFile = defineTool({
   },
   text: (result, args) => `${numbered(result, args)}\n${metadata(result)}`,
   write: (result, args) => {
-    const { content, ...facts } = result;
+    const { content } = result;
     const { plain, numbered, added } = isNumbered(result, args)
       ? contentJson(content, args.offset_lines ?? 1)
       : unnumbered(content);
     const last = metadata(result);
     return {
-      result: joined('{"content":"', plain, `",${JSON.stringify(facts).slice(1)}`),
+      result: joined('{"content":"', plain, `",${factsJson(result)}}`),
       // The last line holds nothing to escape.
       text: joined(numbered, `\\n${last}`),
       bytes: Buffer.byteLength(content) + added + 1 + last.length,
@@ -127,9 +127,13 @@ function numbered(result: Output, args: Input): string {
 }
 
 function metadata({ encoding, size, truncated, lines_total, binary }: Output): string {
-  const facts = [`size: ${formatSize(size)}`, `encoding: ${encoding}`];
-  if (lines_total !== undefined) facts.push(`lines_total: ${lines_total}`);
-  if (binary) facts.push('binary');
-  if (truncated) facts.push('truncated: there is more');
-  return `[${facts.join(', ')}]`;
+  const total = lines_total === undefined ? '' : `, lines_total: ${lines_total}`;
+  const more = truncated ? ', truncated: there is more' : '';
+  return `[size: ${formatSize(size)}, encoding: ${encoding}${total}${binary ? ', binary' : ''}${more}]`;
+}
+
+/** All but the content, none of which needs to be escaped. */
+function factsJson({ encoding, size, truncated, lines_total, binary }: Output): string {
+  const total = lines_total === undefined ? '' : `,"lines_total":${lines_total}`;
+  return `"encoding":"${encoding}","size":${size},"truncated":${truncated}${total}${binary ? ',"binary":true' : ''}`;
 }
