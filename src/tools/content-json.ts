@@ -1,9 +1,10 @@
 import { inQuotes } from './in-quotes.ts';
-import type { Json } from './json-pieces.ts';
-import { numberedJson } from './numbered-json.ts';
+import { type JsonEscaper, jsonEscaper, MAX_LENGTH } from './json-escaper.ts';
+import { type Json, joined } from './json-pieces.ts';
+import { linePrefix, numberedLines } from './numbered-lines.ts';
 
-/** About so much of a content makes a piece, which ends with a line. */
-const PIECE_LENGTH = 32 * 1024;
+/** So many bytes of a long content make a piece. */
+const PIECE_BYTES = 32 * 1024;
 
 /** A content twice, each time in JSON, between its quotes. */
 export interface ContentJson {
@@ -14,39 +15,63 @@ export interface ContentJson {
   readonly added: number;
 }
 
-/** A content that is not empty, as it is and with its lines numbered from `first` on. */
+/** A content of whole characters that is not empty, as it is and with its lines numbered from `first` on. */
 export function contentJson(content: string, first: number): ContentJson {
-  if (content.length <= PIECE_LENGTH) {
-    const plain = inQuotes(content);
-    const { json, added } = numberedJson(plain, first);
-    return { plain, numbered: json, added };
+  const escaper = jsonEscaper();
+  if (escaper === undefined) return stringified(content, first);
+  const start = inQuotes(linePrefix(first));
+  const plain: Json[] = [];
+  const numbered: Json[] = [start];
+  const end = content.endsWith('\n') ? 1 : 0;
+  let longer = start.length;
+  escaper.line = first;
+  for (const { isAscii, isLast } of parts(escaper, content)) {
+    const asItIs = escaper.plain();
+    longer -= asItIs.length;
+    plain.push(kept(asItIs, isAscii));
+    const withNumbers = escaper.numbered(isLast ? end : 0);
+    longer += withNumbers.length;
+    numbered.push(kept(withNumbers, isAscii));
   }
-  const plain: Buffer[] = [];
-  const numbered: Buffer[] = [];
-  let added = 0;
-  let next = first;
-  for (const piece of contentPieces(content)) {
-    const lines = numberedJson(piece, next);
-    // The end of a piece's last line was left out, which is that of the content's last line only at the very end.
-    const isFirst = next === first;
-    plain.push(Buffer.from(piece));
-    numbered.push(Buffer.from(isFirst ? lines.json : `\\n${lines.json}`));
-    added += lines.added + (isFirst ? 0 : 1);
-    next = lines.last + 1;
-  }
-  return { plain, numbered, added };
+  // The tab of each line is two bytes in JSON and one in the text, as is the last line's end.
+  const lines = escaper.line - first + 1;
+  return { plain: joined(...plain), numbered: joined(...numbered), added: longer - lines + end };
 }
 
-/** A content in JSON, between its quotes. */
+/** A content of whole characters in JSON, between its quotes. */
 export function plainJson(content: string): Json {
-  if (content.length <= PIECE_LENGTH) return inQuotes(content);
-  return Array.from(contentPieces(content), (piece) => Buffer.from(piece));
+  const escaper = jsonEscaper();
+  if (escaper === undefined) return inQuotes(content);
+  return joined(...Array.from(parts(escaper, content), ({ isAscii }) => kept(escaper.plain(), isAscii)));
 }
 
-function* contentPieces(content: string): Generator<string, void, undefined> {
-  for (let from = 0; from < content.length; ) {
-    const end = content.indexOf('\n', from + PIECE_LENGTH) + 1 || content.length;
-    yield inQuotes(content.slice(from, end));
-    from = end;
+interface Part {
+  readonly isAscii: boolean;
+  readonly isLast: boolean;
+}
+
+/** Puts one part of a content after another into an escaper. A short content is one part; the parts of others are taken for more than ASCII. */
+function* parts(escaper: JsonEscaper, content: string): Generator<Part, void, undefined> {
+  if (content.length <= MAX_LENGTH) {
+    yield { isAscii: escaper.putText(content), isLast: true };
+    return;
   }
+  const bytes = Buffer.from(content);
+  for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
+    escaper.put(bytes.subarray(from, from + PIECE_BYTES));
+    yield { isAscii: false, isLast: from + PIECE_BYTES >= bytes.length };
+  }
+}
+
+/** What an escaper made, before it makes the next. To make a text of bytes beyond ASCII costs more than all else about them. */
+function kept(made: Buffer, isAscii: boolean): Json {
+  return isAscii ? made.toString('latin1') : [Buffer.from(made)];
+}
+
+function stringified(content: string, first: number): ContentJson {
+  const lines = content.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const text = numberedLines(lines, first);
+  const added = Buffer.byteLength(text) - Buffer.byteLength(content);
+  return { plain: inQuotes(content), numbered: inQuotes(text), added };
 }

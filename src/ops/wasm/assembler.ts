@@ -36,11 +36,15 @@ export const subtract = op(0x6b);
 export const and = op(0x71);
 export const shiftLeft = op(0x74);
 export const isZero = op(0x45);
+export const isEqual = op(0x46);
 export const isLess = op(0x49);
 /** How many bits are 0 below the lowest 1. */
 export const lowestBit = op(0x68);
 export const countBits = op(0x69);
+export const or = op(0x72);
 export const loadByte = (address: Code, offset = 0): Code => [...address, 0x2d, ANY, ...unsigned(offset)];
+export const loadNumber = (address: Code, offset = 0): Code => [...address, 0x28, ANY, ...unsigned(offset)];
+export const storeByte = (address: Code, value: Code): Code => [...address, ...value, 0x3a, ANY, 0];
 export const storeNumber = (address: Code, value: Code): Code => [...address, ...value, 0x36, ANY, 0];
 /** Eight bytes, to be stored elsewhere. */
 export const loadEight = (address: Code, offset = 0): Code => [...address, 0x29, ANY, ...unsigned(offset)];
