@@ -1,11 +1,10 @@
 import * as wasm from '../ops/wasm/assembler.ts';
 import { type Instance, instantiate } from '../ops/wasm/instantiate.ts';
+import { NUMBER_WIDTH } from './numbered-lines.ts';
 
 /** How many bytes are taken at once. As many may be read and written in vain behind an end. */
 const STEP = 16;
 const LF = 0x0a;
-/** A number is this wide, with spaces before it; one that does not fit is as long as it is. */
-const WIDTH = 6;
 /** What a byte becomes at most: an LF, as `\n` and the number of the next line. */
 const MOST_BYTES = 20;
 
@@ -73,7 +72,7 @@ export class JsonEscaper {
   set line(number: number) {
     const digits = String(number);
     this.#bytes.fill(' ', NUMBER, NUMBER_END).write(digits, NUMBER_END - digits.length);
-    this.#bytes.writeInt32LE(NUMBER_END - Math.max(WIDTH, digits.length), NUMBER_START);
+    this.#bytes.writeInt32LE(NUMBER_END - Math.max(NUMBER_WIDTH, digits.length), NUMBER_START);
   }
 
   get line(): number {

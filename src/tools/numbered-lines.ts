@@ -1,4 +1,5 @@
-const WIDTH = 6;
+/** How wide a number is, with spaces before it; one that does not fit is as long as it is. */
+export const NUMBER_WIDTH = 6;
 
 /** Lines as an editor shows them: the number, six wide, a tab, the line. */
 export function numberedLines(lines: readonly string[], first: number): string {
@@ -6,5 +7,5 @@ export function numberedLines(lines: readonly string[], first: number): string {
 }
 
 export function linePrefix(number: number): string {
-  return `${String(number).padStart(WIDTH)}\t`;
+  return `${String(number).padStart(NUMBER_WIDTH)}\t`;
 }
