@@ -1,16 +1,15 @@
 import { isCode } from '../errors.ts';
-import { type CallerPath, type Dir, type Entry, type EntryType, type Name, type Root, typeOf } from '../fence/index.ts';
+import { type CallerPath, type Dir, type EntryType, type Name, type Root, typeOf } from '../fence/index.ts';
 import { byCodePoint, hasSurrogates } from './code-point-order.ts';
 import { type Control, pacer } from './control.ts';
 import { leadsNowhere } from './leads-nowhere.ts';
 import { located } from './located.ts';
 import { LookAhead } from './look-ahead.ts';
+import { type LookPart, STEP } from './look-part.ts';
 import type { SearchPool } from './search/pool.ts';
 import { sortInTurns } from './sort-in-turns.ts';
 
-/** To look at the clock at each entry would be felt. */
-const ENTRIES_PER_LOOK = 64;
-/** So many in one part of a listing are worth another thread's time. */
+/** So many are worth another thread's time. */
 const MANY = 512;
 
 /** Where a link leads: `external` is outside the root, `missing` is nowhere or round in a circle. */
@@ -54,49 +53,60 @@ export async function listFirst(
   return located(root, path, async () => {
     using dir = root.openDir(path);
     const pause = pacer(control);
-    using ahead = pool && new LookAhead(root, dir, pool);
-    const names = await sortedNames(dir, pause, (part, listed) => {
-      if (listed <= most && part.length >= MANY) ahead?.add(part);
-    });
+    const names = await sortedNames(dir, pause);
     // Of too many, only the first are looked at.
-    if (names.length > most) ahead?.[Symbol.dispose]();
-    await ahead?.finish(control.signal, pause);
+    const first = names.length > most ? names.slice(0, most) : names;
+    using ahead = pool && first.length >= MANY ? LookAhead.begin({ root, dir, names: first }, pool) : undefined;
     const entries: FolderEntry[] = [];
-    let count = names.length;
-    for (let at = 0; at < names.length && entries.length < most; at += 1) {
-      if (at % ENTRIES_PER_LOOK === ENTRIES_PER_LOOK - 1) {
-        const wait = pause();
-        if (wait !== undefined) await wait;
-      }
-      const raw = names[at] as Name;
-      const found = ahead?.of(raw) ?? dir.brief(raw);
-      if (found === undefined) {
-        count -= 1;
-        continue;
-      }
-      const name = shown(raw);
-      const { type, size } = found;
-      const modifiedMs = Math.round(found.mtimeMs);
-      if (type !== 'symlink') entries.push({ name, type, size, modifiedMs });
-      else entries.push({ name, type, size, modifiedMs, targetType: targetType(root, path, name) });
+    const telling: Telling = { root, path, dir, names, most, entries };
+    let gone = 0;
+    for (let step = 0; step * STEP < names.length && entries.length < most; step += 1) {
+      const wait = pause();
+      if (wait !== undefined) await wait;
+      gone += tellStep(telling, step, await ahead?.done(step, control.signal));
     }
-    return { entries, count };
+    return { entries, count: names.length - gone };
   });
+}
+
+interface Telling {
+  readonly root: Root;
+  readonly path: CallerPath;
+  readonly dir: Dir;
+  readonly names: readonly Name[];
+  readonly most: number;
+  readonly entries: FolderEntry[];
+}
+
+/** Adds the entries of one step, with what was found out about them or else by looking. Returns how many are gone. */
+function tellStep({ root, path, dir, names, most, entries }: Telling, step: number, looks?: LookPart): number {
+  const end = Math.min((step + 1) * STEP, names.length);
+  let gone = 0;
+  for (let at = step * STEP; at < end && entries.length < most; at += 1) {
+    const raw = names[at] as Name;
+    const found = looks?.at(at) ?? dir.brief(raw);
+    if (found === undefined) {
+      gone += 1;
+      continue;
+    }
+    const name = shown(raw);
+    const { type, size } = found;
+    const modifiedMs = Math.round(found.mtimeMs);
+    if (type !== 'symlink') entries.push({ name, type, size, modifiedMs });
+    else entries.push({ name, type, size, modifiedMs, targetType: targetType(root, path, name) });
+  }
+  return gone;
 }
 
 /** The names of the direct children alone, in the same order. */
 export async function folderNames(root: Root, path: CallerPath, control: Control): Promise<string[]> {
   return located(root, path, async () => {
     using dir = root.openDir(path);
-    return (await sortedNames(dir, pacer(control), () => {})).map(shown);
+    return (await sortedNames(dir, pacer(control))).map(shown);
   });
 }
 
-async function sortedNames(
-  dir: Dir,
-  pause: () => Promise<void> | undefined,
-  onPart: (part: readonly Entry[], listed: number) => void,
-): Promise<Name[]> {
+async function sortedNames(dir: Dir, pause: () => Promise<void> | undefined): Promise<Name[]> {
   const names: Name[] = [];
   let plain = true;
   for (const part of dir.listInParts()) {
@@ -104,8 +114,7 @@ async function sortedNames(
       names.push(raw);
       if (plain && (typeof raw !== 'string' || hasSurrogates(raw))) plain = false;
     }
-    onPart(part, names.length);
-    const wait = names.length < ENTRIES_PER_LOOK ? undefined : pause();
+    const wait = names.length < STEP ? undefined : pause();
     if (wait !== undefined) await wait;
   }
   // The order of UTF-16 units, which is that of code points where there are no surrogates, is the one the engine knows best.

@@ -6,18 +6,17 @@ import { outcome } from '../../tests/support/sandbox.ts';
 import { type Dir, parseCallerPath, Root } from '../fence/index.ts';
 import { UNCONTROLLED } from './control.ts';
 import { listFirst, listFolder } from './list-folder.ts';
-import { LookPart } from './look-part.ts';
+import { LookPart, STEP } from './look-part.ts';
 import { SearchPool } from './search/pool.ts';
 import type { WorkerThread } from './search/worker-thread.ts';
 
 const COUNT = 6_000;
+const ALL = COUNT + 3;
+const LAST = Math.ceil(ALL / STEP) - 1;
 const HERE = parseCallerPath('.');
 const top = fs.mkdtempSync(path.join(os.tmpdir(), 'look-ahead-'));
 const broken = { brief: () => expect.fail('broken') } as unknown as Dir;
 let root: Root;
-let pool: SearchPool;
-/** What was given to another thread, if there was one. */
-const asked: { part: LookPart; thread: WorkerThread | undefined }[] = [];
 
 /** A pool with one thread, which does as told with what it is given. */
 function poolOf(thread: Pick<WorkerThread, 'hasEnded'>, given: (part: LookPart) => void): SearchPool {
@@ -28,7 +27,9 @@ function poolOf(thread: Pick<WorkerThread, 'hasEnded'>, given: (part: LookPart) 
   return { lookAt } as SearchPool;
 }
 
-beforeAll(async () => {
+const listWith = (pool: SearchPool, most = COUNT * 2) => listFirst(root, HERE, { most, pool }, UNCONTROLLED);
+
+beforeAll(() => {
   for (let number = 0; number < COUNT; number += 1) {
     fs.writeFileSync(path.join(top, `${(number * 7919) % COUNT}-${'x'.repeat(number % 40)}`), 'y'.repeat(number % 100));
   }
@@ -36,130 +37,138 @@ beforeAll(async () => {
   fs.symlinkSync('folder', path.join(top, 'link'));
   fs.writeFileSync(path.join(top, 'größe'), 'z');
   root = Root.open('w', top);
-  pool = new SearchPool({ size: 1 });
-  const { lookAt } = pool;
-  pool.lookAt = (request) => {
-    const thread = lookAt.call(pool, request);
-    asked.push({ part: new LookPart(request.part), thread });
-    return thread;
-  };
-  // Nobody is there at first, but soon.
-  await vi.waitFor(
-    async () => {
-      await listFirst(root, HERE, { most: COUNT * 2, pool }, UNCONTROLLED);
-      expect(asked.at(-1)?.thread).toBeDefined();
-    },
-    { timeout: 10_000 },
-  );
 });
 
-afterAll(async () => {
-  await pool.close();
+afterAll(() => {
   root[Symbol.dispose]();
   fs.rmSync(top, { recursive: true, force: true });
 });
 
 describe('a large folder that another thread helps with', () => {
-  test('is listed as without one, and every part given away is filled in', async () => {
+  test('is listed as without one, whoever comes how far', async () => {
     const alone = await listFolder(root, HERE, UNCONTROLLED);
-    expect(alone).toHaveLength(COUNT + 3);
-    asked.length = 0;
-    const { entries, count } = await listFirst(root, HERE, { most: COUNT * 2, pool }, UNCONTROLLED);
-    expect(entries).toEqual(alone);
-    expect(count).toBe(COUNT + 3);
-    expect(asked.length).toBeGreaterThan(2);
-    for (const { part, thread } of asked) {
-      expect(thread).toBeDefined();
-      expect(part.at(0)).toEqual(expect.objectContaining({ type: expect.any(String) }));
-    }
+    expect(alone).toHaveLength(ALL);
+    const pool = new SearchPool({ size: 1 });
+    const parts: LookPart[] = [];
+    const { lookAt } = pool;
+    pool.lookAt = (request) => {
+      parts.push(new LookPart(request.part));
+      return lookAt.call(pool, request);
+    };
+    // A thread that has just started may come too late.
+    await vi.waitFor(
+      async () => {
+        expect(await listWith(pool)).toEqual({ entries: alone, count: ALL });
+        expect(parts.at(-1)?.isFilled(LAST)).toBe(true);
+      },
+      { timeout: 10_000 },
+    );
+    expect(parts.at(-1)?.isFilled(0)).toBe(false);
+    expect(parts.at(-1)?.at(ALL - 1)).toEqual(expect.objectContaining({ type: 'symlink' }));
+    await pool.close();
   });
 
-  test('with too many entries only the first are told, and none is left to the other', async () => {
+  test('what the other found is told, and looked at no more', async () => {
+    using dir = root.openDir(HERE);
+    const seen = vi.spyOn(Object.getPrototypeOf(dir), 'brief');
+    const quick = poolOf({ hasEnded: false }, (part) => {
+      part.fill({ brief: () => ({ type: 'other', size: 1, mtimeMs: 2 }) } as unknown as Dir);
+    });
+    const { entries } = await listWith(quick);
+    expect(seen).not.toHaveBeenCalled();
+    seen.mockRestore();
+    const names = (await listFolder(root, HERE, UNCONTROLLED)).map(({ name }) => name);
+    expect(entries).toEqual(names.map((name) => ({ name, type: 'other', size: 1, modifiedMs: 2 })));
+  });
+
+  test('with too many entries only the first are told, and only those are shown to the other', async () => {
     const parts: LookPart[] = [];
     const idle = poolOf({ hasEnded: false }, (part) => void parts.push(part));
-    const { entries, count } = await listFirst(root, HERE, { most: 2_000, pool: idle }, UNCONTROLLED);
+    const { entries, count } = await listWith(idle, 2_000);
     expect(entries).toEqual((await listFolder(root, HERE, UNCONTROLLED)).slice(0, 2_000));
-    expect(count).toBe(COUNT + 3);
-    expect(parts.length).toBeGreaterThan(0);
-    for (const part of parts) expect(part.take()).toBe(false);
+    expect(count).toBe(ALL);
+    expect(parts.map(({ shared }) => shared.count)).toEqual([2_000]);
+  });
+
+  test('is looked at from the first to the last where the other never begins, and then nothing is left to it', async () => {
+    const parts: LookPart[] = [];
+    const idle = poolOf({ hasEnded: false }, (part) => void parts.push(part));
+    expect((await listWith(idle)).entries).toEqual(await listFolder(root, HERE, UNCONTROLLED));
+    parts[0]?.fill(broken);
+    expect(parts[0]?.take(LAST)).toBe(false);
   });
 
   test('may be given up, and nothing is left to the other', async () => {
+    const stop = new AbortController();
     const parts: LookPart[] = [];
-    const idle = poolOf({ hasEnded: false }, (part) => void parts.push(part));
-    const stopped = { signal: AbortSignal.abort(), progress: () => {} };
+    const idle = poolOf({ hasEnded: false }, (part) => {
+      parts.push(part);
+      stop.abort();
+    });
+    const stopped = { signal: stop.signal, progress: () => {} };
     expect(await outcome(() => listFirst(root, HERE, { most: COUNT * 2, pool: idle }, stopped))).toBe('cancelled');
-    expect(parts.length).toBeGreaterThan(0);
-    for (const part of parts) expect(part.take()).toBe(false);
+    expect(parts).toHaveLength(1);
+    expect(parts[0]?.take(LAST)).toBe(false);
   });
 
   test('is listed by one thread alone where the other ended in the middle of its work', async () => {
-    const ended = poolOf({ hasEnded: true }, (part) => void part.take());
-    const { entries } = await listFirst(root, HERE, { most: COUNT * 2, pool: ended }, UNCONTROLLED);
-    expect(entries).toEqual(await listFolder(root, HERE, UNCONTROLLED));
+    const ended = poolOf({ hasEnded: true }, (part) => void part.take(LAST - 1));
+    expect((await listWith(ended)).entries).toEqual(await listFolder(root, HERE, UNCONTROLLED));
   });
 
   test('is listed by one thread alone where the other could not look', async () => {
-    const failing = poolOf({ hasEnded: false }, (part) => {
-      part.take();
-      expect(() => part.fill(broken)).toThrow('broken');
-    });
-    const { entries } = await listFirst(root, HERE, { most: COUNT * 2, pool: failing }, UNCONTROLLED);
-    expect(entries).toEqual(await listFolder(root, HERE, UNCONTROLLED));
+    const failing = poolOf({ hasEnded: false }, (part) => expect(() => part.fill(broken)).toThrow('broken'));
+    expect((await listWith(failing)).entries).toEqual(await listFolder(root, HERE, UNCONTROLLED));
   });
 
   test('is listed by one thread alone where there is no other', async () => {
     const closed = new SearchPool({ size: 1 });
     await closed.close();
-    const { entries } = await listFirst(root, HERE, { most: COUNT * 2, pool: closed }, UNCONTROLLED);
-    expect(entries).toHaveLength(COUNT + 3);
+    expect((await listWith(closed)).entries).toHaveLength(ALL);
+  });
+
+  test('has names that are no text, which only one of them can look at', async () => {
+    const bytes = Buffer.concat([Buffer.from(`${top}/zz-`), Buffer.from([0xff])]);
+    fs.writeFileSync(bytes, '12345');
+    using dir = root.openDir(HERE);
+    const { entries } = await listWith(poolOf({ hasEnded: false }, (part) => part.fill(dir)));
+    fs.rmSync(bytes);
+    expect(entries.at(-1)).toMatchObject({ name: 'zz-\ufffd', type: 'file', size: 5 });
   });
 });
 
-describe('a part', () => {
+describe('a step', () => {
   test('belongs to the first who takes it', () => {
     const part = LookPart.of(['folder', 'gone']);
     const other = new LookPart(part.shared);
-    expect([other.take(), part.take(), other.take()]).toEqual([true, false, false]);
+    expect([other.take(0), part.take(0), other.take(0)]).toEqual([true, false, false]);
+  });
+
+  test('is left to whoever has it, and all before it too', () => {
+    const part = LookPart.of(Array.from({ length: 3 * STEP }, () => 'folder'));
+    using dir = root.openDir(HERE);
+    part.take(1);
+    part.fill(dir);
+    expect([0, 1, 2].map((step) => part.isFilled(step))).toEqual([false, false, true]);
+    expect(part.take(0)).toBe(true);
   });
 
   test('shows others what was found, and what is gone', async () => {
     const part = LookPart.of(['folder', 'gone', 'link']);
-    part.take();
     const other = new LookPart(part.shared);
-    await other.wait(1);
-    expect(other.isFilled).toBe(false);
+    await other.wait(0, 1);
+    expect(other.isFilled(0)).toBe(false);
     using dir = root.openDir(HERE);
     part.fill(dir);
-    await other.wait(1);
-    expect(other.isFilled).toBe(true);
+    await other.wait(0, 1);
+    expect(other.isFilled(0)).toBe(true);
     expect([0, 1, 2].map((at) => other.at(at)?.type)).toEqual(['directory', undefined, 'symlink']);
     expect(other.at(0)).toEqual(dir.brief('folder'));
   });
 
-  test('that could not be filled in is for another to try', () => {
+  test('that could not be filled in says so', () => {
     const part = LookPart.of(['folder']);
-    part.take();
     expect(() => part.fill(broken)).toThrow('broken');
-    expect([part.isFilled, part.hasFailed]).toEqual([false, true]);
-    using dir = root.openDir(HERE);
-    part.takeOver();
-    part.fill(dir);
-    expect(part.isFilled).toBe(true);
-  });
-
-  test('that was given up is filled in no further', () => {
-    const part = LookPart.of(['folder', 'link']);
-    part.take();
-    const seen: string[] = [];
-    const watched = {
-      brief: (name: string) => {
-        seen.push(name);
-        part.giveUp();
-      },
-    } as unknown as Dir;
-    part.fill(watched);
-    expect(seen).toEqual(['folder']);
-    expect(part.take()).toBe(false);
+    expect([part.isFilled(0), part.hasFailed(0)]).toEqual([false, true]);
   });
 });

@@ -1,4 +1,4 @@
-import type { Dir, Entry, Name, Root } from '../fence/index.ts';
+import type { Dir, Name, Root } from '../fence/index.ts';
 import { throwIfAborted } from './control.ts';
 import { LookPart } from './look-part.ts';
 import type { SearchPool } from './search/pool.ts';
@@ -6,75 +6,49 @@ import type { WorkerThread } from './search/worker-thread.ts';
 
 /** Between looks whether a wait has become pointless: it was given up, or the other thread is gone. */
 const PATIENCE_MS = 500;
-/** Names within a part, at most, so that one number tells part and name. */
-const PART = 2 ** 16;
 
-interface GivenPart {
-  readonly part: LookPart;
-  readonly thread: WorkerThread;
+interface Folder {
+  readonly root: Root;
+  readonly dir: Dir;
+  readonly names: readonly Name[];
 }
 
 /**
- * Looks at the entries of a large folder on another thread while they are still being listed and sorted, which takes as long.
- * What that thread has not come to when all are listed, this one looks at.
+ * Has another thread look at the entries of a large folder from the last on, while this one does so from the first on, until
+ * they meet. Nobody waits for a thread that has not begun.
  */
 export class LookAhead implements Disposable {
-  readonly #root: Root;
-  readonly #dir: Dir;
-  readonly #pool: SearchPool;
-  readonly #parts: GivenPart[] = [];
-  readonly #places = new Map<string, number>();
+  readonly #part: LookPart;
+  readonly #thread: WorkerThread;
 
-  constructor(root: Root, dir: Dir, pool: SearchPool) {
-    this.#root = root;
-    this.#dir = dir;
-    this.#pool = pool;
+  private constructor(part: LookPart, thread: WorkerThread) {
+    this.#part = part;
+    this.#thread = thread;
   }
 
-  /** Has a part of a listing looked at, if a thread has time for it. */
-  add(entries: readonly Entry[]): void {
-    const dir = this.#dir.share();
-    const names: string[] = [];
-    for (const { raw } of entries.slice(0, PART)) if (typeof raw === 'string') names.push(raw);
-    if (dir === undefined || names.length === 0) return;
+  /** Undefined if there is no other thread. */
+  static begin({ root, dir, names }: Folder, pool: SearchPool): LookAhead | undefined {
+    const shared = dir.share();
+    if (shared === undefined) return undefined;
     const part = LookPart.of(names);
-    const thread = this.#pool.lookAt({ root: this.#root.share(), dir, part: part.shared });
-    if (thread === undefined) return;
-    for (const [index, name] of names.entries()) this.#places.set(name, this.#parts.length * PART + index);
-    this.#parts.push({ part, thread });
+    const thread = pool.lookAt({ root: root.share(), dir: shared, part: part.shared });
+    return thread && new LookAhead(part, thread);
   }
 
-  /** Nobody looks at what is left. Nothing is known of any entry then. */
+  /** What the other thread found, once it is done with a step; undefined where this one has to look. */
+  async done(step: number, signal: AbortSignal): Promise<LookPart | undefined> {
+    const part = this.#part;
+    if (step >= part.steps || part.take(step)) return undefined;
+    while (!part.isFilled(step)) {
+      throwIfAborted(signal);
+      if (part.hasFailed(step) || this.#thread.hasEnded) return undefined;
+      await part.wait(step, PATIENCE_MS);
+    }
+    return part;
+  }
+
+  /** Nobody looks at what is left. The folder must not be closed before. */
   [Symbol.dispose](): void {
-    for (const { part } of this.#parts.splice(0)) part.giveUp();
-    this.#places.clear();
-  }
-
-  /** Looks at what is left, and waits for the rest. The folder must not be closed before. */
-  async finish(signal: AbortSignal, pause: () => Promise<void> | undefined): Promise<void> {
-    for (const { part } of this.#parts.toReversed()) {
-      if (!part.take()) continue;
-      part.fill(this.#dir);
-      const wait = pause();
-      if (wait !== undefined) await wait;
-    }
-    for (const { part, thread } of this.#parts) {
-      while (!part.isFilled) {
-        throwIfAborted(signal);
-        if (!part.hasFailed && !thread.hasEnded) {
-          await part.wait(PATIENCE_MS);
-          continue;
-        }
-        part.takeOver();
-        part.fill(this.#dir);
-      }
-    }
-  }
-
-  /** Undefined for an entry that is gone, and for one that nobody looked at. */
-  of(name: Name): ReturnType<Dir['brief']> {
-    const place = typeof name === 'string' ? this.#places.get(name) : undefined;
-    if (place === undefined) return undefined;
-    return this.#parts[Math.floor(place / PART)]?.part.at(place % PART);
+    this.#part.takeRest();
   }
 }

@@ -1,100 +1,122 @@
-import type { Dir, EntryType } from '../fence/index.ts';
+import type { Dir, EntryType, Name } from '../fence/index.ts';
 
 const FREE = 0;
 const TAKEN = 1;
 const FILLED = 2;
 const FAILED = 3;
-const GIVEN_UP = 4;
 
 /** What stands for each type in shared memory; nothing is there of an entry that is gone. */
 const TYPES: readonly (EntryType | undefined)[] = [undefined, 'file', 'directory', 'symlink', 'other'];
-const HEAD_BYTES = 8;
+/** No name has one in it. */
+const BETWEEN = '/';
+const STATE_BYTES = 4;
 const ENTRY_BYTES = 17;
 
-/** What is sent of a part to another thread. */
+/** So many entries are looked at in less than a millisecond. */
+export const STEP = 128;
+
+/** What is sent of it to another thread. One long text gets there sooner than many short ones. */
 export interface SharedPart {
-  readonly names: readonly string[];
+  readonly names: string;
+  readonly count: number;
   readonly memory: SharedArrayBuffer;
 }
 
 type Look = Exclude<ReturnType<Dir['brief']>, undefined>;
 
-/** What a listing shows of some entries of a folder, in memory that threads share. Whoever takes it first fills it in. */
+/**
+ * What a listing shows of some entries of a folder, in memory that threads share, `STEP` entries after `STEP` entries. Whoever
+ * takes a step first is the one to look at its entries.
+ */
 export class LookPart {
   readonly shared: SharedPart;
-  readonly #state: Int32Array;
+  readonly steps: number;
+  readonly #states: Int32Array;
   readonly #sizes: Float64Array;
   readonly #times: Float64Array;
   readonly #types: Uint8Array;
 
   constructor(shared: SharedPart) {
-    const { names, memory } = shared;
-    const { length } = names;
+    const { count, memory } = shared;
     this.shared = shared;
-    this.#state = new Int32Array(memory, 0, 1);
-    this.#sizes = new Float64Array(memory, HEAD_BYTES, length);
-    this.#times = new Float64Array(memory, HEAD_BYTES + 8 * length, length);
-    this.#types = new Uint8Array(memory, HEAD_BYTES + 16 * length, length);
+    this.steps = Math.ceil(count / STEP);
+    const head = headBytes(this.steps);
+    this.#states = new Int32Array(memory, 0, this.steps);
+    this.#sizes = new Float64Array(memory, head, count);
+    this.#times = new Float64Array(memory, head + 8 * count, count);
+    this.#types = new Uint8Array(memory, head + 16 * count, count);
   }
 
-  static of(names: readonly string[]): LookPart {
-    return new LookPart({ names, memory: new SharedArrayBuffer(HEAD_BYTES + ENTRY_BYTES * names.length) });
+  /** A name that is no text has nothing to stand for it here, and is not looked at. */
+  static of(names: readonly Name[]): LookPart {
+    const count = names.length;
+    const memory = new SharedArrayBuffer(headBytes(Math.ceil(count / STEP)) + ENTRY_BYTES * count);
+    const texts = names.every(isText) ? names : names.map((name) => (isText(name) ? name : ''));
+    return new LookPart({ names: texts.join(BETWEEN), count, memory });
   }
 
-  /** False if somebody else has it, and nothing is to be done about it. */
-  take(): boolean {
-    return Atomics.compareExchange(this.#state, 0, FREE, TAKEN) === FREE;
+  /** False if somebody else has it. */
+  take(step: number): boolean {
+    return Atomics.compareExchange(this.#states, step, FREE, TAKEN) === FREE;
   }
 
-  /** Takes it from one who failed, or who is gone. */
-  takeOver(): void {
-    Atomics.store(this.#state, 0, TAKEN);
+  /** Takes all that nobody has. */
+  takeRest(): void {
+    for (let step = 0; step < this.steps; step += 1) this.take(step);
   }
 
-  /** Nobody needs it any more: who fills it in stops soon. */
-  giveUp(): void {
-    Atomics.store(this.#state, 0, GIVEN_UP);
-  }
-
-  /** For whoever took it. Raises why an entry cannot be looked at; then another thread has to find out for itself. */
+  /** Looks at entries from the last on, as far as nobody else has come from the first on. */
   fill(dir: Dir): void {
-    const { names } = this.shared;
+    const names = this.shared.names.split(BETWEEN);
+    for (let step = this.steps - 1; step >= 0 && this.take(step); step -= 1) this.#fill(step, names, dir);
+  }
+
+  /** Raises why an entry cannot be looked at; then another thread has to find out for itself. */
+  #fill(step: number, names: readonly string[], dir: Dir): void {
     let end = FAILED;
     try {
-      for (let at = 0; at < names.length && Atomics.load(this.#state, 0) === TAKEN; at += 1) {
-        const found = dir.brief(names[at] as string);
+      for (let at = step * STEP; at < Math.min((step + 1) * STEP, names.length); at += 1) {
+        const name = names[at] as string;
+        const found = name === '' ? undefined : dir.brief(name);
         this.#types[at] = TYPES.indexOf(found?.type);
         this.#sizes[at] = found?.size ?? 0;
         this.#times[at] = found?.mtimeMs ?? 0;
       }
       end = FILLED;
     } finally {
-      Atomics.compareExchange(this.#state, 0, TAKEN, end);
-      Atomics.notify(this.#state, 0);
+      Atomics.store(this.#states, step, end);
+      Atomics.notify(this.#states, step);
     }
   }
 
   /** Resolves when whoever took it is done with it, or after so long. */
-  async wait(milliseconds: number): Promise<void> {
+  async wait(step: number, milliseconds: number): Promise<void> {
     // A wait like this does not keep the process from ending, though somebody needs what comes after it.
     const alive = setTimeout(() => {}, milliseconds);
-    await waitAsync(this.#state, 0, TAKEN, milliseconds).value;
+    await waitAsync(this.#states, step, TAKEN, milliseconds).value;
     clearTimeout(alive);
   }
 
-  get isFilled(): boolean {
-    return Atomics.load(this.#state, 0) === FILLED;
+  isFilled(step: number): boolean {
+    return Atomics.load(this.#states, step) === FILLED;
   }
 
-  get hasFailed(): boolean {
-    return Atomics.load(this.#state, 0) === FAILED;
+  hasFailed(step: number): boolean {
+    return Atomics.load(this.#states, step) === FAILED;
   }
 
-  /** Undefined for an entry that was gone. */
+  /** Undefined for an entry that was gone, and for one that nobody looked at. */
   at(index: number): Look | undefined {
     const type = TYPES[this.#types[index] as number];
     return type && { type, size: this.#sizes[index] as number, mtimeMs: this.#times[index] as number };
   }
+}
+
+const isText = (name: Name): name is string => typeof name === 'string';
+
+/** What comes before the numbers, which have to begin at a multiple of eight. */
+function headBytes(steps: number): number {
+  return Math.ceil((steps * STATE_BYTES) / 8) * 8;
 }
 
 /** Not among the types of this version of the language. */

@@ -33,11 +33,14 @@ export class SearchPool {
     return new Search({ number: this.#searches, spec, pick: () => this.#leastBusy() });
   }
 
-  /** Has entries looked at by a worker that is not searching. Undefined if there is none; there may be one the next time. */
+  /**
+   * Has entries looked at by a worker that is not searching, even if it has not started yet. Undefined if there is none; there
+   * may be one the next time.
+   */
   lookAt(request: LookRequest): WorkerThread | undefined {
     if (this.#closed) return undefined;
-    const idle = this.#idle();
-    if (idle === undefined && this.#threads.length === 0) this.#start();
+    if (this.#threads.length === 0) this.#start();
+    const idle = this.#idle() ?? this.#threads.find((thread) => thread.load === 0);
     idle?.tell({ type: 'look', ...request });
     return idle;
   }

@@ -45,8 +45,7 @@ function run({ search, id, task }: Request & { type: 'task' }): void {
 function look({ root, dir, part: shared }: LookRequest): void {
   const part = new LookPart(shared);
   try {
-    const borrowed = rootOf(root).borrow(dir);
-    if (part.take()) part.fill(borrowed);
+    part.fill(rootOf(root).borrow(dir));
   } catch {
     // Who asked finds out for itself.
   }
