@@ -48,12 +48,13 @@ export interface LookRequest {
   readonly part: SharedPart;
 }
 
-export type Request =
+export type SearchRequest =
   | { readonly type: 'begin'; readonly search: number; readonly spec: SearchSpec; readonly stop: SharedArrayBuffer }
   | { readonly type: 'task'; readonly search: number; readonly id: number; readonly task: Task }
-  | { readonly type: 'end'; readonly search: number }
-  | ({ readonly type: 'look' } & LookRequest);
+  | { readonly type: 'end'; readonly search: number };
+
+export type Request = SearchRequest | ({ readonly type: 'look' } & LookRequest);
 
 export type Reply =
-  /** Said once, at the beginning. */
+  /** Said once, when the first search can begin. */
   'ready' | { readonly id: number; readonly answer: Answer } | { readonly id: number; readonly failure: Failure };

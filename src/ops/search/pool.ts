@@ -33,14 +33,11 @@ export class SearchPool {
     return new Search({ number: this.#searches, spec, pick: () => this.#leastBusy() });
   }
 
-  /**
-   * Has entries looked at by a worker that is not searching, even if it has not started yet. Undefined if there is none; there
-   * may be one the next time.
-   */
+  /** Has entries looked at by a worker that is not searching, or as soon as it has started. Undefined if all are searching. */
   lookAt(request: LookRequest): WorkerThread | undefined {
     if (this.#closed) return undefined;
     if (this.#threads.length === 0) this.#start();
-    const idle = this.#idle() ?? this.#threads.find((thread) => thread.load === 0);
+    const idle = this.#idle();
     idle?.tell({ type: 'look', ...request });
     return idle;
   }
@@ -62,8 +59,10 @@ export class SearchPool {
     return able.reduce((least, thread) => (thread.load < least.load ? thread : least));
   }
 
+  /** One that has nothing to search, if possible one that could begin at once. */
   #idle(): WorkerThread | undefined {
-    return this.#threads.find((thread) => thread.isReady && thread.load === 0);
+    const idle = this.#threads.filter((thread) => thread.load === 0);
+    return idle.find((thread) => thread.isReady) ?? idle[0];
   }
 
   #start(): void {

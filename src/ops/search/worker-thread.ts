@@ -30,7 +30,7 @@ export class WorkerThread {
     this.#worker.on('exit', (code) => ended(new Error(`a search worker ended unexpectedly with exit code ${code}`)));
   }
 
-  /** It has started. Before that it takes tasks too, but does not begin with them. */
+  /** It can search. Before that it takes tasks too, but does not begin with them. */
   get isReady(): boolean {
     return this.#isReady;
   }

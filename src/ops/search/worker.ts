@@ -1,45 +1,31 @@
 // The entry point of a search worker thread: see pool.ts.
 import { parentPort } from 'node:worker_threads';
 import { Root, type SharedRoot } from '../../fence/index.ts';
-import { toFailure } from '../failure.ts';
 import { LookPart } from '../look-part.ts';
-import { Lanes } from './lanes.ts';
 import type { LookRequest, Reply, Request } from './messages.ts';
-import { Session } from './session.ts';
-import { SearchMemory } from './simd/search-memory.ts';
-import { StopFlag } from './stop-flag.ts';
+import type { Searches } from './searches.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('to be started as a worker thread');
 
 const roots = new Map<string, Root>();
-const sessions = new Map<number, Session>();
-const memory = new SearchMemory();
-const lanes = new Lanes();
+let searches: Promise<Searches> | undefined;
 
 port.on('message', (request: Request) => {
-  if (request.type === 'begin') {
-    const { search, spec, stop } = request;
-    sessions.set(search, new Session({ root: rootOf(spec.root), spec, stop: new StopFlag(stop), memory }));
-  } else if (request.type === 'end') {
-    sessions.delete(request.search);
-  } else if (request.type === 'look') {
+  if (request.type === 'look') {
     look(request);
-  } else {
-    run(request);
+    return;
   }
+  searches ??= startSearches();
+  void searches.then((all) => all.receive(request));
 });
 
-reply('ready');
-
-function run({ search, id, task }: Request & { type: 'task' }): void {
-  const session = sessions.get(search);
-  if (session === undefined) throw new Error('a task of no search');
-  lanes.add(search, {
-    steps: session.run(task),
-    done: (answer) => reply({ id, answer } as Reply),
-    failed: (error) => reply({ id, failure: toFailure(error) }),
-  });
+/** What searches need takes as long to load as all else, so a worker that only looks at entries does without. */
+async function startSearches(): Promise<Searches> {
+  const { Searches } = await import('./searches.ts');
+  const started = new Searches({ rootOf, reply });
+  reply('ready');
+  return started;
 }
 
 function look({ root, dir, part: shared }: LookRequest): void {
