@@ -15,8 +15,8 @@ const MANY = 512;
 /** Where a link leads: `external` is outside the root, `missing` is nowhere or round in a circle. */
 type TargetType = 'file' | 'directory' | 'other' | 'external' | 'missing';
 
-export interface FolderEntry {
-  readonly name: string;
+/** What a listing shows of an entry besides its name. */
+export interface Facts {
   readonly type: EntryType;
   readonly size: number;
   /** In whole milliseconds, rounded as Node rounds the times of `stats`, so that every tool tells the same. */
@@ -24,32 +24,39 @@ export interface FolderEntry {
   readonly targetType?: TargetType;
 }
 
-export interface ListOptions {
+export interface FolderEntry extends Facts {
+  readonly name: string;
+}
+
+export interface ListOptions<T> {
   /** How many entries are told about. */
   readonly most: number;
   /** Threads that help with large folders. */
   readonly pool?: SearchPool | undefined;
+  /** What becomes of an entry. */
+  tell(name: string, facts: Facts): T;
 }
 
-export interface FolderPart {
-  readonly entries: FolderEntry[];
+export interface FolderPart<T> {
+  readonly entries: T[];
   /** Of all entries in the folder. */
   readonly count: number;
 }
 
 /** The direct children of a folder, hidden ones too, by code point. An entry that vanishes meanwhile is left out. */
 export async function listFolder(root: Root, path: CallerPath, control: Control): Promise<FolderEntry[]> {
-  const { entries } = await listFirst(root, path, { most: Number.POSITIVE_INFINITY }, control);
+  const tell = (name: string, facts: Facts): FolderEntry => ({ name, ...facts });
+  const { entries } = await listFirst(root, path, { most: Number.POSITIVE_INFINITY, tell }, control);
   return entries;
 }
 
 /** At most so many of them, the first ones, and how many there are. The others are not looked at. */
-export async function listFirst(
+export async function listFirst<T>(
   root: Root,
   path: CallerPath,
-  { most, pool }: ListOptions,
+  { most, pool, tell }: ListOptions<T>,
   control: Control,
-): Promise<FolderPart> {
+): Promise<FolderPart<T>> {
   return located(root, path, async () => {
     using dir = root.openDir(path);
     const pause = pacer(control);
@@ -57,29 +64,27 @@ export async function listFirst(
     // Of too many, only the first are looked at.
     const first = names.length > most ? names.slice(0, most) : names;
     using ahead = pool && first.length >= MANY ? LookAhead.begin({ root, dir, names: first }, pool) : undefined;
-    const entries: FolderEntry[] = [];
-    const telling: Telling = { root, path, dir, names, most, entries };
+    const told: Told<T> = { root, path, dir, names, most, tell, entries: [] };
     let gone = 0;
-    for (let step = 0; step * STEP < names.length && entries.length < most; step += 1) {
+    for (let step = 0; step * STEP < names.length && told.entries.length < most; step += 1) {
       const wait = pause();
       if (wait !== undefined) await wait;
-      gone += tellStep(telling, step, await ahead?.done(step, control.signal));
+      gone += tellStep(told, step, await ahead?.done(step, control.signal));
     }
-    return { entries, count: names.length - gone };
+    return { entries: told.entries, count: names.length - gone };
   });
 }
 
-interface Telling {
+interface Told<T> extends ListOptions<T> {
   readonly root: Root;
   readonly path: CallerPath;
   readonly dir: Dir;
   readonly names: readonly Name[];
-  readonly most: number;
-  readonly entries: FolderEntry[];
+  readonly entries: T[];
 }
 
 /** Adds the entries of one step, with what was found out about them or else by looking. Returns how many are gone. */
-function tellStep({ root, path, dir, names, most, entries }: Telling, step: number, looks?: LookPart): number {
+function tellStep<T>({ root, path, dir, names, most, tell, entries }: Told<T>, step: number, looks?: LookPart): number {
   const end = Math.min((step + 1) * STEP, names.length);
   let gone = 0;
   for (let at = step * STEP; at < end && entries.length < most; at += 1) {
@@ -92,8 +97,8 @@ function tellStep({ root, path, dir, names, most, entries }: Telling, step: numb
     const name = shown(raw);
     const { type, size } = found;
     const modifiedMs = Math.round(found.mtimeMs);
-    if (type !== 'symlink') entries.push({ name, type, size, modifiedMs });
-    else entries.push({ name, type, size, modifiedMs, targetType: targetType(root, path, name) });
+    if (type !== 'symlink') entries.push(tell(name, { type, size, modifiedMs }));
+    else entries.push(tell(name, { type, size, modifiedMs, targetType: targetType(root, path, name) }));
   }
   return gone;
 }

@@ -27,7 +27,8 @@ function poolOf(thread: Pick<WorkerThread, 'hasEnded'>, given: (part: LookPart) 
   return { lookAt } as SearchPool;
 }
 
-const listWith = (pool: SearchPool, most = COUNT * 2) => listFirst(root, HERE, { most, pool }, UNCONTROLLED);
+const listWith = (pool: SearchPool, { most = COUNT * 2, control = UNCONTROLLED } = {}) =>
+  listFirst(root, HERE, { most, pool, tell: (name, facts) => ({ name, ...facts }) }, control);
 
 beforeAll(() => {
   for (let number = 0; number < COUNT; number += 1) {
@@ -84,7 +85,7 @@ describe('a large folder that another thread helps with', () => {
   test('with too many entries only the first are told, and only those are shown to the other', async () => {
     const parts: LookPart[] = [];
     const idle = poolOf({ hasEnded: false }, (part) => void parts.push(part));
-    const { entries, count } = await listWith(idle, 2_000);
+    const { entries, count } = await listWith(idle, { most: 2_000 });
     expect(entries).toEqual((await listFolder(root, HERE, UNCONTROLLED)).slice(0, 2_000));
     expect(count).toBe(ALL);
     expect(parts.map(({ shared }) => shared.count)).toEqual([2_000]);
@@ -105,8 +106,8 @@ describe('a large folder that another thread helps with', () => {
       parts.push(part);
       stop.abort();
     });
-    const stopped = { signal: stop.signal, progress: () => {} };
-    expect(await outcome(() => listFirst(root, HERE, { most: COUNT * 2, pool: idle }, stopped))).toBe('cancelled');
+    const control = { signal: stop.signal, progress: () => {} };
+    expect(await outcome(() => listWith(idle, { control }))).toBe('cancelled');
     expect(parts).toHaveLength(1);
     expect(parts[0]?.take(LAST)).toBe(false);
   });

@@ -16,6 +16,9 @@ const WORST_BYTE = 16;
 /** So many bytes are weighed at a time. */
 const BLOCK = 4096;
 
+/** The most that one unit of UTF-16 takes: a control character, as `\u0001` and `\\u0001`. */
+const WORST_UNIT = 13;
+
 /** Nothing that JSON escapes, and nothing beyond ASCII. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
@@ -102,6 +105,11 @@ export function sentBytes(value: unknown): number {
   }
   for (const key in value) total += textBytes(key) + sentBytes(value[key as keyof typeof value]) + 4;
   return total;
+}
+
+/** What a string of that length takes on the wire at most. */
+export function mostSentBytes(text: string): number {
+  return QUOTES + WORST_UNIT * text.length;
 }
 
 /** What a string takes on the wire, its quotes included. */

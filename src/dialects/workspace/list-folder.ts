@@ -2,8 +2,8 @@ import * as z from 'zod';
 import type { AgentEntry } from '../../bridge/agent-root.ts';
 import type { Root } from '../../fence/index.ts';
 import { IsoTimes } from '../../ops/iso-times.ts';
-import { listFirst } from '../../ops/list-folder.ts';
-import { firstFitting, sentBytes } from '../../tools/result-size.ts';
+import { type Facts, listFirst } from '../../ops/list-folder.ts';
+import { firstFitting, mostSentBytes, sentBytes } from '../../tools/result-size.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { entryType, filePath, rootName, SUBJECT } from './fields.ts';
 
@@ -44,25 +44,26 @@ export const listFolder = defineTool({
     const { root, agent } = context.place(args.root);
     const { listed, count } =
       agent === undefined ? await ownEntries(root, args.path, context) : agentEntries(await agent.list(args.path));
-    const entries = [...firstFitting(listed, ({ name }) => MOST_BESIDE_NAME + sentBytes(name))];
+    const entries = [...fitting(listed)];
     return { entries, count, ...(entries.length < count && { truncated: true as const }) };
   },
 });
 
 async function ownEntries(root: Root, path: string, context: CallContext) {
-  const { entries, count } = await listFirst(
-    root,
-    root.parse(path),
-    { most: MAX_ENTRIES, pool: context.search },
-    context,
-  );
   const times = new IsoTimes();
-  const listed = entries.map(({ name, type, size, modifiedMs, targetType }) =>
+  const tell = (name: string, { type, size, modifiedMs, targetType }: Facts) =>
     targetType === undefined
       ? { name, type, size, modified_at: times.format(modifiedMs) }
-      : { name, type, size, modified_at: times.format(modifiedMs), target_type: targetType },
-  );
-  return { listed, count };
+      : { name, type, size, modified_at: times.format(modifiedMs), target_type: targetType };
+  const options = { most: MAX_ENTRIES, pool: context.search, tell };
+  const { entries, count } = await listFirst(root, root.parse(path), options, context);
+  return { listed: entries, count };
+}
+
+/** As many of the first as one result can carry. They are weighed only if they might be too many. */
+function fitting<T extends { readonly name: string }>(listed: readonly T[]): readonly T[] {
+  const all = firstFitting(listed, ({ name }) => MOST_BESIDE_NAME + mostSentBytes(name));
+  return all === listed ? listed : firstFitting(listed, ({ name }) => MOST_BESIDE_NAME + sentBytes(name));
 }
 
 /** Of a file on the client's side, not all may be known. */
