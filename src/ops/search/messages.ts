@@ -53,7 +53,11 @@ export type SearchRequest =
   | { readonly type: 'task'; readonly search: number; readonly id: number; readonly task: Task }
   | { readonly type: 'end'; readonly search: number };
 
-export type Request = SearchRequest | ({ readonly type: 'look' } & LookRequest);
+export type Request =
+  | SearchRequest
+  | ({ readonly type: 'look' } & LookRequest)
+  /** Makes a root known that will be asked about. */
+  | { readonly type: 'know'; readonly root: SharedRoot };
 
 export type Reply =
   /** Said once, when the first search can begin. */

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { RingfenceError } from '../../errors.ts';
+import type { SharedRoot } from '../../fence/index.ts';
 import type { FoundEntries } from './entry-task.ts';
 import type { FoundLines } from './found-lines.ts';
 import type { EntrySpec, LineSpec, LookRequest, SearchSpec } from './messages.ts';
@@ -8,6 +9,8 @@ import { type Packed, type Piece, pack, type Stretch, unpack } from './stretch.t
 import { WorkerThread } from './worker-thread.ts';
 
 const MOST_WORKERS = 8;
+/** After so long, the call that could have used help is over in most cases, and not held up by the start of a thread. */
+const SOON_MS = 100;
 
 /**
  * Worker threads for searches, which also look at the entries of large folders. They start when they are first needed and
@@ -19,6 +22,7 @@ export class SearchPool {
   readonly #threads: WorkerThread[] = [];
   #searches = 0;
   #closed = false;
+  #soon: NodeJS.Timeout | undefined;
 
   constructor({ size = Math.min(availableParallelism(), MOST_WORKERS) }: { size?: number } = {}) {
     this.size = size;
@@ -33,10 +37,10 @@ export class SearchPool {
     return new Search({ number: this.#searches, spec, pick: () => this.#leastBusy() });
   }
 
-  /** Has entries looked at by a worker that is not searching, or as soon as it has started. Undefined if all are searching. */
+  /** Has entries looked at by a worker that is not searching. Undefined if there is none; there may be one the next time. */
   lookAt(request: LookRequest): WorkerThread | undefined {
     if (this.#closed) return undefined;
-    if (this.#threads.length === 0) this.#start();
+    if (this.#threads.length === 0) this.#startSoon(request.root);
     const idle = this.#idle();
     idle?.tell({ type: 'look', ...request });
     return idle;
@@ -45,6 +49,7 @@ export class SearchPool {
   /** Ends all workers; searches under way are `cancelled`. */
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#soon);
     await Promise.all(this.#threads.splice(0).map((thread) => thread.close()));
   }
 
@@ -63,6 +68,16 @@ export class SearchPool {
   #idle(): WorkerThread | undefined {
     const idle = this.#threads.filter((thread) => thread.load === 0);
     return idle.find((thread) => thread.isReady) ?? idle[0];
+  }
+
+  /** Starts a worker for the next call about this root. */
+  #startSoon(root: SharedRoot): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      if (this.#threads.length > 0) return;
+      this.#start();
+      this.#threads[0]?.tell({ type: 'know', root });
+    }, SOON_MS).unref();
   }
 
   #start(): void {

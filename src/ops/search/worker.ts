@@ -14,10 +14,12 @@ let searches: Promise<Searches> | undefined;
 port.on('message', (request: Request) => {
   if (request.type === 'look') {
     look(request);
-    return;
+  } else if (request.type === 'know') {
+    rootOf(request.root);
+  } else {
+    searches ??= startSearches();
+    void searches.then((all) => all.receive(request));
   }
-  searches ??= startSearches();
-  void searches.then((all) => all.receive(request));
 });
 
 /** What searches need takes as long to load as all else, so a worker that only looks at entries does without. */
