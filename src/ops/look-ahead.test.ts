@@ -91,6 +91,21 @@ describe('a large folder that another thread helps with', () => {
     expect(parts.map(({ shared }) => shared.count)).toEqual([2_000]);
   });
 
+  test('goes on behind the first ones for each of them that is gone', async () => {
+    using dir = root.openDir(HERE);
+    const names = (await listFolder(root, HERE, UNCONTROLLED)).map(({ name }) => name);
+    const file = path.join(top, names[7] as string);
+    const content = fs.readFileSync(file);
+    const late = poolOf({ hasEnded: false }, (part) => {
+      fs.rmSync(file);
+      part.fill(dir);
+    });
+    const { entries, count } = await listWith(late, { most: 2_000 });
+    fs.writeFileSync(file, content);
+    expect(entries.map(({ name }) => name)).toEqual(names.toSpliced(7, 1).slice(0, 2_000));
+    expect(count).toBe(ALL - 1);
+  });
+
   test('is looked at from the first to the last where the other never begins, and then nothing is left to it', async () => {
     const parts: LookPart[] = [];
     const idle = poolOf({ hasEnded: false }, (part) => void parts.push(part));
