@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import { UNCONTROLLED } from '../../ops/control.ts';
-import type { CallContext } from '../../tools/tool.ts';
+import { bytesOf } from '../../tools/json-pieces.ts';
+import type { CallContext, Written } from '../../tools/tool.ts';
 import { readFile } from './read-file.ts';
 
 async function run(box: Sandbox, args: Record<string, unknown>, maxFullReadSize = 1000) {
@@ -16,11 +17,10 @@ async function run(box: Sandbox, args: Record<string, unknown>, maxFullReadSize 
   const result = await readFile.run(all, context);
   expect(readFile.output.safeParse(result).success).toBe(true);
   const text = readFile.text?.(result, all) ?? '';
-  expect(readFile.write?.(result, all)).toEqual({
-    result: JSON.stringify(result),
-    text: JSON.stringify(text).slice(1, -1),
-    bytes: Buffer.byteLength(text),
-  });
+  const written = readFile.write?.(result, all) as Written;
+  expect(bytesOf(written.result).toString()).toBe(JSON.stringify(result));
+  expect(`"${bytesOf(written.text)}"`).toBe(JSON.stringify(text));
+  expect(written.bytes).toBe(Buffer.byteLength(text));
   return { result, text };
 }
 
