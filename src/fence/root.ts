@@ -122,7 +122,10 @@ export class Root implements Disposable {
     return this.#located(path, () => this.#openDir(path.segments));
   }
 
-  /** A directory of this root that is open in another thread, to look at entries. What is found after it was closed there means nothing. */
+  /**
+   * A directory of this root that is open in another thread. Only to look at entries: its number may be another's as soon as
+   * it is closed there, and what is found then means nothing.
+   */
   borrow({ fd }: SharedDir): Dir {
     return new DescriptorDir(fd, { kernel: this.#backend.kernel, owned: false });
   }

@@ -119,7 +119,7 @@ async function sortedNames(dir: Dir, pause: () => Promise<void> | undefined): Pr
       names.push(raw);
       if (plain && (typeof raw !== 'string' || hasSurrogates(raw))) plain = false;
     }
-    const wait = names.length < STEP ? undefined : pause();
+    const wait = names.length < MANY ? undefined : pause();
     if (wait !== undefined) await wait;
   }
   // The order of UTF-16 units, which is that of code points where there are no surrogates, is the one the engine knows best.

@@ -8,7 +8,7 @@ import { UNCONTROLLED } from './control.ts';
 import { listFirst, listFolder } from './list-folder.ts';
 import { LookPart, STEP } from './look-part.ts';
 import { SearchPool } from './search/pool.ts';
-import type { WorkerThread } from './search/worker-thread.ts';
+import { WorkerThread } from './search/worker-thread.ts';
 
 const COUNT = 6_000;
 const ALL = COUNT + 3;
@@ -20,11 +20,10 @@ let root: Root;
 
 /** A pool with one thread, which does as told with what it is given. */
 function poolOf(thread: Pick<WorkerThread, 'hasEnded'>, given: (part: LookPart) => void): SearchPool {
-  const lookAt: SearchPool['lookAt'] = (request) => {
-    given(new LookPart(request.part));
-    return thread as WorkerThread;
+  const tell: WorkerThread['tell'] = (request) => {
+    if (request.type === 'look') given(new LookPart(request.part));
   };
-  return { lookAt } as SearchPool;
+  return { idleFor: () => ({ ...thread, tell }) as WorkerThread } as unknown as SearchPool;
 }
 
 const listWith = (pool: SearchPool, { most = COUNT * 2, control = UNCONTROLLED } = {}) =>
@@ -51,11 +50,11 @@ describe('a large folder that another thread helps with', () => {
     expect(alone).toHaveLength(ALL);
     const pool = new SearchPool({ size: 1 });
     const parts: LookPart[] = [];
-    const { lookAt } = pool;
-    pool.lookAt = (request) => {
-      parts.push(new LookPart(request.part));
-      return lookAt.call(pool, request);
-    };
+    const { tell } = WorkerThread.prototype;
+    const told = vi.spyOn(WorkerThread.prototype, 'tell').mockImplementation(function (this: WorkerThread, request) {
+      if (request.type === 'look') parts.push(new LookPart(request.part));
+      tell.call(this, request);
+    });
     // A thread that has just started may come too late.
     await vi.waitFor(
       async () => {
@@ -66,6 +65,7 @@ describe('a large folder that another thread helps with', () => {
     );
     expect(parts.at(-1)?.isFilled(0)).toBe(false);
     expect(parts.at(-1)?.at(ALL - 1)).toEqual(expect.objectContaining({ type: 'symlink' }));
+    told.mockRestore();
     await pool.close();
   });
 
@@ -127,6 +127,16 @@ describe('a large folder that another thread helps with', () => {
     expect(parts[0]?.take(LAST)).toBe(false);
   });
 
+  test('may be given up while the other is waited for', async () => {
+    const stop = new AbortController();
+    const slow = poolOf({ hasEnded: false }, (part) => {
+      part.take(LAST);
+      setTimeout(() => stop.abort(), 50);
+    });
+    const control = { signal: stop.signal, progress: () => {} };
+    expect(await outcome(() => listWith(slow, { control }))).toBe('cancelled');
+  });
+
   test('is listed by one thread alone where the other ended in the middle of its work', async () => {
     const ended = poolOf({ hasEnded: true }, (part) => void part.take(LAST - 1));
     expect((await listWith(ended)).entries).toEqual(await listFolder(root, HERE, UNCONTROLLED));
@@ -181,6 +191,18 @@ describe('a step', () => {
     expect([0, 1, 2].map((at) => other.at(at)?.type)).toEqual(['directory', undefined, 'symlink']);
     expect(other.at(0)).toEqual(dir.brief('folder'));
   });
+
+  test('wakes whoever waits for it', async () => {
+    const part = LookPart.of(['folder']);
+    const other = new LookPart(part.shared);
+    let woken: Promise<void> | undefined;
+    const whileLooking = () => {
+      woken = other.wait(0, 60_000);
+    };
+    part.fill({ brief: whileLooking } as unknown as Dir);
+    await woken;
+    expect(other.isFilled(0)).toBe(true);
+  }, 10_000);
 
   test('that could not be filled in says so', () => {
     const part = LookPart.of(['folder']);

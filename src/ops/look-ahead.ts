@@ -26,13 +26,15 @@ export class LookAhead implements Disposable {
     this.#thread = thread;
   }
 
-  /** Undefined if there is no other thread. */
+  /** Undefined if there is no other thread, or none can have a part in this folder. */
   static begin({ root, dir, names }: Folder, pool: SearchPool): LookAhead | undefined {
     const shared = dir.share();
     if (shared === undefined) return undefined;
+    const thread = pool.idleFor(root.share());
+    if (thread === undefined) return undefined;
     const part = LookPart.of(names);
-    const thread = pool.lookAt({ root: root.share(), dir: shared, part: part.shared });
-    return thread && new LookAhead(part, thread);
+    thread.tell({ type: 'look', root: root.share(), dir: shared, part: part.shared });
+    return new LookAhead(part, thread);
   }
 
   /** What the other thread found, once it is done with a step; undefined where this one has to look. */
@@ -47,7 +49,10 @@ export class LookAhead implements Disposable {
     return part;
   }
 
-  /** Nobody looks at what is left. The folder must not be closed before. */
+  /**
+   * Leaves nothing to the other thread but the step that it is in the middle of. It may go on with that when the folder is
+   * closed, perhaps on the number of another one by then: it only looks, and nobody reads what it finds.
+   */
   [Symbol.dispose](): void {
     this.#part.takeRest();
   }

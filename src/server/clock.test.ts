@@ -39,7 +39,7 @@ test('sets no timer when it is stopped in the turn in which it was made', () => 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('counts one pause in the turn in which it was made once', async () => {
+test('has one timer, also when a pause was over before the turn was', async () => {
   const expire = vi.fn();
   const clock = new Clock(100, { expire, afterwards: new Afterwards() });
   await clock.pauseFor(Promise.resolve());

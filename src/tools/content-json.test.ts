@@ -2,12 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { contentJson, plainJson } from './content-json.ts';
 import { byteLength, bytesOf } from './json-pieces.ts';
-import { numberedLines } from './numbered-lines.ts';
+import { numberedContent } from './numbered-lines.ts';
 
 function expectSame(content: string, first: number): void {
-  const lines = content.split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  const text = numberedLines(lines, first);
+  const text = numberedContent(content, first);
   const { plain, numbered, added } = contentJson(content, first);
   expect(`"${bytesOf(plain)}"`).toBe(JSON.stringify(content));
   expect(`"${bytesOf(numbered)}"`).toBe(JSON.stringify(text));
@@ -27,7 +25,11 @@ test('a content of any length is numbered line by line, however it is cut', () =
 
 test.each(['\n', 'a\n', 'line\n'.repeat(30_000), 'line\n'.repeat(30_000).trimEnd(), 'x'.repeat(100_000)])(
   'contents that end with a line and without (%#)',
-  (content) => expectSame(content, 1),
+  (content) => {
+    expectSame(content, 1);
+    // Its number becomes wider within the first piece, which those after it have to know.
+    expectSame(content, 999_990);
+  },
 );
 
 test('a long content comes in pieces, a short one does not', () => {

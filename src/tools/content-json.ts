@@ -1,7 +1,7 @@
 import { inQuotes } from './in-quotes.ts';
 import { type JsonEscaper, jsonEscaper, MAX_LENGTH } from './json-escaper.ts';
 import { type Json, joined } from './json-pieces.ts';
-import { linePrefix, numberedLines } from './numbered-lines.ts';
+import { linePrefix, numberedContent } from './numbered-lines.ts';
 
 /** So many bytes of a long content make a piece. */
 const PIECE_BYTES = 32 * 1024;
@@ -69,9 +69,7 @@ function kept(made: Buffer, isAscii: boolean): Json {
 }
 
 function stringified(content: string, first: number): ContentJson {
-  const lines = content.split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  const text = numberedLines(lines, first);
+  const text = numberedContent(content, first);
   const added = Buffer.byteLength(text) - Buffer.byteLength(content);
   return { plain: inQuotes(content), numbered: inQuotes(text), added };
 }

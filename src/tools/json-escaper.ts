@@ -5,8 +5,8 @@ import { NUMBER_WIDTH } from './numbered-lines.ts';
 /** How many bytes are taken at once. As many may be read and written in vain behind an end. */
 const STEP = 16;
 const LF = 0x0a;
-/** What a byte becomes at most: an LF, as `\n` and the number of the next line. */
-const MOST_BYTES = 20;
+/** What a byte becomes at most: an LF, as `\n` and the next line's number with its tab, which are copied as one step. */
+const MOST_BYTES = 2 + STEP;
 
 /** How long a text may be. A character takes up to three bytes. */
 export const MAX_LENGTH = 32 * 1024;
@@ -18,9 +18,9 @@ const FORM_BYTES = 8;
 const LENGTHS = FORMS + 256 * FORM_BYTES;
 const NUMBER_START = LENGTHS + 256;
 const NUMBER = NUMBER_START + 16;
-const NUMBER_END = NUMBER + 16;
+const PREFIX_END = NUMBER + STEP;
 /** A number is followed by a tab. */
-const PREFIX_END = NUMBER_END + 2;
+const NUMBER_END = PREFIX_END - 2;
 const TEXT = PREFIX_END + STEP;
 const MADE = TEXT + MAX_BYTES + STEP;
 const END = MADE + MAX_BYTES * MOST_BYTES + STEP;
@@ -56,13 +56,13 @@ export class JsonEscaper {
     return started && new JsonEscaper(started);
   }
 
-  /** Takes the bytes to work on, no more than a text may have. */
+  /** Takes the bytes to work on, `MAX_BYTES` at most. */
   put(bytes: Buffer): void {
     this.#length = bytes.length;
     this.#bytes.set(bytes, TEXT);
   }
 
-  /** The same for a text of whole characters. Tells whether it is all ASCII. */
+  /** The same for a text of up to `MAX_LENGTH`. Tells whether it is all ASCII; if not, halves of characters are lost. */
   putText(text: string): boolean {
     this.#length = this.#bytes.write(text, TEXT);
     return this.#length === text.length;

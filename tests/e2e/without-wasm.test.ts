@@ -52,6 +52,9 @@ function answers(...options: string[]): Map<number, unknown> {
 
 test('where there is no WebAssembly, all answers are the same', () => {
   const usual = answers();
+  expect(execFileSync(process.execPath, ['--no-expose-wasm', '-p', 'typeof WebAssembly'], { encoding: 'utf8' })).toBe(
+    'undefined\n',
+  );
   const without = answers('--no-expose-wasm');
   expect(usual.size).toBe(CALLS.length + 1);
   for (const [i, call] of CALLS.entries()) {

@@ -5,7 +5,7 @@ import { type FilePart, type Range, readFile as read, sliceBytes } from '../../o
 import { type ContentJson, contentJson, plainJson } from '../../tools/content-json.ts';
 import { formatSize } from '../../tools/format-size.ts';
 import { joined } from '../../tools/json-pieces.ts';
-import { numberedLines } from '../../tools/numbered-lines.ts';
+import { numberedContent } from '../../tools/numbered-lines.ts';
 import { fittingContent } from '../../tools/result-size.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
@@ -119,11 +119,7 @@ function unnumbered(content: string): ContentJson {
 /** The content as an editor shows it. */
 function numbered(result: Output, args: Input): string {
   const { content } = result;
-  if (!isNumbered(result, args)) return content;
-  const first = args.offset_lines ?? 1;
-  const lines = content.split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  return numberedLines(lines, first);
+  return isNumbered(result, args) ? numberedContent(content, args.offset_lines ?? 1) : content;
 }
 
 function metadata({ encoding, size, truncated, lines_total, binary }: Output): string {

@@ -98,7 +98,8 @@ test('a process lives until its search is over, and not longer though the pool i
 /** Wants an entry looked at. */
 function look({ root }: Sandbox, pool: SearchPool, dir: Dir) {
   const part = LookPart.of(['f']);
-  const thread = pool.lookAt({ root: root.share(), dir: dir.share() ?? expect.fail(), part: part.shared });
+  const thread = pool.idleFor(root.share());
+  thread?.tell({ type: 'look', root: root.share(), dir: dir.share() ?? expect.fail(), part: part.shared });
   return { part, thread };
 }
 

@@ -3,7 +3,7 @@ import { RingfenceError } from '../../errors.ts';
 import type { SharedRoot } from '../../fence/index.ts';
 import type { FoundEntries } from './entry-task.ts';
 import type { FoundLines } from './found-lines.ts';
-import type { EntrySpec, LineSpec, LookRequest, SearchSpec } from './messages.ts';
+import type { EntrySpec, LineSpec, SearchSpec } from './messages.ts';
 import { StopFlag } from './stop-flag.ts';
 import { type Packed, type Piece, pack, type Stretch, unpack } from './stretch.ts';
 import { WorkerThread } from './worker-thread.ts';
@@ -37,13 +37,11 @@ export class SearchPool {
     return new Search({ number: this.#searches, spec, pick: () => this.#leastBusy() });
   }
 
-  /** Has entries looked at by a worker that is not searching. Undefined if there is none; there may be one the next time. */
-  lookAt(request: LookRequest): WorkerThread | undefined {
+  /** A worker that is not searching, to look at entries. Undefined if there is none; for this root there may be one the next time. */
+  idleFor(root: SharedRoot): WorkerThread | undefined {
     if (this.#closed) return undefined;
-    if (this.#threads.length === 0) this.#startSoon(request.root);
-    const idle = this.#idle();
-    idle?.tell({ type: 'look', ...request });
-    return idle;
+    if (this.#threads.length === 0) this.#startSoon(root);
+    return this.#idle();
   }
 
   /** Ends all workers; searches under way are `cancelled`. */
@@ -74,18 +72,17 @@ export class SearchPool {
   #startSoon(root: SharedRoot): void {
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined;
-      if (this.#threads.length > 0) return;
-      this.#start();
-      this.#threads[0]?.tell({ type: 'know', root });
+      if (this.#threads.length === 0) this.#start().tell({ type: 'know', root });
     }, SOON_MS).unref();
   }
 
-  #start(): void {
+  #start(): WorkerThread {
     const thread = new WorkerThread((ended) => {
       const at = this.#threads.indexOf(ended);
       if (at !== -1) this.#threads.splice(at, 1);
     });
     this.#threads.push(thread);
+    return thread;
   }
 }
 

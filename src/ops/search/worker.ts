@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { Root, type SharedRoot } from '../../fence/index.ts';
 import { LookPart } from '../look-part.ts';
-import type { LookRequest, Reply, Request } from './messages.ts';
+import type { Reply, Request } from './messages.ts';
 import type { Searches } from './searches.ts';
 
 const port = parentPort;
@@ -13,9 +13,9 @@ let searches: Promise<Searches> | undefined;
 
 port.on('message', (request: Request) => {
   if (request.type === 'look') {
-    look(request);
+    tried(() => new LookPart(request.part).fill(rootOf(request.root).borrow(request.dir)));
   } else if (request.type === 'know') {
-    rootOf(request.root);
+    tried(() => rootOf(request.root));
   } else {
     searches ??= startSearches();
     void searches.then((all) => all.receive(request));
@@ -30,13 +30,11 @@ async function startSearches(): Promise<Searches> {
   return started;
 }
 
-function look({ root, dir, part: shared }: LookRequest): void {
-  const part = new LookPart(shared);
+/** Does what others only gain by: if it does not work, they find out for themselves. */
+function tried(work: () => void): void {
   try {
-    part.fill(rootOf(root).borrow(dir));
-  } catch {
-    // Who asked finds out for itself.
-  }
+    work();
+  } catch {}
 }
 
 function reply(message: Reply): void {
