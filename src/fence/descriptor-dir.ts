@@ -117,7 +117,9 @@ export class DescriptorDir extends Dir {
           if (own) this.#assertOpen();
           found = this.#kernel?.getdents(fd);
         }
-        if (found === undefined) throw new RingfenceError('io_error', { errno: 'EIO' });
+        if (found !== undefined) return;
+        if (fs.fstatSync(fd).nlink === 0) throw new RingfenceError('not_found', {});
+        throw new RingfenceError('io_error', { errno: 'EIO' });
       }
     } finally {
       if (fd !== undefined && !own) fs.closeSync(fd);

@@ -147,3 +147,13 @@ test('a signal in the middle of a read loses no entry', () => {
   const args = [...profiler, '--input-type=module', '--eval', script, box.inside];
   expect(execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 })).toBe('[120]\n');
 });
+
+test('a folder that is removed while it is listed is not found', async () => {
+  using box = new Sandbox('openat2');
+  for (let number = 0; number < 3_000; number += 1) box.file(`gone/${number}-with-a-name-of-some-length`, '');
+  using dir = box.root.openDir(parseCallerPath('gone'));
+  const parts = dir.listInParts();
+  expect(parts.next().done).toBe(false);
+  fs.rmSync(box.host('gone'), { recursive: true });
+  expect(await outcome(() => Array.from(parts))).toBe('not_found');
+});

@@ -41,13 +41,6 @@ export interface Task {
 
 export type Answer = Packed<unknown>;
 
-/** Entries of a folder to look at, unless somebody else does it first. Nothing is answered but in the memory of the part. */
-export interface LookRequest {
-  readonly root: SharedRoot;
-  readonly dir: SharedDir;
-  readonly part: SharedPart;
-}
-
 export type SearchRequest =
   | { readonly type: 'begin'; readonly search: number; readonly spec: SearchSpec; readonly stop: SharedArrayBuffer }
   | { readonly type: 'task'; readonly search: number; readonly id: number; readonly task: Task }
@@ -55,7 +48,8 @@ export type SearchRequest =
 
 export type Request =
   | SearchRequest
-  | ({ readonly type: 'look' } & LookRequest)
+  /** Entries of a folder to look at, unless somebody else does it first. Nothing is answered but in the memory of the part. */
+  | { readonly type: 'look'; readonly root: SharedRoot; readonly dir: SharedDir; readonly part: SharedPart }
   /** Makes a root known that will be asked about. */
   | { readonly type: 'know'; readonly root: SharedRoot };
 
