@@ -5,7 +5,8 @@ import { placeIn, START } from './trail.ts';
 
 const folder = (name: string): Stretch => ({ kind: 'folder', place: placeIn(START, name) });
 const found = (text: string): Piece<string> => ({ kind: 'found', found: text });
-const take = (agenda: Agenda<string>, atFront = false) => agenda.take({ bytes: 100, atFront });
+const take = (agenda: Agenda<string>, { atFront = false, takers = 1 } = {}) =>
+  agenda.take({ bytes: 100, atFront, takers });
 
 function drain(agenda: Agenda<string>): string[] {
   const all: string[] = [];
@@ -43,13 +44,27 @@ test('neighbours are taken together up to a limit, and none twice', () => {
   expect(agenda.todo).toBe(0);
 });
 
+test('what is left is shared among those who could do it', () => {
+  const agenda = agendaOf(['a', 'b', 'c', 'd', 'e'].map(folder));
+  expect([3, 2, 1].map((takers) => take(agenda, { takers }).length)).toEqual([2, 2, 1]);
+});
+
+test('the files of one folder are shared too, and what they turn into comes out in order', () => {
+  const agenda = agendaOf([{ kind: 'files', place: START, names: 'a/b/c/d/e/f/g' }, folder('h')]);
+  const taken = [4, 3, 2, 1].map((takers) => take(agenda, { takers }));
+  const names = taken.flat().map(({ stretch }) => (stretch?.kind === 'files' ? stretch.names : stretch?.kind));
+  expect(names).toEqual(['a/b', 'c/d', 'e/f/g', 'folder']);
+  for (const [i, part] of [...taken.entries()].reverse()) agenda.replace(part, [found(`part ${i}`)]);
+  expect(drain(agenda)).toEqual(['part 0', 'part 1', 'part 2', 'part 3']);
+});
+
 test('nothing is taken from behind what is open if only the front is asked for', () => {
   const agenda = agendaOf([folder('a'), found('b'), folder('c')]);
-  const a = take(agenda, true);
-  expect(take(agenda, true)).toEqual([]);
+  const a = take(agenda, { atFront: true });
+  expect(take(agenda, { atFront: true })).toEqual([]);
   agenda.replace(a, []);
   expect(drain(agenda)).toEqual(['b']);
-  expect(take(agenda, true)).toHaveLength(1);
+  expect(take(agenda, { atFront: true })).toHaveLength(1);
 });
 
 test('a large file is cut when it is taken, and comes out in order', () => {

@@ -1,4 +1,4 @@
-import type { Piece, Stretch } from './stretch.ts';
+import { type Piece, packNames, type Stretch, unpackNames } from './stretch.ts';
 
 /** How much is taken at once: so many folders, or files as long as their names fit in 4 KB, or a part of a large file. */
 const MAX_LOAD = 16;
@@ -10,6 +10,15 @@ export interface Item<F> {
   stretch: Stretch | undefined;
   found: F | undefined;
   next: Item<F> | undefined;
+}
+
+interface Share {
+  /** At most so many bytes of a file. */
+  readonly bytes: number;
+  /** Only what has nothing open before it. */
+  readonly atFront: boolean;
+  /** Among how many to share what is left, this one included. */
+  readonly takers: number;
 }
 
 /**
@@ -36,21 +45,21 @@ export class Agenda<F> {
     return this.#first === undefined;
   }
 
-  /**
-   * Takes the first stretches that are left and follow each other, as many as make sense in one go, and at most `bytes` of
-   * a file. With `atFront`, only if nothing before them is open.
-   */
-  take({ bytes, atFront }: { bytes: number; atFront: boolean }): Item<F>[] {
+  /** Takes the first stretches that are left and follow each other, as many as make sense in one go. */
+  take({ bytes, atFront, takers }: Share): Item<F>[] {
     const items: Item<F>[] = [];
+    const most = Math.ceil(this.#todo / takers);
+    const parts = this.#todo < takers ? takers : 1;
     let item = this.#first;
     while (item !== undefined && item.state !== 'todo')
       item = atFront && item.state === 'taken' ? undefined : item.next;
     for (let load = 0; item?.stretch !== undefined && item.state === 'todo'; item = item.next) {
       load += loadOf(item.stretch);
-      if (items.length > 0 && load > MAX_LOAD) break;
+      if (items.length === most || (items.length > 0 && load > MAX_LOAD)) break;
       item.state = 'taken';
       this.#todo -= 1;
-      this.#cut(item, bytes);
+      this.#cutLines(item, bytes);
+      this.#cutFiles(item, parts);
       items.push(item);
     }
     return items;
@@ -79,12 +88,23 @@ export class Agenda<F> {
   }
 
   /** Leaves what is too much of a large file for later. */
-  #cut(item: Item<F>, bytes: number): void {
+  #cutLines(item: Item<F>, bytes: number): void {
     const { stretch } = item;
     if (stretch?.kind !== 'lines' || stretch.range.to - stretch.range.from <= bytes) return;
     const middle = stretch.range.from + bytes;
     item.stretch = { ...stretch, range: { ...stretch.range, to: middle } };
     this.#insert(item, { ...stretch, range: { ...stretch.range, from: middle } });
+  }
+
+  /** Leaves all but the first of some equal parts for others: even a few files may be a lot to search. */
+  #cutFiles(item: Item<F>, parts: number): void {
+    const { stretch } = item;
+    if (stretch?.kind !== 'files' || parts === 1) return;
+    const names = unpackNames(stretch.names);
+    const end = Math.ceil(names.length / parts);
+    if (end === names.length) return;
+    item.stretch = { ...stretch, names: packNames(names.slice(0, end)) };
+    this.#insert(item, { ...stretch, names: packNames(names.slice(end)) });
   }
 
   #insert(after: Item<F>, piece: Piece<F>): void {

@@ -8,6 +8,9 @@ const TASKS_PER_WORKER = 2;
 const LARGE_BUDGET = 4_000;
 const SMALL_BUDGET = 1_000;
 
+/** A search that is over with fewer tasks is not worth waking other workers for. */
+const TASKS_ALONE = 4;
+
 /** How much of a large file is searched in one task. */
 const PART_BYTES = 4 * 1024 * 1024;
 
@@ -36,6 +39,7 @@ export class OrderedSearch<F> {
   readonly #agenda = new Agenda<F>();
   #waitingWeight = 0;
   #tasks = 0;
+  #tasksDone = 0;
   #full = false;
   #error: unknown;
   #end: () => void = () => {};
@@ -64,13 +68,15 @@ export class OrderedSearch<F> {
 
   #startTasks(): void {
     const { workers, maxWaitingWeight } = this.#options;
-    while (this.#tasks < TASKS_PER_WORKER * workers) {
+    for (let free = TASKS_PER_WORKER * workers - this.#tasks; free > 0; free -= 1) {
+      const takers = this.#tasksDone < TASKS_ALONE ? 1 : free;
       const farAhead = this.#waitingWeight > maxWaitingWeight || this.#agenda.waiting > MAX_WAITING;
-      const items = this.#agenda.take({ bytes: PART_BYTES, atFront: farAhead });
+      const items = this.#agenda.take({ bytes: PART_BYTES, atFront: farAhead, takers });
       if (items.length === 0) return;
       this.#tasks += 1;
       void this.#do(items).finally(() => {
         this.#tasks -= 1;
+        this.#tasksDone += 1;
         this.#advance();
       });
     }
