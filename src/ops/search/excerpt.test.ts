@@ -31,6 +31,14 @@ test('characters beyond U+FFFF count once and stay whole', () => {
   }
 });
 
+test('lines with and without characters beyond U+FFFF are cut alike', () => {
+  for (const at of [0, 300, 2_100, 9_000, 9_995]) {
+    const line = `${'a'.repeat(at)}MATCH${'b'.repeat(9_995 - at)}`;
+    const withFace = excerpt(`${line.slice(0, at)}😀${line.slice(at + 1)}`, at);
+    expect({ ...withFace, text: withFace.text.replace('😀', 'M') }).toEqual(excerpt(line, at));
+  }
+});
+
 test.each([
   ['a', 'b'],
   ['é', '€'],

@@ -9,6 +9,9 @@ export const MAX_SHOWN_BYTES = 4 * (MAX_SHOWN + 1);
 /** How much of a cut line is shown before the match. */
 const LEAD = 500;
 
+/** Half of a character; all others are a unit each. */
+const SURROGATE = /[\ud800-\udfff]/;
+
 export interface Excerpt {
   readonly text: string;
   readonly cut: boolean;
@@ -20,7 +23,13 @@ export function excerpt(line: string, at = 0): Excerpt {
   // A character is at most two units, so this part holds all that can be shown.
   const from = wholeCharacter(line, Math.max(0, at - 2 * MAX_SHOWN));
   const to = Math.min(line.length, at + 2 * MAX_SHOWN);
-  const characters = Array.from(line.slice(from, wholeCharacter(line, to)));
+  const part = line.slice(from, wholeCharacter(line, to));
+  // Taking a text apart into characters costs more than finding the match.
+  if (!SURROGATE.test(part)) {
+    const start = Math.max(0, Math.min(at - from - LEAD, part.length - MAX_SHOWN));
+    return { text: part.slice(start, start + MAX_SHOWN), cut: true };
+  }
+  const characters = Array.from(part);
   if (characters.length <= MAX_SHOWN && from === 0 && to === line.length) return { text: line, cut: false };
   const before = Array.from(line.slice(from, at)).length;
   const start = Math.max(0, Math.min(before - LEAD, characters.length - MAX_SHOWN));

@@ -1,4 +1,4 @@
-import { MATCHED } from './line-dfa.ts';
+import type { LineDfa } from './line-dfa.ts';
 
 /** How far the automaton has come in a stretch of whole lines. */
 export interface Lane {
@@ -13,15 +13,15 @@ export interface Lane {
 // The loops that take most of the time of a search stand alone: the compiler makes them twice as fast then. Four bytes
 // are taken at once, since a state that stands for a match, or for what is not known, is never left.
 
-/** Goes on while all is known and nothing matches, to less than four bytes before the end. */
-export function run(lane: Lane, bytes: Buffer, table: Int32Array): void {
+/** Goes on until it has to stop, to less than four bytes before the end. */
+export function run(lane: Lane, bytes: Buffer, { table, stopAt }: LineDfa): void {
   let { at, state } = lane;
   for (const last = lane.to - 4; at <= last; at += 4) {
     let next = table[state | (bytes[at] as number)] as number;
     next = table[next | (bytes[at + 1] as number)] as number;
     next = table[next | (bytes[at + 2] as number)] as number;
     next = table[next | (bytes[at + 3] as number)] as number;
-    if (next <= MATCHED) break;
+    if (next <= stopAt) break;
     state = next;
   }
   lane.at = at;
@@ -29,7 +29,7 @@ export function run(lane: Lane, bytes: Buffer, table: Int32Array): void {
 }
 
 /** Does so in two lanes at the same time: in one alone, the processor spends half of the time waiting for the table. */
-export function runBoth(one: Lane, two: Lane, bytes: Buffer, table: Int32Array): void {
+export function runBoth(one: Lane, two: Lane, bytes: Buffer, { table, stopAt }: LineDfa): void {
   const i = one.at;
   const j = two.at;
   let first = one.state;
@@ -45,7 +45,7 @@ export function runBoth(one: Lane, two: Lane, bytes: Buffer, table: Int32Array):
     b = table[b | (bytes[j + k + 2] as number)] as number;
     a = table[a | (bytes[i + k + 3] as number)] as number;
     b = table[b | (bytes[j + k + 3] as number)] as number;
-    if (a <= MATCHED || b <= MATCHED) break;
+    if (a <= stopAt || b <= stopAt) break;
     first = a;
     second = b;
   }

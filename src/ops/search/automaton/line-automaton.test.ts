@@ -44,7 +44,14 @@ test.each(['b{5}a', 'a\\b', '^ab', 'ab$', '^$', '(a|b)b+\\r?$', '\\Bab\\B', 'c']
   'finds lines wherever they lie: %s',
   (pattern) => {
     const regex = RE2JS.compile(pattern);
-    for (const letters of ['ab\n', 'aaaaaaaaaaab \n', 'ab', `${'d'.repeat(200)}c\n`, 'ab\r\n']) {
+    for (const letters of [
+      'ab\n',
+      'aaaaaaaaaaab \n',
+      'ab',
+      `${'d'.repeat(200)}c\n`,
+      `${'ab'.repeat(300)}\n`,
+      'ab\r\n',
+    ]) {
       for (const length of [1, 1_000, 30_000, 300_000]) {
         const bytes = randomLetters(length, letters);
         const { automaton } = automatonOf(pattern);
@@ -62,6 +69,18 @@ test('a match in the first half of a block comes before one in the second', () =
   expect(automaton.next(bytes, 0, bytes.length)).toBe(60_005);
   bytes.write('needle', 30_000);
   expect(automaton.next(bytes, 0, bytes.length)).toBe(30_005);
+});
+
+test('lines that cannot match any more are left at once, whether short or long, and the last may have no end', () => {
+  const short = 'x\n'.repeat(20_000);
+  const long = `${'x'.repeat(2_000)}\n`.repeat(400);
+  for (const text of [`${short}${long}${short}`, `${long}${short}${long}`]) {
+    const bytes = Buffer.from(`ab\n${text}ab\n${text}ab\n${text}xab`);
+    const { automaton } = automatonOf('^a[b]$');
+    const found = linesFound((from) => automaton.next(bytes, from, bytes.length), bytes);
+    expect(found).toEqual(linesThat((line) => line === 'ab', bytes));
+    expect(found).toHaveLength(3);
+  }
 });
 
 test('states that pay for themselves are built again after they were forgotten', () => {

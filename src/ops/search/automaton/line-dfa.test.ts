@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
-import { LineDfa, MATCHED, START } from './line-dfa.ts';
+import { DEAD, LineDfa, MATCHED, START } from './line-dfa.ts';
 import { programOf } from './program.ts';
 
 const dfaOf = (pattern: string) => new LineDfa(programOf(RE2JS.compile(pattern)));
@@ -25,6 +25,17 @@ test('a line begins anew after LF', () => {
   const dfa = dfaOf('^ab');
   expect(after(dfa, 'x\n')).toBe(START);
   expect(after(dfa, 'xab\na')).toBe(after(dfa, 'a'));
+});
+
+test('where a line cannot match any more, nothing but its end leads on', () => {
+  const dfa = dfaOf('^ab$');
+  for (const text of ['b', 'abé', 'x\xff\x80', 'a😀']) {
+    expect(after(dfa, text)).toBe(DEAD);
+    expect(dfa.matchesAtEnd(DEAD)).toBe(false);
+    expect(after(dfa, `${text}\n`)).toBe(START);
+  }
+  expect(after(dfaOf('[^\\x00-\\x{10ffff}]'), 'a')).toBe(DEAD);
+  expect(dfa.flush(DEAD)).toEqual({ state: DEAD, back: 0 });
 });
 
 test('all characters that a pattern does not tell apart share their states', () => {

@@ -8,8 +8,12 @@ const ROW = 256;
 const UNKNOWN = 0;
 /** The line matches. This state is never left either. */
 export const MATCHED = ROW;
+/** Whatever follows, the line does not match. Only its end leads out of this state. */
+export const DEAD = 2 * ROW;
 /** At the start of a line. */
-export const START = 2 * ROW;
+export const START = 3 * ROW;
+
+const HOPELESS: Between = { threads: new Int32Array(0), undecided: false, afterWord: false, atStart: false };
 
 const LF = 0x0a;
 const LAST_ASCII = 0x7f;
@@ -43,6 +47,8 @@ interface Inside {
 export class LineDfa {
   /** The next state is at `table[state | byte]`. Another array after something was built. */
   table = new Int32Array(16 * ROW);
+  /** The last state at which a loop has to stop: `DEAD`, or `MATCHED` where lines are so short that it is no use. */
+  stopAt = DEAD;
   readonly #simulation: Simulation;
   #states: (Between | Inside | undefined)[] = [];
   #ids = new Map<number, number[]>();
@@ -147,6 +153,10 @@ export class LineDfa {
   }
 
   #between(state: Between): number {
+    return state.threads.length === 0 ? DEAD : this.#withThreads(state);
+  }
+
+  #withThreads(state: Between): number {
     state.threads.sort();
     const hash = hashOf(state);
     const alike = this.#ids.get(hash);
@@ -192,13 +202,15 @@ export class LineDfa {
   #reset(): void {
     this.table.fill(UNKNOWN);
     this.table.fill(MATCHED, MATCHED, MATCHED + ROW);
-    this.#states = [undefined, undefined];
+    this.table.fill(DEAD, DEAD, DEAD + ROW);
+    this.table[DEAD | LF] = START;
+    this.#states = [undefined, undefined, HOPELESS];
     this.#ids.clear();
     this.#insides.clear();
     this.#memory = 0;
     const start = this.#simulation.start();
     if (start === undefined) this.table.fill(MATCHED, START, START + ROW);
-    else this.#between(start);
+    else this.#withThreads(start);
   }
 }
 
