@@ -8,7 +8,7 @@ import { LineNfa } from '../../src/ops/search/automaton/line-nfa.ts';
 import { type Program, programOf } from '../../src/ops/search/automaton/program.ts';
 import { compileLinePattern } from '../../src/ops/search/line-pattern.ts';
 import { FilteredScan } from '../../src/ops/search/line-scan.ts';
-import { lineStartWindow, windowsOf } from '../../src/ops/search/prefilter/byte-window.ts';
+import { beginningsOf, lineStartWindow, windowsOf } from '../../src/ops/search/prefilter/byte-window.ts';
 import { planJumps } from '../../src/ops/search/prefilter/jump-prefilter.ts';
 import { planNeedles } from '../../src/ops/search/prefilter/needle-prefilter.ts';
 import { planRareByte } from '../../src/ops/search/prefilter/rare-byte-prefilter.ts';
@@ -84,6 +84,8 @@ test('no prefilter misses a line, whether it would be chosen or not', () => {
     const program = programOf(regex);
     const windows = windowsOf(program);
     const plans = windows.flatMap((window) => [planJumps(window), planRareByte(window), planSimd([window], memory)]);
+    const beginnings = beginningsOf(program);
+    if (beginnings.length > 0) plans.push(planSimd(beginnings, memory));
     const start = lineStartWindow(program);
     if (start !== undefined) plans.push(planSimdAtStart(start, memory));
     const literals = requiredLiterals(regex);

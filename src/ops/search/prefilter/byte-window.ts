@@ -7,6 +7,7 @@ const LF = 0x0a;
 /** More places tell hardly more. */
 const LONGEST = 16;
 const MOST_WINDOWS = 8;
+const MOST_BEGINNINGS = 32;
 /** With more possibilities at one place, anything goes. */
 const MOST_THREADS = 64;
 /** Larger ones would take longer to look at than they take to run. */
@@ -26,6 +27,17 @@ export function windowsOf(program: Program): ByteWindow[] {
     }
   }
   return windows.filter((window) => window.length > 0);
+}
+
+/**
+ * A window for each way in which a match can begin: every matching line fits one of them somewhere. They tell apart what
+ * a single window confuses: one for both `foo` and `bar` also fits `for`. None where there are too few or too many ways.
+ */
+export function beginningsOf(program: Program): ByteWindow[] {
+  if (program.code.length > LARGEST_PROGRAM) return [];
+  const ways = new Walk(program).beginnings();
+  if (ways.length < 2 || ways.length > MOST_BEGINNINGS) return [];
+  return ways.map((way) => new Walk(program).windowAfter(way));
 }
 
 /** What every matching line begins with, if it is only there that a match can begin. */
@@ -57,15 +69,32 @@ class Walk {
     return threads.size === 0 && !this.#ended;
   }
 
+  /** The instructions that take the first character of a match; none if a match may be empty. */
+  beginnings(): number[] {
+    const threads: Threads = new Set();
+    this.#open(this.#program.start, threads, AT_START);
+    return this.#ended ? [] : [...threads].map((thread) => thread >> 2);
+  }
+
+  /** What the bytes of every match look like that begins with this instruction. */
+  windowAfter(beginning: number): ByteWindow {
+    return this.#follow(new Set([4 * beginning]));
+  }
+
   /**
    * What the bytes of every match look like: from its first one on, or from the last one that is taken by an
    * instruction which no match can avoid. Adds to `covered` those for which no other window would tell more.
    */
   windowFrom(cut: number | undefined, covered: Set<number>): ByteWindow {
-    const window: number[][] = [];
-    let threads: Threads = new Set(cut === undefined ? [] : [4 * cut]);
+    const threads: Threads = new Set(cut === undefined ? [] : [4 * cut]);
     if (cut === undefined) this.#open(this.#program.start, threads, AT_START);
     this.#passed = cut;
+    return this.#follow(threads, covered);
+  }
+
+  #follow(first: Threads, covered?: Set<number>): ByteWindow {
+    const window: number[][] = [];
+    let threads = first;
     while (!this.#ended && window.length < LONGEST && threads.size > 0 && threads.size <= MOST_THREADS) {
       const bytes = new Array<number>(256).fill(0);
       const next: Threads = new Set();
@@ -74,7 +103,7 @@ class Walk {
       bytes[LF] = 0;
       window.push(listed(bytes));
       const [only] = threads;
-      if (only !== undefined && threads.size === 1 && (only & 3) === 0 && !next.has(only)) covered.add(only >> 2);
+      if (only !== undefined && threads.size === 1 && (only & 3) === 0 && !next.has(only)) covered?.add(only >> 2);
       threads = next;
     }
     return window;
@@ -86,7 +115,7 @@ class Walk {
     const missing = thread & 3;
     const { runes, next: out } = this.#program.code[instruction] as Instruction;
     if (missing > 0) {
-      bytes.fill(1, 0x80, 0xc0);
+      addLaterBytes(runes, missing, bytes);
       if (missing > 1) next.add(thread - 1);
       else this.#open(out, next);
       return;
@@ -138,10 +167,29 @@ function addFirstBytes(set: RuneSet, bytes: number[]): Set<number> {
       bytes.fill(1, mark | (first >> shift), (mark | (last >> shift)) + 1);
     }
   }
-  // This one also stands for up to three bytes that are not UTF-8.
-  if ((changesUpTo(set, REPLACEMENT) & 1) === 1) {
+  if (hasReplacement(set)) {
     for (const length of [1, 2, 3]) lengths.add(length);
     bytes.fill(1, 0x80);
   }
   return lengths;
+}
+
+/** Adds the bytes that characters of a set have where so many bytes are missing. */
+function addLaterBytes(set: RuneSet, missing: number, bytes: number[]): void {
+  if (hasReplacement(set)) {
+    bytes.fill(1, 0x80, 0xc0);
+    return;
+  }
+  const shift = 6 * (missing - 1);
+  const longer = LENGTHS[missing]?.low ?? 0;
+  for (let i = 0; i < set.length; i += 2) {
+    const first = Math.max(longer, set[i] as number) >> shift;
+    const last = ((set[i + 1] as number) - 1) >> shift;
+    for (let bits = first; bits <= last && bits < first + 0x40; bits += 1) bytes[0x80 | (bits & 0x3f)] = 1;
+  }
+}
+
+/** This character also stands for up to three bytes that are not UTF-8. */
+function hasReplacement(set: RuneSet): boolean {
+  return (changesUpTo(set, REPLACEMENT) & 1) === 1;
 }

@@ -1,7 +1,7 @@
 import type { RE2JS } from 're2js';
 import type { Program } from '../automaton/program.ts';
 import type { SearchMemory } from '../simd/search-memory.ts';
-import { lineStartWindow, windowsOf } from './byte-window.ts';
+import { beginningsOf, lineStartWindow, windowsOf } from './byte-window.ts';
 import { planJumps } from './jump-prefilter.ts';
 import { planNeedles } from './needle-prefilter.ts';
 import type { Plan, Prefilter } from './prefilter.ts';
@@ -32,6 +32,8 @@ function plainPlans(literals: Buffer[] | undefined, program: Program): Plan[] {
 
 function simdPlans(literals: Buffer[] | undefined, program: Program, memory: SearchMemory): Plan[] {
   const plans = windowsOf(program).map((window) => planSimd([window], memory));
+  const beginnings = beginningsOf(program);
+  if (beginnings.length > 0) plans.push(planSimd(beginnings, memory));
   const start = lineStartWindow(program);
   if (start !== undefined) plans.push(planSimdAtStart(start, memory));
   if (literals === undefined) return plans;

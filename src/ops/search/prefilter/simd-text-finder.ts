@@ -1,7 +1,7 @@
 import { MOST_PLACES } from '../simd/functions.ts';
 import type { SearchMemory } from '../simd/search-memory.ts';
 import { type WindowTables, windowTables } from '../simd/window-tables.ts';
-import { FREQUENCIES } from './byte-frequency.ts';
+import { frequencyWhereNamed } from './byte-frequency.ts';
 import type { Finder, Prefilter } from './prefilter.ts';
 
 /** It is a text that is looked for, and there is no other way. */
@@ -18,7 +18,7 @@ function rarestIn(text: Buffer): number {
   return text.reduce((best, byte, i) => (frequencyAt(byte) < frequencyAt(text[best] as number) ? i : best), 0);
 }
 
-const frequencyAt = (byte: number): number => FREQUENCIES[byte] as number;
+const frequencyAt = (byte: number): number => frequencyWhereNamed([byte]);
 
 interface TextSearch {
   readonly memory: SearchMemory;

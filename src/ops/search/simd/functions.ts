@@ -25,7 +25,7 @@ export const MOST_PLACES = 16;
 export const PLACES = 3;
 
 /** Where windows are kept for finders: what is left of the patience, two tables for each of three places, and the fit. */
-export const WINDOW = { patience: 0, tables: 16, fit: 128, end: 128 + 256 * MOST_PLACES } as const;
+export const WINDOW = { patience: 0, tables: 16, fit: 128, end: 128 + 4 * 256 * MOST_PLACES } as const;
 
 const [FROM, TO, FIRST, SECOND, THIRD, LENGTH, PATIENCE, CANDIDATES, AT, PLACE, FITTING, FITS, BYTES, LOW_HALF] = [
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
@@ -62,7 +62,7 @@ const byGroups: Way = { ...byHalves, both: wasm.andBytes };
  * `name(from, to, first, second, third, length, patience)`: the first address from one to before another where a window
  * fits, or some address beyond if there is none. Three of the windows' places are compared for 16 addresses at once,
  * the third only where it matters. Where all three fit, all places up to this length are compared: a bit in the row of
- * `WINDOW.fit` for a place tells for a byte whether it belongs there, for each window another. After so many misses an
+ * `WINDOW.fit` for a place tells for a byte whether it belongs there, for each of 32 windows another. After so many misses an
  * address is returned where nothing needs to be. What is left of the patience is stored.
  */
 function finder(name: string, { belong, both }: Way): wasm.Func {
@@ -71,7 +71,8 @@ function finder(name: string, { belong, both }: Way): wasm.Func {
     ...belong(place),
   ];
   const byteAt = wasm.loadByte(wasm.add(get(AT), get(PLACE)));
-  const windowsAt = wasm.loadByte(wasm.add(wasm.shiftLeft(get(PLACE), number(8)), byteAt), WINDOW.fit);
+  const rowAndByte = wasm.add(wasm.shiftLeft(get(PLACE), number(8)), byteAt);
+  const windowsAt = wasm.loadNumber(wasm.shiftLeft(rowAndByte, number(2)), WINDOW.fit);
   const finish = (value: wasm.Code): wasm.Code => [
     ...wasm.storeNumber(number(WINDOW.patience), get(PATIENCE)),
     ...wasm.giveBack(value),
@@ -79,7 +80,7 @@ function finder(name: string, { belong, both }: Way): wasm.Func {
   const lookCloser = wasm.loop(
     set(AT, wasm.add(get(FROM), wasm.lowestBit(get(CANDIDATES)))),
     set(PLACE, number(0)),
-    set(FITTING, number(0xff)),
+    set(FITTING, number(-1)),
     wasm.block(
       wasm.loop(
         wasm.leaveIf(wasm.isZero(tee(FITTING, wasm.and(get(FITTING), windowsAt))), 1),

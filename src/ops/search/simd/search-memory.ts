@@ -91,7 +91,7 @@ export class SearchMemory {
     if (from >= to) return -1;
     const simd = this.#simd as Simd;
     if (this.#loaded !== tables) {
-      simd.bytes.set(tables.bytes, WINDOW.tables);
+      simd.bytes.set(tables.bytes(), WINDOW.tables);
       this.#loaded = tables;
     }
     const [first, second, third] = tables.places;

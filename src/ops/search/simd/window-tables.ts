@@ -1,4 +1,4 @@
-import { chanceOf, FREQUENCIES, frequencyOf } from '../prefilter/byte-frequency.ts';
+import { chanceOf, frequencyWhereNamed } from '../prefilter/byte-frequency.ts';
 import type { ByteWindow } from '../prefilter/byte-window.ts';
 import { MOST_PLACES, PLACES, STEP, WINDOW } from './functions.ts';
 
@@ -8,15 +8,19 @@ const BY_HALVES = 0.13;
 const STOP = 5;
 const MISS = 6;
 
-/** Bits of a byte: so many windows, or sets of upper halves, can be told apart. */
+/** Bits of a byte: so many windows, or sets of upper halves, can be told apart at first. */
 const GROUPS = 8;
+/** Bits of a number: so many can in the end. */
+const MOST_WINDOWS = 32;
+
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
 
 type Places = [number, number, number];
 
 /** Windows of which one is to fit, in the form in which they are looked for; see functions.ts. */
 export interface WindowTables {
-  /** What is copied to `WINDOW.tables`. */
-  readonly bytes: Uint8Array;
+  /** What is copied to `WINDOW.tables`. Made when it is first asked for, since of several ways only one is gone. */
+  bytes(): Uint8Array;
   readonly way: 'mask' | 'halves' | 'groups';
   /** The places that are looked at first. */
   readonly places: Places;
@@ -29,17 +33,35 @@ export interface WindowTables {
 
 /** The cheapest way to look for windows of which one is to fit. */
 export function windowTables(windows: readonly ByteWindow[]): WindowTables {
-  const groups = grouped(windows);
+  const groups = grouped(windows, GROUPS);
   const shortest = Math.min(MOST_PLACES, ...windows.map((window) => window.length));
   const longest = Math.min(MOST_PLACES, Math.max(...windows.map((window) => window.length)));
   const all = unionOf(windows, shortest);
   const ways = [
-    { way: 'mask', scan: BY_MASK, ...choosePlaces([all.map((bytes) => frequencyAround(maskOf(bytes)))]) },
-    { way: 'halves', scan: BY_HALVES, ...choosePlaces([all.map(frequencyOf)]) },
+    { way: 'mask', scan: BY_MASK, ...choosePlaces([all.map(aroundMask)]) },
+    { way: 'halves', scan: BY_HALVES, ...choosePlaces([all.map((bytes) => frequencyWhereNamed(bytes))]) },
     { way: 'groups', scan: BY_HALVES, ...choosePlaces(groups.map((window) => window.slice(0, shortest).map(around))) },
   ] as const;
   const best = ways.reduce((a, b) => (b.scan + b.stops < a.scan + a.stops ? b : a));
   const { way, places, scan, stops } = best;
+  let made: Uint8Array | undefined;
+  const bytes = (): Uint8Array => {
+    made ??= tablesOf({ windows, groups, all, way, places });
+    return made;
+  };
+  return { bytes, way, places, shortest, longest, cost: scan + stops };
+}
+
+interface Choice {
+  readonly windows: readonly ByteWindow[];
+  readonly groups: readonly ByteWindow[];
+  /** What any of them fits. */
+  readonly all: ByteWindow;
+  readonly way: WindowTables['way'];
+  readonly places: Places;
+}
+
+function tablesOf({ windows, groups, all, way, places }: Choice): Uint8Array {
   const bytes = new Uint8Array(WINDOW.end - WINDOW.tables);
   for (const [i, place] of places.entries()) {
     const belonging = all[place] as readonly number[];
@@ -47,17 +69,18 @@ export function windowTables(windows: readonly ByteWindow[]): WindowTables {
     const tables = way === 'mask' ? maskTables(belonging) : way === 'halves' ? halvesOf(rowsOf(belonging)) : byGroup();
     bytes.set(tables, 2 * STEP * i);
   }
-  for (const [i, window] of groups.entries()) addFit(bytes.subarray(WINDOW.fit - WINDOW.tables), window, i);
-  return { bytes, way, places, shortest, longest, cost: scan + stops };
+  const fit = new Uint32Array(bytes.buffer, WINDOW.fit - WINDOW.tables);
+  for (const [i, window] of grouped(windows, MOST_WINDOWS).entries()) addFit(fit, window, 1 << i);
+  return bytes;
 }
 
 /** As many windows as can be told apart, each of which stands for one or more of these. */
-function grouped(windows: readonly ByteWindow[]): ByteWindow[] {
-  if (windows.length <= GROUPS) return [...windows];
+function grouped(windows: readonly ByteWindow[], most: number): ByteWindow[] {
+  if (windows.length <= most) return [...windows];
   const sorted = [...windows].sort(
     (a, b) => (a[0]?.[0] ?? 0) - (b[0]?.[0] ?? 0) || (a[1]?.[0] ?? 0) - (b[1]?.[0] ?? 0),
   );
-  const size = Math.ceil(windows.length / GROUPS);
+  const size = Math.ceil(windows.length / most);
   return Array.from({ length: Math.ceil(windows.length / size) }, (_, i) => {
     const some = sorted.slice(i * size, (i + 1) * size);
     return unionOf(some, Math.min(...some.map((window) => window.length)));
@@ -70,11 +93,11 @@ function unionOf(windows: readonly ByteWindow[], length: number): ByteWindow {
 }
 
 /** Any byte may follow a window. */
-function addFit(fit: Uint8Array, window: ByteWindow, group: number): void {
+function addFit(fit: Uint32Array, window: ByteWindow, bit: number): void {
   for (let place = 0; place < MOST_PLACES; place += 1) {
     const row = fit.subarray(256 * place, 256 * (place + 1));
     const bytes = window[place] ?? row.keys();
-    for (const byte of bytes) row[byte] = (row[byte] as number) | (1 << group);
+    for (const byte of bytes) row[byte] = (row[byte] as number) | bit;
   }
 }
 
@@ -111,10 +134,12 @@ function maskOf(bytes: readonly number[]): Mask {
   return { mask, value: all & mask };
 }
 
-function frequencyAround({ mask, value }: Mask): number {
-  return Math.min(
-    1,
-    FREQUENCIES.reduce((sum, frequency, byte) => ((byte & mask) === value ? sum + frequency : sum), 0),
+/** How many bytes of a text look like those of a set by their mask. */
+function aroundMask(bytes: readonly number[]): number {
+  const { mask, value } = maskOf(bytes);
+  return frequencyWhereNamed(
+    bytes,
+    BYTES.filter((byte) => (byte & mask) === value),
   );
 }
 
@@ -138,7 +163,8 @@ function halvesOf(sets: readonly (readonly number[])[]): Uint8Array {
 function around(bytes: readonly number[]): number {
   const lower = new Set(bytes.map((byte) => byte & 15));
   const upper = new Set(bytes.map((byte) => byte >> 4));
-  return frequencyOf([...upper].flatMap((high) => [...lower].map((low) => (high << 4) | low)));
+  const alike = [...upper].flatMap((high) => [...lower].map((low) => (high << 4) | low));
+  return frequencyWhereNamed(bytes, alike);
 }
 
 /** A set in parts that halves tell apart: bytes whose upper halves have the same lower halves. The last takes the rest. */
