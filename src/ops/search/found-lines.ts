@@ -1,4 +1,5 @@
-import { type LineMatch, type MatchLimits, MatchList } from './match-list.ts';
+import { type MatchLimits, MatchList } from './match-list.ts';
+import { type PackedMatches, packMatches } from './packed-matches.ts';
 import type { Piece, Stretch } from './stretch.ts';
 
 interface FileCounts {
@@ -10,7 +11,7 @@ interface FileCounts {
 
 /** A file that matched, and what was looked at since the one before it, this one included. */
 interface MatchedFile extends FileCounts {
-  readonly matches: readonly LineMatch[];
+  readonly matches: PackedMatches;
 }
 
 /** What a search for lines finds in a stretch. The counts of its own are of what comes after the last file that matched. */
@@ -49,7 +50,7 @@ export class LineFindings {
     const matches = this.list.matches.slice(this.#ended);
     if (matches.length === 0) return;
     this.#ended += matches.length;
-    this.#files.push({ matches, ...this.#counts });
+    this.#files.push({ matches: packMatches(matches), ...this.#counts });
     this.#counts = { searched: 0, skipped: 0 };
   }
 

@@ -2,6 +2,7 @@ import { RingfenceError } from '../../errors.ts';
 import type { FoundLines } from './found-lines.ts';
 import { type LineMatch, type MatchLimits, textOf } from './match-list.ts';
 import { OrderedSearch, type Outcome } from './ordered-search.ts';
+import { unpackMatches } from './packed-matches.ts';
 import type { Search } from './pool.ts';
 
 interface LineSearchOptions extends MatchLimits {
@@ -48,7 +49,7 @@ export class LineSearch {
       this.#count(file);
       if (!this.#hasMatched) this.counts.matched += 1;
       this.#hasMatched = part !== undefined;
-      if (!file.matches.every((match) => this.#add(match))) return false;
+      if (!unpackMatches(file.matches, this.#linesBefore).every((match) => this.#add(match))) return false;
     }
     this.#count({ searched, skipped });
     this.#linesBefore += part?.lines ?? 0;
@@ -70,8 +71,7 @@ export class LineSearch {
       throw new RingfenceError('result_too_large', { size, limit: maxText });
     this.#text += size;
     if (this.#text > maxText) return false;
-    const before = this.#linesBefore;
-    this.matches.push(before === 0 ? match : { ...match, lineNumber: match.lineNumber + before });
+    this.matches.push(match);
     return true;
   }
 }

@@ -13,8 +13,6 @@ const GROUPS = 8;
 /** Bits of a number: so many can in the end. */
 const MOST_WINDOWS = 32;
 
-const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
-
 type Places = [number, number, number];
 
 /** Windows of which one is to fit, in the form in which they are looked for; see functions.ts. */
@@ -31,19 +29,29 @@ export interface WindowTables {
   readonly cost: number;
 }
 
+interface Way {
+  readonly way: WindowTables['way'];
+  readonly places: Places;
+  /** Nanoseconds per byte: to look at it, and for stops. */
+  readonly scan: number;
+  readonly stops: number;
+}
+
 /** The cheapest way to look for windows of which one is to fit. */
 export function windowTables(windows: readonly ByteWindow[]): WindowTables {
   const groups = grouped(windows, GROUPS);
   const shortest = Math.min(MOST_PLACES, ...windows.map((window) => window.length));
   const longest = Math.min(MOST_PLACES, Math.max(...windows.map((window) => window.length)));
   const all = unionOf(windows, shortest);
-  const ways = [
+  const ways: Way[] = [
     { way: 'mask', scan: BY_MASK, ...choosePlaces([all.map(aroundMask)]) },
     { way: 'halves', scan: BY_HALVES, ...choosePlaces([all.map((bytes) => frequencyWhereNamed(bytes))]) },
-    { way: 'groups', scan: BY_HALVES, ...choosePlaces(groups.map((window) => window.slice(0, shortest).map(around))) },
-  ] as const;
-  const best = ways.reduce((a, b) => (b.scan + b.stops < a.scan + a.stops ? b : a));
-  const { way, places, scan, stops } = best;
+  ];
+  if (groups.length > 1) {
+    const byGroup = groups.map((window) => window.slice(0, shortest).map(around));
+    ways.push({ way: 'groups', scan: BY_HALVES, ...choosePlaces(byGroup) });
+  }
+  const { way, places, scan, stops } = ways.reduce((a, b) => (b.scan + b.stops < a.scan + a.stops ? b : a));
   let made: Uint8Array | undefined;
   const bytes = (): Uint8Array => {
     made ??= tablesOf({ windows, groups, all, way, places });
@@ -89,6 +97,8 @@ function grouped(windows: readonly ByteWindow[], most: number): ByteWindow[] {
 
 /** What each of some windows fits, as far as they all go. */
 function unionOf(windows: readonly ByteWindow[], length: number): ByteWindow {
+  const [only, ...others] = windows;
+  if (only !== undefined && others.length === 0) return only.slice(0, length);
   return Array.from({ length }, (_, i) => [...new Set(windows.flatMap((window) => window[i] ?? []))]);
 }
 
@@ -137,10 +147,11 @@ function maskOf(bytes: readonly number[]): Mask {
 /** How many bytes of a text look like those of a set by their mask. */
 function aroundMask(bytes: readonly number[]): number {
   const { mask, value } = maskOf(bytes);
-  return frequencyWhereNamed(
-    bytes,
-    BYTES.filter((byte) => (byte & mask) === value),
-  );
+  if (mask === 0xff) return frequencyWhereNamed(bytes);
+  if (mask === 0) return 1;
+  const alike: number[] = [];
+  for (let byte = 0; byte < 256; byte += 1) if ((byte & mask) === value) alike.push(byte);
+  return frequencyWhereNamed(bytes, alike);
 }
 
 function maskTables(bytes: readonly number[]): Uint8Array {
