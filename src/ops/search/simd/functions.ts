@@ -37,12 +37,15 @@ const table = (place: number, which: number): number => TABLES + 2 * place + whi
 interface Way {
   belong(place: number): wasm.Code;
   readonly both: (...operands: wasm.Code[]) => wasm.Code;
+  /** Two places seldom fit by chance, so the third is looked at only where they do. */
+  readonly twoTell: boolean;
 }
 
 /** A byte belongs at a place if those of its bits that one table has are what the other says. */
 const byMask: Way = {
   belong: (place) => wasm.bytesEqual(wasm.andBytes(get(BYTES), get(table(place, 0))), get(table(place, 1))),
   both: wasm.andBytes,
+  twoTell: true,
 };
 
 /** It does if what one table says for its lower half and the other for its upper half have a bit in common. */
@@ -53,19 +56,20 @@ const byHalves: Way = {
       wasm.lookUp(get(table(place, 1)), wasm.andBytes(wasm.shiftPairsRight(get(BYTES), number(4)), get(LOW_HALF))),
     ),
   both: wasm.leastBytes,
+  twoTell: true,
 };
 
 /** The same, and it must be the same bit at all places. */
-const byGroups: Way = { ...byHalves, both: wasm.andBytes };
+const byGroups: Way = { ...byHalves, both: wasm.andBytes, twoTell: false };
 
 /**
  * `name(from, to, first, second, third, length, patience)`: the first address from one to before another where a window
  * fits, or some address beyond if there is none. Three of the windows' places are compared for 16 addresses at once,
- * the third only where it matters. Where all three fit, all places up to this length are compared: a bit in the row of
+ * the third perhaps only where it matters. Where all three fit, all places up to this length are compared: a bit in the row of
  * `WINDOW.fit` for a place tells for a byte whether it belongs there, for each of 32 windows another. After so many misses an
  * address is returned where nothing needs to be. What is left of the patience is stored.
  */
-function finder(name: string, { belong, both }: Way): wasm.Func {
+function finder(name: string, { belong, both, twoTell }: Way): wasm.Func {
   const test = (place: number, distance: number): wasm.Code => [
     ...set(BYTES, wasm.loadBytes(wasm.add(get(FROM), get(distance)))),
     ...belong(place),
@@ -96,8 +100,9 @@ function finder(name: string, { belong, both }: Way): wasm.Func {
     ...Array.from({ length: 2 * PLACES }, (_, i) => set(TABLES + i, wasm.loadBytes(number(0), WINDOW.tables + 16 * i))),
     set(LOW_HALF, wasm.everyByte(number(0x0f))),
     wasm.loop(
-      wasm.when(
-        wasm.isAnySet(tee(FITS, both(test(0, FIRST), test(1, SECOND)))),
+      set(FITS, both(test(0, FIRST), test(1, SECOND))),
+      wasm.block(
+        twoTell ? wasm.leaveIf(wasm.isZero(wasm.isAnySet(get(FITS))), 0) : [],
         wasm.when(
           wasm.isAnySet(tee(FITS, both(get(FITS), test(2, THIRD)))),
           set(CANDIDATES, wasm.highBits(wasm.bytesDiffer(get(FITS), none))),
