@@ -9,11 +9,12 @@ import { type Program, programOf } from '../../src/ops/search/automaton/program.
 import { compileLinePattern } from '../../src/ops/search/line-pattern.ts';
 import { FilteredScan } from '../../src/ops/search/line-scan.ts';
 import { beginningsOf, lineStartWindow, windowsOf } from '../../src/ops/search/prefilter/byte-window.ts';
+import { exactWindows } from '../../src/ops/search/prefilter/exact-windows.ts';
 import { planJumps } from '../../src/ops/search/prefilter/jump-prefilter.ts';
 import { planNeedles } from '../../src/ops/search/prefilter/needle-prefilter.ts';
 import { planRareByte } from '../../src/ops/search/prefilter/rare-byte-prefilter.ts';
 import { requiredLiterals } from '../../src/ops/search/prefilter/required-literals.ts';
-import { planSimd, planSimdAtStart } from '../../src/ops/search/prefilter/simd-prefilter.ts';
+import { planSimd, planSimdAtStart, planSimdExactly } from '../../src/ops/search/prefilter/simd-prefilter.ts';
 import { SearchMemory } from '../../src/ops/search/simd/search-memory.ts';
 import { linesFound, linesThat, longTexts, patterns, texts } from '../support/line-patterns.ts';
 
@@ -86,6 +87,8 @@ test('no prefilter misses a line, whether it would be chosen or not', () => {
     const plans = windows.flatMap((window) => [planJumps(window), planRareByte(window), planSimd([window], memory)]);
     const beginnings = beginningsOf(program);
     if (beginnings.length > 0) plans.push(planSimd(beginnings, memory));
+    const exact = exactWindows(program);
+    if (exact !== undefined && exact.length > 0) plans.push(planSimdExactly(exact, memory));
     const start = lineStartWindow(program);
     if (start !== undefined) plans.push(planSimdAtStart(start, memory));
     const literals = requiredLiterals(regex);

@@ -7,6 +7,7 @@ import { programOf } from './automaton/program.ts';
 import type { LineMatcher, Stop } from './line-matcher.ts';
 import { FilteredScan, type LineScan, PlainScan } from './line-scan.ts';
 import { choosePrefilter } from './prefilter/choose-prefilter.ts';
+import { exactWindows, regExpOf } from './prefilter/exact-windows.ts';
 import { needlePrefilter } from './prefilter/needle-prefilter.ts';
 import type { Prefilter } from './prefilter/prefilter.ts';
 import { simdTextPrefilter } from './prefilter/simd-text-finder.ts';
@@ -44,7 +45,21 @@ export function compileLinePattern(options: LinePatternOptions, means: Means = {
   const { stop = { raised: false }, memory = new SearchMemory({ simd: false }) } = means;
   const { pattern, literal, caseInsensitive } = options;
   const regex = compileRegex(literal ? RE2JS.quote(pattern) : pattern, caseInsensitive);
-  return { scan: scannerFor(regex, { stop, memory }), positionIn: (text) => positionIn(regex, text) };
+  return { scan: scannerFor(regex, { stop, memory }), positionIn: locatorFor(regex) };
+}
+
+/** Long lines are rare, so it is built only when it is needed. */
+function locatorFor(regex: RE2JS): LinePattern['positionIn'] {
+  let quick: RegExp | false | undefined;
+  return (text) => {
+    if (quick === undefined) {
+      const windows = exactWindows(programOf(regex));
+      quick = windows !== undefined && windows.length > 0 && regExpOf(windows);
+    }
+    if (quick === false) return positionIn(regex, text);
+    const at = text.search(quick);
+    return at === -1 ? undefined : at;
+  };
 }
 
 type Scanner = LinePattern['scan'];

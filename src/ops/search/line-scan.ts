@@ -53,7 +53,7 @@ export class FilteredScan implements LineScan {
         return this.#matcher.next(region, floor, region.length);
       }
       const at = this.#finder.next(floor);
-      if (at === -1) return -1;
+      if (at === -1 || this.#finder.isSure) return at;
       const start = lineStart(region, floor, at);
       const end = lineEnd(region, at, region.length);
       const found = this.#matcher.next(region, start, end);

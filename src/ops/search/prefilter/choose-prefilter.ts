@@ -2,12 +2,13 @@ import type { RE2JS } from 're2js';
 import type { Program } from '../automaton/program.ts';
 import type { SearchMemory } from '../simd/search-memory.ts';
 import { beginningsOf, lineStartWindow, windowsOf } from './byte-window.ts';
+import { exactWindows } from './exact-windows.ts';
 import { planJumps } from './jump-prefilter.ts';
 import { planNeedles } from './needle-prefilter.ts';
 import type { Plan, Prefilter } from './prefilter.ts';
 import { planRareByte } from './rare-byte-prefilter.ts';
 import { requiredLiterals } from './required-literals.ts';
-import { planSimd, planSimdAtStart } from './simd-prefilter.ts';
+import { planSimd, planSimdAtStart, planSimdExactly } from './simd-prefilter.ts';
 
 /** What the automaton takes for a byte, in nanoseconds: help that costs more is none. */
 const AUTOMATON = 1.2;
@@ -31,6 +32,8 @@ function plainPlans(literals: Buffer[] | undefined, program: Program): Plan[] {
 }
 
 function simdPlans(literals: Buffer[] | undefined, program: Program, memory: SearchMemory): Plan[] {
+  const exact = exactWindows(program);
+  if (exact !== undefined && exact.length > 0) return [planSimdExactly(exact, memory)];
   const plans = windowsOf(program).map((window) => planSimd([window], memory));
   const beginnings = beginningsOf(program);
   if (beginnings.length > 0) plans.push(planSimd(beginnings, memory));

@@ -4,6 +4,8 @@ export type Prefilter = (region: Buffer) => Finder;
 export interface Finder {
   /** A place in the first line at or after `from` that may match, or -1 if none may. `from` never decreases. */
   next(from: number): number;
+  /** What it found last is a match, without a closer look. */
+  readonly isSure?: boolean;
   /** How many bytes could have been scanned by other means in the time that it took so far. */
   readonly spent: number;
 }

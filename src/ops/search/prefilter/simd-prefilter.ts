@@ -18,7 +18,14 @@ export function planSimd(windows: readonly ByteWindow[], memory: SearchMemory): 
   const tables = windowTables(windows);
   let { cost } = tables;
   for (const window of windows) cost += VAIN * chanceOf(window.slice(0, MOST_PLACES).map(frequencyOf));
-  return { cost, build: () => (region) => new SimdFinder(memory, tables, region) };
+  return { cost, build: () => (region) => new SimdFinder({ memory, tables, region, isExact: false }) };
+}
+
+/** The same for windows that fit nothing but matches. */
+export function planSimdExactly(windows: readonly ByteWindow[], memory: SearchMemory): Plan {
+  const tables = windowTables(windows);
+  const build = () => (region: Buffer) => new SimdFinder({ memory, tables, region, isExact: true });
+  return { cost: tables.cost, build };
 }
 
 /** Finds lines that begin with what fits a window. */
@@ -55,24 +62,30 @@ class LineStartFinder implements Finder {
   }
 }
 
+interface SimdSearch {
+  readonly memory: SearchMemory;
+  readonly tables: WindowTables;
+  readonly region: Buffer;
+  readonly isExact: boolean;
+}
+
 class SimdFinder implements Finder {
   spent = 0;
-  readonly #memory: SearchMemory;
-  readonly #tables: WindowTables;
-  readonly #region: Buffer;
+  isSure = false;
+  readonly #search: SimdSearch;
 
-  constructor(memory: SearchMemory, tables: WindowTables, region: Buffer) {
-    this.#memory = memory;
-    this.#tables = tables;
-    this.#region = region;
+  constructor(search: SimdSearch) {
+    this.#search = search;
   }
 
   next(from: number): number {
-    const memory = this.#memory;
+    const { memory, tables, region, isExact } = this.#search;
     // Whatever it finds when that is used up: it is for the caller to see what was spent.
-    const patience = 1 + Math.floor(Math.max(0, PATIENCE + this.#region.length - this.spent) / MISS_BYTES);
-    const at = memory.find(this.#region, this.#tables, { from, patience });
+    const patience = 1 + Math.floor(Math.max(0, PATIENCE + region.length - this.spent) / MISS_BYTES);
+    const at = memory.find(region, tables, { from, patience });
     this.spent += MISS_BYTES * (patience - memory.patienceLeft);
+    // Near the end a window may fit what is behind it.
+    this.isSure = isExact && memory.patienceLeft > 0 && at + tables.longest <= region.length;
     return at;
   }
 }

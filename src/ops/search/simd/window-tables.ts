@@ -12,7 +12,7 @@ const MISS = 6;
 /** Bits of a byte: so many windows, or sets of upper halves, can be told apart at first. */
 const GROUPS = 8;
 /** Bits of a number: so many can in the end. */
-const MOST_WINDOWS = 32;
+export const MOST_WINDOWS = 32;
 
 type Places = [number, number, number];
 
