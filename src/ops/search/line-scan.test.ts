@@ -8,11 +8,12 @@ import { programOf } from './automaton/program.ts';
 import type { LineMatcher } from './line-matcher.ts';
 import { FilteredScan } from './line-scan.ts';
 import { windowsOf } from './prefilter/byte-window.ts';
+import { exactWindows } from './prefilter/exact-windows.ts';
 import { planJumps } from './prefilter/jump-prefilter.ts';
 import { planNeedles } from './prefilter/needle-prefilter.ts';
 import type { Plan } from './prefilter/prefilter.ts';
 import { planRareByte } from './prefilter/rare-byte-prefilter.ts';
-import { planSimd } from './prefilter/simd-prefilter.ts';
+import { planSimd, planSimdExactly } from './prefilter/simd-prefilter.ts';
 import { SearchMemory } from './simd/search-memory.ts';
 
 const PATTERN = '[a-z]{2}[0-9]{6}X?[a-z]{2}';
@@ -79,4 +80,26 @@ test.each(PLANS)('%s are left where they find too much in vain, and nothing is l
   expect(looked).toBeGreaterThan(bytes.length / 4);
   expect(looked).toBeLessThanOrEqual(bytes.length);
   expect(calls).toBeLessThan(500);
+});
+
+/** A scan by windows that tell everything, with a matcher that finds nothing. */
+function exactScan(pattern: string, bytes: Buffer): FilteredScan {
+  const windows = exactWindows(programOf(RE2JS.compile(pattern))) ?? [];
+  const finder = planSimdExactly(windows, memory).build()(bytes);
+  return new FilteredScan(bytes, { matcher: { next: () => -1 }, finder, gaveUp: () => {} });
+}
+
+test('where windows tell everything, lines are not looked at', () => {
+  const bytes = buffer.subarray(0, buffer.write('some text\nwith bar in it\nand foo\n'));
+  const scan = exactScan('foo|bar', bytes);
+  expect(scan.next(0)).toBe(15);
+  expect(scan.next(25)).toBe(29);
+});
+
+test('what is behind the region, or is taken for want of patience, is no match', () => {
+  buffer.write('xxabcd\n');
+  expect(exactScan('zz|abcd', buffer.subarray(0, 4)).next(0)).toBe(-1);
+  expect(exactScan('zz|abcd', buffer.subarray(0, 7)).next(0)).toBe(2);
+  buffer.fill('Q', 0, 200_000);
+  expect(exactScan('QQQQA|QQQQB', buffer.subarray(0, 200_000)).next(0)).toBe(-1);
 });
