@@ -32,7 +32,7 @@ interface FilePart {
 /** Gathers what a task finds and what it leaves to others, in path order. */
 export class LineFindings {
   readonly pieces: Piece<FoundLines>[] = [];
-  /** Where matches go; a file is ended with `endFile`. */
+  /** Where matches go; a file is ended with `count`. */
   readonly list: MatchList;
   #files: MatchedFile[] = [];
   #counts = { searched: 0, skipped: 0 };

@@ -54,7 +54,7 @@ function locatorFor(regex: RE2JS): LinePattern['positionIn'] {
   return (text) => {
     if (quick === undefined) {
       const windows = exactWindows(programOf(regex));
-      quick = windows !== undefined && windows.length > 0 && regExpOf(windows);
+      quick = windows !== undefined && regExpOf(windows);
     }
     if (quick === false) return positionIn(regex, text);
     const at = text.search(quick);

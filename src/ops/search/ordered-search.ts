@@ -8,8 +8,8 @@ const TASKS_PER_WORKER = 2;
 const LARGE_BUDGET = 4_000;
 const SMALL_BUDGET = 1_000;
 
-/** A search that is over with fewer tasks is not worth waking other workers for. */
-const TASKS_ALONE = 4;
+/** Only after so many tasks is what is left shared out among all workers: most searches are over by then. */
+const TASKS_BEFORE_SHARING = 4;
 
 /** How much of a large file is searched in one task. */
 const PART_BYTES = 4 * 1024 * 1024;
@@ -69,7 +69,7 @@ export class OrderedSearch<F> {
   #startTasks(): void {
     const { workers, maxWaitingWeight } = this.#options;
     for (let free = TASKS_PER_WORKER * workers - this.#tasks; free > 0; free -= 1) {
-      const takers = this.#tasksDone < TASKS_ALONE ? 1 : free;
+      const takers = this.#tasksDone < TASKS_BEFORE_SHARING ? 1 : free;
       const farAhead = this.#waitingWeight > maxWaitingWeight || this.#agenda.waiting > MAX_WAITING;
       const items = this.#agenda.take({ bytes: PART_BYTES, atFront: farAhead, takers });
       if (items.length === 0) return;

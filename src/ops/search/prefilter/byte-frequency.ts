@@ -30,30 +30,31 @@ export const FREQUENCIES: readonly number[] = Array.from({ length: 256 }, (_, by
 
 /** How much of it some bytes make up together. */
 export function frequencyOf(bytes: readonly number[]): number {
+  return sumOf(bytes, FREQUENCIES);
+}
+
+function sumOf(bytes: readonly number[], frequencies: readonly number[]): number {
   let sum = 0;
-  for (const byte of bytes) sum += FREQUENCIES[byte] as number;
+  for (const byte of bytes) sum += frequencies[byte] as number;
   return Math.min(1, sum);
 }
 
-/** Occurrences in text that is not ASCII: first bytes of Cyrillic letters, of Chinese and other characters, and later ones. */
-const LEADS: readonly (readonly [perMille: number, first: number, last: number])[] = [
+/** Occurrences in text that is not ASCII: first bytes of Cyrillic letters, of Chinese and other characters, and any others. */
+const BEYOND: readonly (readonly [perMille: number, first: number, last: number])[] = [
   [200, 0xd0, 0xd1],
   [60, 0xe3, 0xe9],
   [15, 0x80, 0xff],
 ];
 const FREQUENCIES_ELSEWHERE = FREQUENCIES.map((frequency, byte) => {
-  const lead = LEADS.find(([, first, last]) => byte >= first && byte <= last);
-  return lead === undefined ? frequency : lead[0] / 1000;
+  const tier = BEYOND.find(([, first, last]) => byte >= first && byte <= last);
+  return tier === undefined ? frequency : tier[0] / 1000;
 });
 /** More bytes than this are a class of characters, whatever the script. */
 const FEW = 8;
 
 /** How frequent bytes are, of which a pattern names some for a place: it is looked for in texts of their script. */
 export function frequencyWhereNamed(named: readonly number[], bytes = named): number {
-  const frequencies = named.length > FEW ? FREQUENCIES : FREQUENCIES_ELSEWHERE;
-  let sum = 0;
-  for (const byte of bytes) sum += frequencies[byte] as number;
-  return Math.min(1, sum);
+  return sumOf(bytes, named.length > FEW ? FREQUENCIES : FREQUENCIES_ELSEWHERE);
 }
 
 /** How likely things that make up so much of a text follow each other. Such come together, so it is more than the product. */

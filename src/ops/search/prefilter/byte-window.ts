@@ -1,13 +1,13 @@
 import { ASSERT, AT_START, type Instruction, JUMP, MATCH, type Program, RUNES, SPLIT } from '../automaton/program.ts';
 import { changesUpTo, MAX_RUNE, type RuneSet } from '../automaton/rune-set.ts';
 import { REPLACEMENT } from '../automaton/utf8.ts';
+import { MOST_WINDOWS } from '../simd/functions.ts';
 import { cutPoints } from './cut-points.ts';
 
 const LF = 0x0a;
 /** More places tell hardly more. */
 const LONGEST = 16;
-const MOST_WINDOWS = 8;
-const MOST_BEGINNINGS = 32;
+const MOST_CUTS = 8;
 /** With more possibilities at one place, anything goes. */
 const MOST_THREADS = 64;
 /** Larger ones would take longer to look at than they take to run. */
@@ -22,7 +22,7 @@ export function windowsOf(program: Program): ByteWindow[] {
   const covered = new Set<number>();
   const windows = [new Walk(program).windowFrom(undefined, covered)];
   for (const cut of cutPoints(program)) {
-    if (windows.length < MOST_WINDOWS && !covered.has(cut)) {
+    if (windows.length < MOST_CUTS && !covered.has(cut)) {
       windows.push(new Walk(program).windowFrom(cut, covered));
     }
   }
@@ -36,7 +36,7 @@ export function windowsOf(program: Program): ByteWindow[] {
 export function beginningsOf(program: Program): ByteWindow[] {
   if (program.code.length > LARGEST_PROGRAM) return [];
   const ways = new Walk(program).beginnings();
-  if (ways.length < 2 || ways.length > MOST_BEGINNINGS) return [];
+  if (ways.length < 2 || ways.length > MOST_WINDOWS) return [];
   return ways.map((way) => new Walk(program).windowAfter(way));
 }
 

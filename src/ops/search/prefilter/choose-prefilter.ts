@@ -33,7 +33,7 @@ function plainPlans(literals: Buffer[] | undefined, program: Program): Plan[] {
 
 function simdPlans(literals: Buffer[] | undefined, program: Program, memory: SearchMemory): Plan[] {
   const exact = exactWindows(program);
-  if (exact !== undefined && exact.length > 0) return [planSimdExactly(exact, memory)];
+  if (exact !== undefined) return [planSimdExactly(exact, memory)];
   const plans = windowsOf(program).map((window) => planSimd([window], memory));
   const beginnings = beginningsOf(program);
   if (beginnings.length > 0) plans.push(planSimd(beginnings, memory));

@@ -33,6 +33,8 @@ test.each([
     'a\\nb',
     '[à-ü]',
     '\\x{fffd}',
+    '\\x{d800}',
+    '[^\\x00-\\x{10ffff}]',
     'abcdefghijklmnopq',
     '(aa|b){6}',
   ],

@@ -1,12 +1,14 @@
 import { type Instruction, JUMP, MATCH, type Program, RUNES, SPLIT } from '../automaton/program.ts';
 import { changesUpTo, type RuneSet } from '../automaton/rune-set.ts';
 import { leadOf, REPLACEMENT } from '../automaton/utf8.ts';
-import { MOST_PLACES } from '../simd/functions.ts';
-import { MOST_WINDOWS } from '../simd/window-tables.ts';
+import { MOST_PLACES, MOST_WINDOWS } from '../simd/functions.ts';
 import type { ByteWindow } from './byte-window.ts';
 
 const LF = 0x0a;
 const ASCII_END = 0x80;
+/** Surrogates. */
+const FIRST_HALF = 0xd800;
+const LAST_HALF = 0xdfff;
 /** With more characters beyond ASCII in one place there would be too many windows. */
 const MOST_RUNES = 4;
 /** Instructions that are followed, again and again where ways part; a pattern of a few words takes fewer. */
@@ -33,7 +35,7 @@ export function exactWindows(program: Program): ByteWindow[] | undefined {
     }
     if (windows.length > MOST_WINDOWS) return undefined;
   }
-  return windows.every((window) => window.length > 0) ? windows : undefined;
+  return windows.length > 0 && windows.every((window) => window.length > 0) ? windows : undefined;
 }
 
 /** Finds the same in a decoded text, and many times as fast as a regular expression of any kind is run there. */
@@ -64,8 +66,8 @@ const escaped = (rune: number): string => `\\u{${rune.toString(16)}}`;
 
 /** What the bytes of a character may be: one that is ASCII, or those of each that is not. */
 function formsOf(set: RuneSet): ByteWindow[] | undefined {
-  // Bytes that are not UTF-8 look like this one, and no line has an LF.
-  if (has(set, REPLACEMENT) || has(set, LF)) return undefined;
+  // Bytes that are not UTF-8 look like this one, a half of a character has no bytes, and no line has an LF.
+  if (has(set, REPLACEMENT) || hasHalves(set) || has(set, LF)) return undefined;
   const ascii: number[] = [];
   const beyond: ByteWindow[] = [];
   for (let i = 0; i < set.length; i += 2) {
@@ -76,6 +78,13 @@ function formsOf(set: RuneSet): ByteWindow[] | undefined {
     }
   }
   return ascii.length > 0 ? [[ascii], ...beyond] : beyond;
+}
+
+function hasHalves(set: RuneSet): boolean {
+  for (let i = 0; i < set.length; i += 2) {
+    if ((set[i] as number) <= LAST_HALF && (set[i + 1] as number) > FIRST_HALF) return true;
+  }
+  return false;
 }
 
 function has(set: RuneSet, rune: number): boolean {

@@ -23,6 +23,8 @@ function count(): wasm.Func {
 export const MOST_PLACES = 16;
 /** How many of them are looked at first. */
 export const PLACES = 3;
+/** How many windows can be told apart: a bit of a number for each. */
+export const MOST_WINDOWS = 32;
 
 /** Where windows are kept for finders: what is left of the patience, two tables for each of three places, and the fit. */
 export const WINDOW = { patience: 0, tables: 16, fit: 128, end: 128 + 4 * 256 * MOST_PLACES } as const;

@@ -1,6 +1,6 @@
 import { chanceOf, frequencyWhereNamed } from '../prefilter/byte-frequency.ts';
 import type { ByteWindow } from '../prefilter/byte-window.ts';
-import { MOST_PLACES, PLACES, STEP, WINDOW } from './functions.ts';
+import { MOST_PLACES, MOST_WINDOWS, PLACES, STEP, WINDOW } from './functions.ts';
 
 /** Nanoseconds: a byte by a mask, by halves or by groups, 16 bytes of which some fit at two places, and one where three fit in vain. */
 const BY_MASK = 0.08;
@@ -11,8 +11,6 @@ const MISS = 6;
 
 /** Bits of a byte: so many windows, or sets of upper halves, can be told apart at first. */
 const GROUPS = 8;
-/** Bits of a number: so many can in the end. */
-export const MOST_WINDOWS = 32;
 
 type Places = [number, number, number];
 
