@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inQuotes } from './in-quotes.ts';
+import { inQuotes, piecesInQuotes } from './in-quotes.ts';
 import { jsonEscaper } from './json-escaper.ts';
 
 const asJson = (text: string): string => JSON.stringify(text).slice(1, -1);
@@ -16,6 +16,8 @@ test.each([
   ['half a character', `${'a'.repeat(300)}\ud83d`],
 ])('%s: as JSON has it', (_, text) => {
   expect(inQuotes(text) === asJson(text)).toBe(true);
+  if (text.isWellFormed())
+    expect(Buffer.concat(piecesInQuotes(Buffer.from(text))).toString() === asJson(text)).toBe(true);
 });
 
 test('16 bytes at once are to be had here', () => {

@@ -1,4 +1,4 @@
-import { jsonEscaper, MAX_LENGTH } from './json-escaper.ts';
+import { jsonEscaper, MAX_BYTES, MAX_LENGTH } from './json-escaper.ts';
 
 /** Shorter texts are escaped sooner by `JSON.stringify`. */
 const SHORT = 160;
@@ -15,6 +15,18 @@ export function inQuotes(text: string): string {
     json += escaper.plain().toString('latin1');
   }
   return json;
+}
+
+/** The same for a text in UTF-8, in pieces. */
+export function piecesInQuotes(utf8: Buffer): Buffer[] {
+  const escaper = jsonEscaper();
+  if (escaper === undefined) return [Buffer.from(stringified(utf8.toString()))];
+  const pieces: Buffer[] = [];
+  for (let from = 0; from < utf8.length; from += MAX_BYTES) {
+    escaper.put(utf8.subarray(from, from + MAX_BYTES));
+    pieces.push(Buffer.from(escaper.plain()));
+  }
+  return pieces;
 }
 
 function stringified(text: string): string {

@@ -10,7 +10,7 @@ const MOST_BYTES = 2 + STEP;
 
 /** How long a text may be. A character takes up to three bytes. */
 export const MAX_LENGTH = 32 * 1024;
-const MAX_BYTES = 3 * MAX_LENGTH;
+export const MAX_BYTES = 3 * MAX_LENGTH;
 
 /** What is where: each byte's escaped form, the length of each, the number of a line, the text, and what becomes of it. */
 const FORMS = 0;

@@ -1,4 +1,4 @@
-import { inQuotes } from './in-quotes.ts';
+import { inQuotes, piecesInQuotes } from './in-quotes.ts';
 
 /**
  * JSON as it is sent: as a text, or, where there is much of it, as the bytes of one piece after another. To put a megabyte
@@ -26,8 +26,9 @@ export function jsonTwice(result: Readonly<Record<string, unknown>>): TwiceJson 
   const json: Buffer[] = [];
   const quoted: Buffer[] = [];
   for (const piece of jsonPieces(result)) {
-    json.push(Buffer.from(piece));
-    quoted.push(Buffer.from(inQuotes(piece)));
+    const bytes = Buffer.from(piece);
+    json.push(bytes);
+    quoted.push(...piecesInQuotes(bytes));
   }
   return { json, quoted };
 }
