@@ -85,6 +85,14 @@ onEveryBackend((open) => {
     expect(await outcome(search(box, 'secret', { path: 'nowhere' }))).toBe('not_found');
   });
 
+  test('a file of nothing but a byte order mark has no line, whatever matches', async () => {
+    using box = open();
+    box.file('empty', '');
+    box.file('mark', '\ufeff');
+    box.file('text', 'hello\n');
+    for (const pattern of ['', '^', 'x*', 'hello|']) expect(await filesWith(box, pattern)).toEqual(['text']);
+  });
+
   test('files of any size are searched in the same way', async () => {
     using box = open();
     // Read in one go, in several, and in parts.

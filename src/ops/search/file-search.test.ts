@@ -158,6 +158,14 @@ test.each(['needle', 'ne+dle'])('a line of any length is one line, found whereve
   }
 });
 
+test.each(['я', '中', '😀'])('a long line is never cut within a character such as %s', (character) => {
+  const line = `${character.repeat(Math.ceil((MAX_LINE + 100_000) / Buffer.byteLength(character)))}\n`;
+  for (const start of ['', 'x', 'xx', 'xxx']) {
+    expect(search(`${start}${line}`, `[^x${character}]`)).toEqual([]);
+    expect(search(`${start}${line}`, '\\x{fffd}')).toEqual([]);
+  }
+});
+
 test('a line of any length is one line of context', () => {
   const content = Buffer.concat([
     Buffer.from('needle\n'),

@@ -141,8 +141,10 @@ export class LineTask {
     const region = buffer.subarray(0, bytes);
     this.#budget.spend(COST.byte * bytes);
     const isText = !memory.hasNul(region, SNIFFED);
+    const from = afterMark(region);
     // Hardly any file has a match.
-    if (isText && pattern.scan(region).next(afterMark(region)) !== -1) this.#search(place, name).runOn(region);
+    const matches = isText && from < bytes && pattern.scan(region).next(from) !== -1;
+    if (matches) this.#search(place, name).runOn(region);
     this.#findings.count(isText ? 'searched' : 'nothing');
     return true;
   }

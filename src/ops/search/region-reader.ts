@@ -1,4 +1,5 @@
 import type { ReadableFile } from '../../fence/index.ts';
+import { characterStart } from '../content.ts';
 
 /** Read at once. Small enough to stay in the processor's cache and to stop soon. */
 export const CHUNK = 256 * 1024;
@@ -105,8 +106,9 @@ export class RegionReader {
       } else if (this.#buffer.length < MAX_LINE) {
         this.#buffer = Buffer.concat([this.#buffer], Math.min(MAX_LINE, this.#buffer.length * 4));
       } else {
-        const piece = this.#give(this.#filled, { isPiece: true });
-        this.#begin -= OVERLAP;
+        // The last character may not be whole yet.
+        const piece = this.#give(characterStart(this.#buffer, this.#filled - 1), { isPiece: true });
+        this.#begin = characterStart(this.#buffer, this.#begin - OVERLAP);
         return piece;
       }
     }
