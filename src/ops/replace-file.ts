@@ -43,8 +43,9 @@ export async function replaceFile(
     using file = dir.createFile(temporary);
     try {
       const kept = stats !== undefined && keepOwner(file, stats);
-      if (mode !== undefined) file.chmod(mode);
-      else if (stats !== undefined) file.chmod(stats.mode & (kept ? 0o7777 : 0o777));
+      const wanted = mode ?? (stats && stats.mode & (kept ? 0o7777 : 0o777));
+      // Most files have what a new one is given.
+      if (wanted !== undefined && wanted !== (file.stats.mode & 0o7777)) file.chmod(wanted);
       if (typeof fill === 'function') await fill(file);
       else file.write(fill);
       written = file.statNow();
