@@ -30,11 +30,13 @@ async function startSearches(): Promise<Searches> {
   return started;
 }
 
-/** Does what others only gain by: if it does not work, they find out for themselves. */
+/** Does what others only gain by. */
 function tried(work: () => void): void {
   try {
     work();
-  } catch {}
+  } catch {
+    // Whoever asked does it too, and finds out why it cannot be done.
+  }
 }
 
 function reply(message: Reply): void {
