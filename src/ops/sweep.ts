@@ -1,34 +1,62 @@
 import { isCode } from '../errors.ts';
-import { type Dir, isLeftover, isTemporary, parseCallerPath, type Root } from '../fence/index.ts';
-import { type Control, pacer } from './control.ts';
+import {
+  type Dir,
+  type Entry,
+  isLeftover,
+  isTemporary,
+  type Name,
+  parseCallerPath,
+  type Root,
+} from '../fence/index.ts';
+import type { Control } from './control.ts';
+import { leisure } from './leisure.ts';
 import { discardTree } from './remove-folder.ts';
 
-/** Removes temporary files and folders that killed processes left anywhere in a root. Returns how many. */
-export async function sweepLeftovers(root: Root, control: Control): Promise<number> {
-  const pause = pacer(control);
+/** Removes temporary files and folders that killed processes left anywhere in a root, at leisure. Returns how many. */
+export async function sweepLeftovers(root: Root, { signal }: Pick<Control, 'signal'>): Promise<number> {
+  const pause = leisure(signal);
   let swept = 0;
 
   async function sweep(dir: Dir): Promise<void> {
-    for (const entry of dir.list(true)) {
-      await pause();
-      try {
-        const stats = isTemporary(entry.name) ? dir.lstat(entry.raw) : undefined;
-        if (stats !== undefined && isLeftover(entry.name, stats)) {
-          if (stats.isDirectory()) await discardTree(dir, entry.raw);
-          else dir.unlink(entry.raw);
-          swept += 1;
-        } else if (entry.type === 'directory') {
-          using child = dir.openDir(entry.raw);
-          await sweep(child);
-        }
-      } catch (error) {
-        // What this process may not enter or remove, it did not leave there.
-        if (!isCode(error, 'permission_denied', 'not_found', 'not_directory', 'read_only', 'link_loop')) throw error;
+    const folders: Name[] = [];
+    for (const part of dir.listInParts(true)) {
+      for (const entry of part) {
+        const wait = pause();
+        if (wait !== undefined) await wait;
+        if (isTemporary(entry.name)) swept += (await tried(() => discard(dir, entry))) ? 1 : 0;
+        else if (entry.type === 'directory') folders.push(entry.raw);
       }
+    }
+    for (const folder of folders) {
+      const wait = pause();
+      if (wait !== undefined) await wait;
+      await tried(async () => {
+        using child = dir.openDir(folder);
+        await sweep(child);
+      });
     }
   }
 
   using top = root.openDir(parseCallerPath('.'));
   await sweep(top);
   return swept;
+}
+
+/** Tells whether it was a leftover. */
+async function discard(dir: Dir, { name, raw }: Entry): Promise<boolean> {
+  const stats = dir.lstat(raw);
+  if (stats === undefined || !isLeftover(name, stats)) return false;
+  if (stats.isDirectory()) await discardTree(dir, raw);
+  else dir.unlink(raw);
+  return true;
+}
+
+/** Undefined for what this process may not enter or remove: it did not leave that there. */
+async function tried<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isCode(error, 'permission_denied', 'not_found', 'not_directory', 'read_only', 'link_loop')) throw error;
+    return undefined;
+  }
 }

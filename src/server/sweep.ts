@@ -11,7 +11,6 @@ const START_MS = 1_000;
 export function sweepInBackground(service: Shared): { stop(): void } {
   const { roots, logger } = service;
   const stopping = new AbortController();
-  const control = { signal: stopping.signal, progress: () => {} };
 
   const sweepAll = async (): Promise<void> => {
     const { sweepLeftovers } = await import('../ops/sweep.ts');
@@ -20,7 +19,7 @@ export function sweepInBackground(service: Shared): { stop(): void } {
       if (kind === 'agent') continue;
       if (!WRITING.some((capability) => allowed.has(capability))) continue;
       try {
-        const removed = await sweepLeftovers(root, control);
+        const removed = await sweepLeftovers(root, stopping);
         if (removed > 0) logger.info({ root: root.name, removed }, 'leftover temporary files removed');
       } catch (error) {
         if (!stopping.signal.aborted) logger.warn({ root: root.name, error: trace(error) }, 'sweep failed');
