@@ -110,9 +110,7 @@ export class DescriptorDir extends Dir {
       if (fd === undefined || found === undefined) yield super.list(all);
       else {
         while (found !== undefined && found.length > 0) {
-          const entries: Entry[] = [];
-          for (const entry of found) this.#add(entry, entries, all);
-          yield entries;
+          yield this.#shown(found, all);
           // The number of a closed descriptor may be another folder's by now.
           if (own) this.#assertOpen();
           found = this.#kernel?.getdents(fd);
@@ -126,14 +124,14 @@ export class DescriptorDir extends Dir {
     }
   }
 
-  #add(entry: DirEntry, to: Entry[], all: boolean): void {
-    if (!all && isReserved(entry.name)) return;
-    if (entry.type !== undefined) {
-      to.push(entry);
-      return;
+  #shown(found: readonly DirEntry[], all: boolean): Entry[] {
+    const entries: Entry[] = [];
+    for (const entry of found) {
+      if (!all && isReserved(entry.name)) continue;
+      const type = entry.type ?? this.brief(entry.raw)?.type;
+      if (type !== undefined) entries.push(entry.type === undefined ? { ...entry, type } : entry);
     }
-    const type = this.brief(entry.raw)?.type;
-    if (type !== undefined) to.push({ ...entry, type });
+    return entries;
   }
 
   /** One name, opened by the kernel in one step. Undefined where Node has to do it, or has to say why it cannot be done. */

@@ -1,11 +1,11 @@
 import { isCode } from '../errors.ts';
-import { type CallerPath, type Dir, type EntryType, type Name, type Root, typeOf } from '../fence/index.ts';
+import { type CallerPath, type Dir, type Entry, type EntryType, type Name, type Root, typeOf } from '../fence/index.ts';
 import { byCodePoint, hasSurrogates } from './code-point-order.ts';
 import { type Control, pacer } from './control.ts';
 import { leadsNowhere } from './leads-nowhere.ts';
 import { located } from './located.ts';
 import { LookAhead } from './look-ahead.ts';
-import { type LookPart, STEP } from './look-part.ts';
+import { LookPart, STEP } from './look-part.ts';
 import type { SearchPool } from './search/pool.ts';
 import { sortInTurns } from './sort-in-turns.ts';
 
@@ -28,79 +28,75 @@ export interface FolderEntry extends Facts {
   readonly name: string;
 }
 
-export interface ListOptions<T> {
+export interface ListOptions {
   /** How many entries are told about. */
   readonly most: number;
   /** Threads that help with large folders. */
   readonly pool?: SearchPool | undefined;
-  /** What becomes of an entry. */
-  tell(name: string, facts: Facts): T;
-}
-
-export interface FolderPart<T> {
-  readonly entries: T[];
-  /** Of all entries in the folder. */
-  readonly count: number;
+  tell(name: string, facts: Facts): void;
 }
 
 /** The direct children of a folder, hidden ones too, by code point. An entry that vanishes meanwhile is left out. */
 export async function listFolder(root: Root, path: CallerPath, control: Control): Promise<FolderEntry[]> {
-  const tell = (name: string, facts: Facts): FolderEntry => ({ name, ...facts });
-  const { entries } = await listFirst(root, path, { most: Number.POSITIVE_INFINITY, tell }, control);
+  const entries: FolderEntry[] = [];
+  const tell = (name: string, facts: Facts): void => void entries.push({ name, ...facts });
+  await listFirst(root, path, { most: Number.POSITIVE_INFINITY, tell }, control);
   return entries;
 }
 
-/** At most so many of them, the first ones, and how many there are. The others are not looked at. */
-export async function listFirst<T>(
+/** Tells about at most so many of them, the first ones, and returns how many there are. The others are not looked at. */
+export async function listFirst(
   root: Root,
   path: CallerPath,
-  { most, pool, tell }: ListOptions<T>,
+  { most, pool, tell }: ListOptions,
   control: Control,
-): Promise<FolderPart<T>> {
+): Promise<number> {
   return located(root, path, async () => {
     using dir = root.openDir(path);
     const pause = pacer(control);
     const names = await sortedNames(dir, pause);
-    // Of too many, only the first are looked at.
-    const first = names.length > most ? names.slice(0, most) : names;
-    using ahead = pool && first.length >= MANY ? LookAhead.begin({ root, dir, names: first }, pool) : undefined;
-    const told: Told<T> = { root, path, dir, names, most, tell, entries: [] };
-    let gone = 0;
-    for (let step = 0; step * STEP < names.length && told.entries.length < most; step += 1) {
-      const wait = pause();
-      if (wait !== undefined) await wait;
-      gone += tellStep(told, step, await ahead?.done(step, control.signal));
+    let told = 0;
+    let seen = 0;
+    while (seen < names.length && told < most) {
+      const next = names.slice(seen, seen + most - told);
+      const part = LookPart.of(next);
+      using ahead = pool && next.length >= MANY ? LookAhead.begin({ root, dir, part }, pool) : undefined;
+      for (let step = 0; step < part.steps; step += 1) {
+        const wait = pause();
+        if (wait !== undefined) await wait;
+        if (ahead !== undefined) await ahead.done(step, control.signal);
+        told += tellStep({ root, path, dir, names: next, part, tell }, step);
+      }
+      seen += next.length;
     }
-    return { entries: told.entries, count: names.length - gone };
+    return names.length - seen + told;
   });
 }
 
-interface Told<T> extends ListOptions<T> {
+interface Listing extends Pick<ListOptions, 'tell'> {
   readonly root: Root;
   readonly path: CallerPath;
   readonly dir: Dir;
   readonly names: readonly Name[];
-  readonly entries: T[];
+  readonly part: LookPart;
 }
 
-/** Adds the entries of one step, with what was found out about them or else by looking. Returns how many are gone. */
-function tellStep<T>({ root, path, dir, names, most, tell, entries }: Told<T>, step: number, looks?: LookPart): number {
+/** Tells about the entries of one step that are there, and looks at those that nobody has seen. Returns how many those are. */
+function tellStep({ root, path, dir, names, part, tell }: Listing, step: number): number {
   const end = Math.min((step + 1) * STEP, names.length);
-  let gone = 0;
-  for (let at = step * STEP; at < end && entries.length < most; at += 1) {
+  let told = 0;
+  for (let at = step * STEP; at < end; at += 1) {
     const raw = names[at] as Name;
-    const found = looks?.at(at) ?? dir.brief(raw);
-    if (found === undefined) {
-      gone += 1;
-      continue;
-    }
+    if (part.type(at) === undefined && !part.look(at, raw, dir)) continue;
     const name = shown(raw);
-    const { type, size } = found;
-    const modifiedMs = Math.round(found.mtimeMs);
-    if (type !== 'symlink') entries.push(tell(name, { type, size, modifiedMs }));
-    else entries.push(tell(name, { type, size, modifiedMs, targetType: targetType(root, path, name) }));
+    const type = part.type(at) as EntryType;
+    const size = part.size(at);
+    const modifiedMs = Math.round(part.mtimeMs(at));
+    if (type !== 'symlink') tell(name, { type, size, modifiedMs });
+    else tell(name, { type, size, modifiedMs, targetType: targetType(root, path, name) });
+    told += 1;
   }
-  return gone;
+  return told;
 }
 
 /** The names of the direct children alone, in the same order. */
@@ -115,15 +111,22 @@ async function sortedNames(dir: Dir, pause: () => Promise<void> | undefined): Pr
   const names: Name[] = [];
   let plain = true;
   for (const part of dir.listInParts()) {
-    for (const { raw } of part) {
-      names.push(raw);
-      if (plain && (typeof raw !== 'string' || hasSurrogates(raw))) plain = false;
-    }
+    plain = addNames(part, names) && plain;
     const wait = names.length < MANY ? undefined : pause();
     if (wait !== undefined) await wait;
   }
   // The order of UTF-16 units, which is that of code points where there are no surrogates, is the one the engine knows best.
   return sortInTurns(names, { compare: plain ? undefined : byShownName, pause });
+}
+
+/** Tells whether there was nothing but texts without surrogates. */
+function addNames(entries: readonly Entry[], names: Name[]): boolean {
+  let plain = true;
+  for (const { raw } of entries) {
+    names.push(raw);
+    if (plain && (typeof raw !== 'string' || hasSurrogates(raw))) plain = false;
+  }
+  return plain;
 }
 
 const shown = (name: Name): string => (typeof name === 'string' ? name : name.toString());

@@ -1,6 +1,6 @@
-import type { Dir, Name, Root } from '../fence/index.ts';
+import type { Dir, Root } from '../fence/index.ts';
 import { throwIfAborted } from './control.ts';
-import { LookPart } from './look-part.ts';
+import type { LookPart } from './look-part.ts';
 import type { SearchPool } from './search/pool.ts';
 import type { WorkerThread } from './search/worker-thread.ts';
 
@@ -10,7 +10,7 @@ const PATIENCE_MS = 500;
 interface Folder {
   readonly root: Root;
   readonly dir: Dir;
-  readonly names: readonly Name[];
+  readonly part: LookPart;
 }
 
 /**
@@ -27,26 +27,24 @@ export class LookAhead implements Disposable {
   }
 
   /** Undefined if there is no other thread, or none can have a part in this folder. */
-  static begin({ root, dir, names }: Folder, pool: SearchPool): LookAhead | undefined {
+  static begin({ root, dir, part }: Folder, pool: SearchPool): LookAhead | undefined {
     const shared = dir.share();
     if (shared === undefined) return undefined;
     const thread = pool.idleFor(root.share());
     if (thread === undefined) return undefined;
-    const part = LookPart.of(names);
     thread.tell({ type: 'look', root: root.share(), dir: shared, part: part.shared });
     return new LookAhead(part, thread);
   }
 
-  /** What the other thread found, once it is done with a step; undefined where this one has to look. */
-  async done(step: number, signal: AbortSignal): Promise<LookPart | undefined> {
+  /** Resolves when nobody looks at the entries of a step, nor will: what was not found by then is left to this thread. */
+  async done(step: number, signal: AbortSignal): Promise<void> {
     const part = this.#part;
-    if (step >= part.steps || part.take(step)) return undefined;
+    if (step >= part.steps || part.take(step)) return;
     while (!part.isFilled(step)) {
       throwIfAborted(signal);
-      if (part.hasFailed(step) || this.#thread.hasEnded) return undefined;
+      if (part.hasFailed(step) || this.#thread.hasEnded) return;
       await part.wait(step, PATIENCE_MS);
     }
-    return part;
   }
 
   /**

@@ -5,7 +5,7 @@ const TAKEN = 1;
 const FILLED = 2;
 const FAILED = 3;
 
-/** What stands for each type in shared memory; nothing is there of an entry that is gone. */
+/** What stands for each type in shared memory; nothing is there of an entry that nobody has seen. */
 const TYPES: readonly (EntryType | undefined)[] = [undefined, 'file', 'directory', 'symlink', 'other'];
 /** No name has one in it. */
 const BETWEEN = '/';
@@ -15,18 +15,17 @@ const ENTRY_BYTES = 17;
 /** So many entries are looked at in less than a millisecond. */
 export const STEP = 128;
 
-/** What is sent of it to another thread. One long text gets there sooner than many short ones. */
+/** What is sent of it to another thread. */
 export interface SharedPart {
+  /** One long text gets there sooner than many short ones. Empty for a name that is no text. */
   readonly names: string;
   readonly count: number;
   readonly memory: SharedArrayBuffer;
 }
 
-type Look = Exclude<ReturnType<Dir['brief']>, undefined>;
-
 /**
- * What a listing shows of some entries of a folder, in memory that threads share, `STEP` entries after `STEP` entries. Whoever
- * takes a step first is the one to look at its entries.
+ * What a listing shows of some entries of a folder, in memory that threads can share, `STEP` entries after `STEP` entries.
+ * Whoever takes a step first is the one to look at its entries.
  */
 export class LookPart {
   readonly shared: SharedPart;
@@ -47,7 +46,6 @@ export class LookPart {
     this.#types = new Uint8Array(memory, head + 16 * count, count);
   }
 
-  /** A name that is no text has nothing to stand for it here, and is not looked at. */
   static of(names: readonly Name[]): LookPart {
     const count = names.length;
     const memory = new SharedArrayBuffer(headBytes(Math.ceil(count / STEP)) + ENTRY_BYTES * count);
@@ -77,16 +75,23 @@ export class LookPart {
     try {
       for (let at = step * STEP; at < Math.min((step + 1) * STEP, names.length); at += 1) {
         const name = names[at] as string;
-        const found = name === '' ? undefined : dir.brief(name);
-        this.#types[at] = TYPES.indexOf(found?.type);
-        this.#sizes[at] = found?.size ?? 0;
-        this.#times[at] = found?.mtimeMs ?? 0;
+        if (name !== '') this.look(at, name, dir);
       }
       end = FILLED;
     } finally {
       Atomics.store(this.#states, step, end);
       Atomics.notify(this.#states, step);
     }
+  }
+
+  /** False if it is not there. */
+  look(at: number, name: Name, dir: Dir): boolean {
+    const found = dir.brief(name);
+    if (found === undefined) return false;
+    this.#sizes[at] = found.size;
+    this.#times[at] = found.mtimeMs;
+    this.#types[at] = TYPES.indexOf(found.type);
+    return true;
   }
 
   /** Resolves when whoever took it is done with it, or after so long. */
@@ -105,10 +110,17 @@ export class LookPart {
     return Atomics.load(this.#states, step) === FAILED;
   }
 
-  /** Undefined for an entry that was gone, and for one that nobody looked at. */
-  at(index: number): Look | undefined {
-    const type = TYPES[this.#types[index] as number];
-    return type && { type, size: this.#sizes[index] as number, mtimeMs: this.#times[index] as number };
+  /** Undefined for an entry that nobody has seen; then the rest says nothing either. */
+  type(at: number): EntryType | undefined {
+    return TYPES[this.#types[at] as number];
+  }
+
+  size(at: number): number {
+    return this.#sizes[at] as number;
+  }
+
+  mtimeMs(at: number): number {
+    return this.#times[at] as number;
   }
 }
 

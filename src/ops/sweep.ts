@@ -20,16 +20,11 @@ export async function sweepLeftovers(root: Root, { signal }: Pick<Control, 'sign
   async function sweep(dir: Dir): Promise<void> {
     const folders: Name[] = [];
     for (const part of dir.listInParts(true)) {
-      for (const entry of part) {
-        const wait = pause();
-        if (wait !== undefined) await wait;
-        if (isTemporary(entry.name)) swept += (await tried(() => discard(dir, entry))) ? 1 : 0;
-        else if (entry.type === 'directory') folders.push(entry.raw);
-      }
+      await pause();
+      for (const entry of sift(part, folders)) swept += (await tried(() => discard(dir, entry))) ? 1 : 0;
     }
     for (const folder of folders) {
-      const wait = pause();
-      if (wait !== undefined) await wait;
+      await pause();
       await tried(async () => {
         using child = dir.openDir(folder);
         await sweep(child);
@@ -40,6 +35,16 @@ export async function sweepLeftovers(root: Root, { signal }: Pick<Control, 'sign
   using top = root.openDir(parseCallerPath('.'));
   await sweep(top);
   return swept;
+}
+
+/** Returns what might be leftovers, and adds what else might hold some. */
+function sift(entries: readonly Entry[], folders: Name[]): Entry[] {
+  const temporary: Entry[] = [];
+  for (const entry of entries) {
+    if (isTemporary(entry.name)) temporary.push(entry);
+    else if (entry.type === 'directory') folders.push(entry.raw);
+  }
+  return temporary;
 }
 
 /** Tells whether it was a leftover. */

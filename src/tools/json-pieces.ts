@@ -1,13 +1,11 @@
 import { inQuotes, piecesInQuotes } from './in-quotes.ts';
+import { ITEMS, JsonList } from './json-list.ts';
 
 /**
  * JSON as it is sent: as a text, or, where there is much of it, as the bytes of one piece after another. To put a megabyte
  * of text together takes longer than to make it, and texts that are kept are copied by the garbage collector.
  */
 export type Json = string | readonly Buffer[];
-
-/** So many items of a list make a piece: some kilobytes, which are soon made, copied and forgotten. */
-const ITEMS = 128;
 
 /** A value as JSON, and that JSON as it stands between the quotes of a JSON string. */
 export interface TwiceJson {
@@ -17,22 +15,22 @@ export interface TwiceJson {
 
 /** What `JSON.stringify` makes of a result, and of what it made, with long lists in pieces. */
 export function jsonTwice(result: Readonly<Record<string, unknown>>): TwiceJson {
-  let long = false;
-  for (const key in result) long ||= isLong(result[key]);
-  if (!long) {
-    const json = JSON.stringify(result);
+  let plain = true;
+  for (const key in result) plain &&= !(isLong(result[key]) || result[key] instanceof JsonList);
+  const pieces = plain ? [JSON.stringify(result)] : [...jsonPieces(result)];
+  if (pieces.every(isText)) {
+    const json = pieces.join('');
     return { json, quoted: inQuotes(json) };
   }
   const json: Buffer[] = [];
   const quoted: Buffer[] = [];
-  for (const piece of jsonPieces(result)) {
-    const bytes = Buffer.from(piece);
-    json.push(bytes);
-    quoted.push(...piecesInQuotes(bytes));
+  for (const piece of pieces) {
+    const twice = isText(piece) ? twiceInBytes(piece) : piece;
+    json.push(...twice.json);
+    quoted.push(...twice.quoted);
   }
   return { json, quoted };
 }
-
 /** Texts one behind the other, in pieces if one of them is. */
 export function joined(...texts: readonly Json[]): Json {
   let all = '';
@@ -56,17 +54,24 @@ function isLong(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.length > ITEMS;
 }
 
-function* jsonPieces(result: Readonly<Record<string, unknown>>): Generator<string, void, undefined> {
+type Pieces = { readonly [K in keyof TwiceJson]: readonly Buffer[] };
+
+/** In texts if it is short as a whole. */
+function* jsonPieces(result: Readonly<Record<string, unknown>>): Generator<string | Pieces, void, undefined> {
   let before = '{';
   for (const key in result) {
     const value = result[key];
     if (value === undefined) continue;
     before += `${JSON.stringify(key)}:`;
-    if (isLong(value)) {
+    if (value instanceof JsonList) {
+      yield `${before}[`;
+      if (value.json.length > 0) yield value;
+      before = `${value.rest}],`;
+    } else if (isLong(value)) {
       yield `${before}[`;
       for (let at = 0; at < value.length; at += ITEMS) {
         const items = JSON.stringify(value.slice(at, at + ITEMS)).slice(1, -1);
-        yield at === 0 ? items : `,${items}`;
+        yield twiceInBytes(at === 0 ? items : `,${items}`);
       }
       before = '],';
     } else {
@@ -74,4 +79,13 @@ function* jsonPieces(result: Readonly<Record<string, unknown>>): Generator<strin
     }
   }
   yield `${before.slice(0, -1)}}`;
+}
+
+function twiceInBytes(text: string): Pieces {
+  const json = Buffer.from(text);
+  return { json: [json], quoted: piecesInQuotes(json) };
+}
+
+function isText(piece: string | Pieces): piece is string {
+  return typeof piece === 'string';
 }

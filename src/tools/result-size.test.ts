@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { numberedLines } from './numbered-lines.ts';
-import { firstFitting, fittingContent, MAX_RESULT_BYTES, mostSentBytes, sentBytes } from './result-size.ts';
+import { firstFitting, fittingContent, MAX_RESULT_BYTES } from './result-size.ts';
 
 /** What a value takes as structured content and as text, and how much that may be. */
 const wire = (value: unknown) => Buffer.byteLength(JSON.stringify(value) + JSON.stringify(JSON.stringify(value))) - 8;
@@ -84,13 +84,4 @@ describe('items', () => {
     expect(wire(kept)).toBeLessThanOrEqual(WANTED);
     expect(wire(items.slice(0, Math.ceil(kept.length * 1.05)))).toBeGreaterThan(WANTED);
   });
-});
-
-test('no string takes more than the most for its length', () => {
-  for (let unit = 0; unit <= 0xffff; unit += 1) {
-    const text = String.fromCharCode(unit);
-    const most = mostSentBytes(text);
-    if (wire(text) > most || sentBytes(text) > most) expect.fail(`U+${unit.toString(16)} takes ${wire(text)}`);
-  }
-  expect(mostSentBytes('\u0001'.repeat(100))).toBe(sentBytes('\u0001'.repeat(100)));
 });

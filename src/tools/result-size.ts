@@ -5,7 +5,7 @@ import { inQuotes } from './in-quotes.ts';
 export const MAX_RESULT_BYTES = 8 * 1024 * 1024;
 
 /** What a list or a content may take on the wire. The rest is for what else is in a result. */
-const MAX_BYTES = MAX_RESULT_BYTES - 512 * 1024;
+export const MAX_BYTES = MAX_RESULT_BYTES - 512 * 1024;
 
 /** What numbering adds to a line: up to nine digits, and a tab as `\t`. */
 const NUMBER_BYTES = 11;
@@ -15,9 +15,6 @@ const WORST_BYTE = 16;
 
 /** So many bytes are weighed at a time. */
 const BLOCK = 4096;
-
-/** The most that one unit of UTF-16 takes: a control character, as `\u0001` and `\\u0001`. */
-const WORST_UNIT = 13;
 
 /** Nothing that JSON escapes, and nothing beyond ASCII. */
 const PLAIN = /^[ !#-[\]-~]*$/;
@@ -105,11 +102,6 @@ export function sentBytes(value: unknown): number {
   }
   for (const key in value) total += textBytes(key) + sentBytes(value[key as keyof typeof value]) + 4;
   return total;
-}
-
-/** What a string of that length takes on the wire at most. */
-export function mostSentBytes(text: string): number {
-  return QUOTES + WORST_UNIT * text.length;
 }
 
 /** What a string takes on the wire, its quotes included. */

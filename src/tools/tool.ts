@@ -8,6 +8,7 @@ import type { LineIndex } from '../ops/lines/line-index.ts';
 import type { SearchPool } from '../ops/search/pool.ts';
 import type { Capability } from './capabilities.ts';
 import type { Client } from './client.ts';
+import type { JsonList } from './json-list.ts';
 import type { Json } from './json-pieces.ts';
 import type { NamedRoot } from './roots.ts';
 
@@ -70,12 +71,15 @@ export interface Tool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject
   readonly output: O;
   /** The arguments that say what a call was about, for the log. */
   readonly subject: readonly (keyof z.output<I> & string)[];
-  run(args: z.output<I>, context: CallContext): Promise<z.output<O>>;
+  run(args: z.output<I>, context: CallContext): Promise<Returned<z.output<O>>>;
   /** What a person would read; the result as JSON if absent. */
   text?(result: z.output<O>, args: z.output<I>): string;
   /** Writes result and text at once, for a text that repeats so much of the result that to write each by itself is a waste. */
   write?(result: z.output<O>, args: z.output<I>): Written;
 }
+
+/** A result, of which lists may be in JSON already. */
+type Returned<T> = { [K in keyof T]: T[K] | (T[K] extends readonly (infer Item)[] ? JsonList<Item> : never) };
 
 /** A result and its text, each in JSON, the text without its quotes. */
 export interface Written {

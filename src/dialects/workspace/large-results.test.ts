@@ -36,9 +36,9 @@ async function run(tool: Tool, given: object) {
   const args = tool.input.parse({ root: 'workspace', ...given });
   const result = await tool.run(args, context);
   const text = tool.text === undefined ? JSON.stringify(result) : tool.text(result, args);
-  const sent = { content: [{ type: 'text', text }], structuredContent: result };
-  expect(Buffer.byteLength(JSON.stringify(sent))).toBeLessThan(MAX_RESULT_BYTES);
-  return result as Record<string, unknown>;
+  const sent = JSON.stringify({ content: [{ type: 'text', text }], structuredContent: result });
+  expect(Buffer.byteLength(sent)).toBeLessThan(MAX_RESULT_BYTES);
+  return JSON.parse(sent).structuredContent as Record<string, unknown>;
 }
 
 describe('a result that is too large for one message is cut', () => {

@@ -3,21 +3,21 @@ import type { AgentEntry } from '../../bridge/agent-root.ts';
 import type { Root } from '../../fence/index.ts';
 import { IsoTimes } from '../../ops/iso-times.ts';
 import { type Facts, listFirst } from '../../ops/list-folder.ts';
-import { firstFitting, mostSentBytes, sentBytes } from '../../tools/result-size.ts';
+import { JsonList } from '../../tools/json-list.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { entryType, filePath, rootName, SUBJECT } from './fields.ts';
 
 /** More would keep others waiting while they are written down, and tell a model nothing. */
 const MAX_ENTRIES = 20_000;
 
-/** Whatever an entry of a listing takes in a result, except for its name. */
-const MOST_BESIDE_NAME = sentBytes({
-  name: '',
-  type: 'directory',
-  size: Number.MAX_SAFE_INTEGER,
-  modified_at: '+275760-09-13T00:00:00.000Z',
-  target_type: 'directory',
+const entry = z.object({
+  name: z.string(),
+  type: entryType,
+  size: z.int().optional(),
+  modified_at: z.string().optional(),
+  target_type: z.enum(['file', 'directory', 'other', 'external', 'missing']).optional(),
 });
+type Entries = JsonList<z.output<typeof entry>>;
 
 export const listFolder = defineTool({
   name: 'list_folder',
@@ -28,51 +28,35 @@ export const listFolder = defineTool({
   subject: SUBJECT,
   input: z.strictObject({ root: rootName, path: filePath }),
   output: z.object({
-    entries: z.array(
-      z.object({
-        name: z.string(),
-        type: entryType,
-        size: z.int().optional(),
-        modified_at: z.string().optional(),
-        target_type: z.enum(['file', 'directory', 'other', 'external', 'missing']).optional(),
-      }),
-    ),
+    entries: z.array(entry),
     count: z.int(),
     truncated: z.literal(true).optional().describe('Only the first entries fit; narrow with glob'),
   }),
   run: async (args, context) => {
     const { root, agent } = context.place(args.root);
-    const { listed, count } =
-      agent === undefined ? await ownEntries(root, args.path, context) : agentEntries(await agent.list(args.path));
-    const entries = [...fitting(listed)];
+    const entries: Entries = new JsonList();
+    const count =
+      agent === undefined
+        ? await addOwn(entries, root, args.path, context)
+        : addAgents(entries, await agent.list(args.path));
     return { entries, count, ...(entries.length < count && { truncated: true as const }) };
   },
 });
 
-async function ownEntries(root: Root, path: string, context: CallContext) {
+async function addOwn(entries: Entries, root: Root, path: string, context: CallContext): Promise<number> {
   const times = new IsoTimes();
-  const tell = (name: string, { type, size, modifiedMs, targetType }: Facts) =>
-    targetType === undefined
-      ? { name, type, size, modified_at: times.format(modifiedMs) }
-      : { name, type, size, modified_at: times.format(modifiedMs), target_type: targetType };
-  const options = { most: MAX_ENTRIES, pool: context.search, tell };
-  const { entries, count } = await listFirst(root, root.parse(path), options, context);
-  return { listed: entries, count };
-}
-
-/** As many of the first as one result can carry. They are weighed only if they might be too many. */
-function fitting<T extends { readonly name: string }>(listed: readonly T[]): readonly T[] {
-  const all = firstFitting(listed, ({ name }) => MOST_BESIDE_NAME + mostSentBytes(name));
-  return all === listed ? listed : firstFitting(listed, ({ name }) => MOST_BESIDE_NAME + sentBytes(name));
+  const tell = (name: string, { type, size, modifiedMs, targetType }: Facts): void => {
+    const target = targetType === undefined ? '' : `,"target_type":"${targetType}"`;
+    const time = times.format(modifiedMs);
+    entries.add(`{"name":${JSON.stringify(name)},"type":"${type}","size":${size},"modified_at":"${time}"${target}}`);
+  };
+  return listFirst(root, root.parse(path), { most: MAX_ENTRIES, pool: context.search, tell }, context);
 }
 
 /** Of a file on the client's side, not all may be known. */
-function agentEntries(all: readonly AgentEntry[]) {
-  const listed = all.slice(0, MAX_ENTRIES).map(({ name, type, size, modified }) => ({
-    name,
-    type,
-    ...(size !== undefined && { size }),
-    ...(modified !== undefined && { modified_at: modified.toISOString() }),
-  }));
-  return { listed, count: all.length };
+function addAgents(entries: Entries, all: readonly AgentEntry[]): number {
+  for (const { name, type, size, modified } of all.slice(0, MAX_ENTRIES)) {
+    entries.add(JSON.stringify({ name, type, size, modified_at: modified?.toISOString() }));
+  }
+  return all.length;
 }
