@@ -249,7 +249,7 @@ describe('filesystem-server/errors: what the contract has no code for', () => {
 
 test('filesystem-server/config: a timeout is an error that says so, and stops the work', async () => {
   using box = new Classic({ requestTimeout: 0.001 });
-  for (let i = 0; i < 300; i += 1) box.file(`d/${i}`, 'x'.repeat(50_000));
+  for (let i = 0; i < 3_000; i += 1) box.file(`d/${i}`, 'x'.repeat(5_000));
   for (const [tool, args] of [
     ['search', { root_path: '.', pattern: 'no such text' }],
     ['copy', { source: 'd', destination: 'to' }],
