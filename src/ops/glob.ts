@@ -30,7 +30,7 @@ interface GlobScope {
   readonly skipHidden?: boolean;
 }
 
-interface GlobMatch {
+export interface GlobMatch {
   /** Relative to the root. */
   readonly path: string;
   readonly type: EntryType;

@@ -7,7 +7,7 @@ const item = (at: number) => ({ name: `"é${at}\n`, size: at });
 
 function listOf<T>(items: readonly T[]): JsonList<T> {
   const list = new JsonList<T>();
-  for (const each of items) list.add(JSON.stringify(each));
+  for (const each of items) list.add(each);
   return list;
 }
 

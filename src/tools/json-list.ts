@@ -20,8 +20,12 @@ export class JsonList<T> {
   #bytes = 0;
   #isFull = false;
 
-  /** Adds the JSON of an item. Once there is more than one result can carry, the rest is left out. */
-  add(json: string): void {
+  add(item: T): void {
+    this.addJson(JSON.stringify(item));
+  }
+
+  /** Adds an item in JSON. Once there is more than one result can carry, the rest is left out. */
+  addJson(json: string): void {
     if (this.#isFull) return;
     this.#rest.push(json);
     this.#length += 1;

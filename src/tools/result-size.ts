@@ -32,14 +32,11 @@ const COSTS = {
   numbered: costs((character) => 2 * inQuotes(character).length + (character === '\n' ? NUMBER_BYTES : 0)),
 };
 
-/**
- * The first items, as many as one result can carry that also goes out as JSON in its text. Whoever knows at less cost what
- * an item takes at most, as `sentBytes` would count it, may say so.
- */
-export function firstFitting<T>(items: readonly T[], weigh: (item: T) => number = sentBytes): readonly T[] {
+/** The first items, as many as one result can carry that also goes out as JSON in its text. */
+export function firstFitting<T>(items: readonly T[]): readonly T[] {
   let total = 0;
   for (let at = 0; at < items.length; at += 1) {
-    total += weigh(items[at] as T) + 2;
+    total += sentBytes(items[at]) + 2;
     if (total > MAX_BYTES) return items.slice(0, at);
   }
   return items;
@@ -92,7 +89,7 @@ function countFitting(bytes: Buffer, cost: Uint8Array, room: number): number {
 }
 
 /** What a value takes on the wire. It is counted, since making its JSON only to measure it costs more. */
-export function sentBytes(value: unknown): number {
+function sentBytes(value: unknown): number {
   if (typeof value === 'string') return textBytes(value);
   if (typeof value !== 'object' || value === null) return 2 * String(value).length;
   let total = 4;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
-import { type PathQuery, glob as search } from '../../ops/glob.ts';
-import { firstFitting, sentBytes } from '../../tools/result-size.ts';
+import { type GlobMatch, type PathQuery, glob as search } from '../../ops/glob.ts';
+import { JsonList } from '../../tools/json-list.ts';
 import { defineTool } from '../../tools/tool.ts';
 import {
   entryType,
@@ -14,13 +14,8 @@ import {
   timeoutSeconds,
 } from './fields.ts';
 
-/** Whatever a match takes in a result, except for its path. */
-const MOST_BESIDE_PATH = sentBytes({
-  path: '',
-  type: 'directory',
-  size: Number.MAX_SAFE_INTEGER,
-  modified_at: '+275760-09-13T00:00:00.000Z',
-});
+const match = z.object({ path: z.string(), type: entryType, size: z.int(), modified_at: z.string() });
+type Matches = JsonList<z.output<typeof match>>;
 
 const TYPES = ['file', 'directory', 'symlink', 'all'] as const;
 
@@ -43,7 +38,7 @@ export const glob = defineTool({
     type_filter: z.enum(TYPES).default('all'),
   }),
   output: z.object({
-    matches: z.array(z.object({ path: z.string(), type: entryType, size: z.int(), modified_at: z.string() })),
+    matches: z.array(match),
     ...searchOutcome,
   }),
   run: async (args, context) => {
@@ -61,21 +56,21 @@ export const glob = defineTool({
       context.search,
       context,
     );
-    const all = found.matches.map(({ path, type, size, modifiedAt }) => ({
-      path,
-      type,
-      size,
-      modified_at: modifiedAt,
-    }));
-    const matches = [...firstFitting(all, ({ path }) => MOST_BESIDE_PATH + sentBytes(path))];
+    const matches = listed(found.matches);
     return {
       matches,
       total_matches: matches.length,
-      truncated: found.truncated || matches.length < all.length,
+      truncated: found.truncated || matches.length < found.matches.length,
       timed_out: found.timedOut,
     };
   },
 });
+
+function listed(found: readonly GlobMatch[]): Matches {
+  const matches: Matches = new JsonList();
+  for (const { path, type, size, modifiedAt } of found) matches.add({ path, type, size, modified_at: modifiedAt });
+  return matches;
+}
 
 function queryOf(pattern: string | undefined, regex: string | undefined): PathQuery {
   if (pattern !== undefined && regex === undefined) return { pattern };

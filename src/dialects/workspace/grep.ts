@@ -1,8 +1,19 @@
 import * as z from 'zod';
 import { grep as search } from '../../ops/grep.ts';
-import { firstFitting } from '../../tools/result-size.ts';
+import type { LineMatch } from '../../ops/search/match-list.ts';
+import { JsonList } from '../../tools/json-list.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { maxDepth, maxResults, rootName, SUBJECT, searchOutcome, startFolder, timeoutSeconds } from './fields.ts';
+
+const match = z.object({
+  file: z.string(),
+  line_number: z.int(),
+  line_content: z.string(),
+  line_truncated: z.literal(true).optional(),
+  context_before: z.array(z.string()),
+  context_after: z.array(z.string()),
+});
+type Matches = JsonList<z.output<typeof match>>;
 
 export const grep = defineTool({
   name: 'grep',
@@ -24,16 +35,7 @@ export const grep = defineTool({
     max_depth: maxDepth,
   }),
   output: z.object({
-    matches: z.array(
-      z.object({
-        file: z.string(),
-        line_number: z.int(),
-        line_content: z.string(),
-        line_truncated: z.literal(true).optional(),
-        context_before: z.array(z.string()),
-        context_after: z.array(z.string()),
-      }),
-    ),
+    matches: z.array(match),
     ...searchOutcome,
   }),
   run: async (args, context) => {
@@ -53,20 +55,27 @@ export const grep = defineTool({
       context.search,
       context,
     );
-    const all = found.matches.map((match) => ({
-      file: match.file,
-      line_number: match.lineNumber,
-      line_content: match.lineContent,
-      ...(match.lineTruncated && { line_truncated: true as const }),
-      context_before: [...match.contextBefore],
-      context_after: [...match.contextAfter],
-    }));
-    const matches = [...firstFitting(all)];
+    const matches = listed(found.matches);
     return {
       matches,
       total_matches: matches.length,
-      truncated: found.truncated || matches.length < all.length,
+      truncated: found.truncated || matches.length < found.matches.length,
       timed_out: found.timedOut,
     };
   },
 });
+
+function listed(found: readonly LineMatch[]): Matches {
+  const matches: Matches = new JsonList();
+  for (const { file, lineNumber, lineContent, lineTruncated, contextBefore, contextAfter } of found) {
+    matches.add({
+      file,
+      line_number: lineNumber,
+      line_content: lineContent,
+      line_truncated: lineTruncated,
+      context_before: contextBefore,
+      context_after: contextAfter,
+    });
+  }
+  return matches;
+}

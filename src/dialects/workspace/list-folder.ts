@@ -48,7 +48,9 @@ async function addOwn(entries: Entries, root: Root, path: string, context: CallC
   const tell = (name: string, { type, size, modifiedMs, targetType }: Facts): void => {
     const target = targetType === undefined ? '' : `,"target_type":"${targetType}"`;
     const time = times.format(modifiedMs);
-    entries.add(`{"name":${JSON.stringify(name)},"type":"${type}","size":${size},"modified_at":"${time}"${target}}`);
+    entries.addJson(
+      `{"name":${JSON.stringify(name)},"type":"${type}","size":${size},"modified_at":"${time}"${target}}`,
+    );
   };
   return listFirst(root, root.parse(path), { most: MAX_ENTRIES, pool: context.search, tell }, context);
 }
@@ -56,7 +58,7 @@ async function addOwn(entries: Entries, root: Root, path: string, context: CallC
 /** Of a file on the client's side, not all may be known. */
 function addAgents(entries: Entries, all: readonly AgentEntry[]): number {
   for (const { name, type, size, modified } of all.slice(0, MAX_ENTRIES)) {
-    entries.add(JSON.stringify({ name, type, size, modified_at: modified?.toISOString() }));
+    entries.add({ name, type, size, modified_at: modified?.toISOString() });
   }
   return all.length;
 }
