@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { RingfenceError } from '../../errors.ts';
-import { compiled } from '../compiled.ts';
+import { compiledBeside } from '../compiled-beside.ts';
 import { throwIfAborted } from '../control.ts';
 import { type Failure, fromFailure } from '../failure.ts';
 import type { Change, Changed, ResultOf } from './change.ts';
@@ -23,7 +23,7 @@ export async function changeInThread<C extends Change>(
   signal: AbortSignal,
 ): Promise<Changed<ResultOf<C>>> {
   throwIfAborted(signal);
-  const worker = new Worker(compiled('ops/rewrite/worker.js'), {
+  const worker = new Worker(compiledBeside(import.meta.url, 'worker.js'), {
     workerData: { original, change } satisfies Request,
     transferList: original === undefined ? [] : [original.buffer as ArrayBuffer],
     execArgv: [],

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { RingfenceError } from '../../errors.ts';
-import { compiled } from '../compiled.ts';
+import { compiledBeside } from '../compiled-beside.ts';
 import { fromFailure } from '../failure.ts';
 import type { Answer, Reply, Request, Task } from './messages.ts';
 
@@ -19,7 +19,7 @@ export class WorkerThread {
 
   constructor(onEnd: (thread: WorkerThread) => void) {
     // Descriptors opened through koffi are unknown to Node, which would warn about closing them.
-    this.#worker = new Worker(compiled('ops/search/worker.js'), { trackUnmanagedFds: false, execArgv: [] });
+    this.#worker = new Worker(compiledBeside(import.meta.url, 'worker.js'), { trackUnmanagedFds: false, execArgv: [] });
     this.#worker.unref();
     this.#worker.on('message', (reply: Reply) => this.#settle(reply));
     const ended = (cause: unknown): void => {
