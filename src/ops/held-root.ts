@@ -12,7 +12,7 @@ export class HeldRoot {
   private constructor(root: Root) {
     this.#root = root;
     // Failing to tidy up must not fail the work; the next start tries again.
-    this.#track(sweepLeftovers(root, { signal: this.#closing.signal }).catch(() => {}));
+    this.#track(sweepLeftovers(root, this.#closing.signal).catch(() => {}));
   }
 
   /** Opens a folder by its absolute path, making it if need be. Throws an error for people if that fails. */

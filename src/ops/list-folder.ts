@@ -33,6 +33,7 @@ export interface ListOptions {
   readonly most: number;
   /** Threads that help with large folders. */
   readonly pool?: SearchPool | undefined;
+  /** Called with one after the other. */
   tell(name: string, facts: Facts): void;
 }
 
@@ -81,15 +82,15 @@ interface Listing extends Pick<ListOptions, 'tell'> {
   readonly part: LookPart;
 }
 
-/** Tells about the entries of one step that are there, and looks at those that nobody has seen. Returns how many those are. */
+/** Tells about the entries of one step, and looks at those first that nobody has seen. Returns how many it told about. */
 function tellStep({ root, path, dir, names, part, tell }: Listing, step: number): number {
   const end = Math.min((step + 1) * STEP, names.length);
   let told = 0;
   for (let at = step * STEP; at < end; at += 1) {
     const raw = names[at] as Name;
-    if (part.type(at) === undefined && !part.look(at, raw, dir)) continue;
+    const type = part.type(at) ?? part.look(at, raw, dir);
+    if (type === undefined) continue;
     const name = shown(raw);
-    const type = part.type(at) as EntryType;
     const size = part.size(at);
     const modifiedMs = Math.round(part.mtimeMs(at));
     if (type !== 'symlink') tell(name, { type, size, modifiedMs });

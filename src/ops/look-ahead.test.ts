@@ -150,6 +150,24 @@ describe('a large folder that another thread helps with', () => {
     expect((await listWith(failing)).entries).toEqual(await listFolder(root, HERE, UNCONTROLLED));
   });
 
+  test('is told as far as the other came before it failed, and looked at from there on', async () => {
+    const half = poolOf({ hasEnded: false }, (part) => {
+      let left = 3;
+      const brief: Dir['brief'] = () => {
+        left -= 1;
+        return left < 0 ? expect.fail('broken') : { type: 'other', size: 1, mtimeMs: 2 };
+      };
+      expect(() => part.fill({ brief } as unknown as Dir)).toThrow('broken');
+    });
+    const expected = await listFolder(root, HERE, UNCONTROLLED);
+    const { entries } = await listWith(half);
+    const told = entries
+      .map(({ type, size }, at) => (type === 'other' && size === 1 ? at : -1))
+      .filter((at) => at >= 0);
+    expect(told).toEqual([0, 1, 2].map((at) => LAST * STEP + at));
+    expect(entries.filter((_, at) => !told.includes(at))).toEqual(expected.filter((_, at) => !told.includes(at)));
+  });
+
   test('is listed by one thread alone where there is no other', async () => {
     const closed = new SearchPool({ size: 1 });
     await closed.close();

@@ -36,10 +36,10 @@ export class LookAhead implements Disposable {
     return new LookAhead(part, thread);
   }
 
-  /** Resolves when nobody looks at the entries of a step, nor will: what was not found by then is left to this thread. */
+  /** Resolves when nobody else will find anything in a step: what was not found by then is left to this thread. */
   async done(step: number, signal: AbortSignal): Promise<void> {
     const part = this.#part;
-    if (step >= part.steps || part.take(step)) return;
+    if (part.take(step)) return;
     while (!part.isFilled(step)) {
       throwIfAborted(signal);
       if (part.hasFailed(step) || this.#thread.hasEnded) return;

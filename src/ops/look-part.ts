@@ -84,14 +84,15 @@ export class LookPart {
     }
   }
 
-  /** False if it is not there. */
-  look(at: number, name: Name, dir: Dir): boolean {
+  /** Undefined if it is not there. */
+  look(at: number, name: Name, dir: Dir): EntryType | undefined {
     const found = dir.brief(name);
-    if (found === undefined) return false;
+    if (found === undefined) return undefined;
     this.#sizes[at] = found.size;
     this.#times[at] = found.mtimeMs;
-    this.#types[at] = TYPES.indexOf(found.type);
-    return true;
+    // Whoever sees this one sees the others.
+    Atomics.store(this.#types, at, TYPES.indexOf(found.type));
+    return found.type;
   }
 
   /** Resolves when whoever took it is done with it, or after so long. */
@@ -112,7 +113,7 @@ export class LookPart {
 
   /** Undefined for an entry that nobody has seen; then the rest says nothing either. */
   type(at: number): EntryType | undefined {
-    return TYPES[this.#types[at] as number];
+    return TYPES[Atomics.load(this.#types, at)];
   }
 
   size(at: number): number {

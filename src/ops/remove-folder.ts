@@ -54,16 +54,16 @@ export async function removeFoundFolder(
 /** What a killed process left is never listed, so it must not make a folder that looks empty count as full. */
 async function sweepFolder(parent: Dir, name: Name): Promise<void> {
   using dir = parent.openDir(name);
-  for (const entry of dir.list(true)) {
-    const stats = isTemporary(entry.name) ? dir.lstat(entry.raw) : undefined;
-    if (stats === undefined || !isLeftover(entry.name, stats)) return;
-    await discard(dir, entry);
-  }
+  for (const entry of dir.list(true)) if (!(await discard(dir, entry))) return;
 }
 
-async function discard(dir: Dir, { raw, type }: Entry): Promise<void> {
-  if (type === 'directory') await discardTree(dir, raw);
+/** Removes an entry if it is what a killed process left. Tells whether it was. */
+export async function discard(dir: Dir, { name, raw }: Entry): Promise<boolean> {
+  const stats = isTemporary(name) ? dir.lstat(raw) : undefined;
+  if (stats === undefined || !isLeftover(name, stats)) return false;
+  if (stats.isDirectory()) await discardTree(dir, raw);
   else dir.unlink(raw);
+  return true;
 }
 
 /** Removes a copy that was not finished. Its folders already have the modes of the source, which may forbid it even to us. */

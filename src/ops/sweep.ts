@@ -1,27 +1,18 @@
 import { isCode } from '../errors.ts';
-import {
-  type Dir,
-  type Entry,
-  isLeftover,
-  isTemporary,
-  type Name,
-  parseCallerPath,
-  type Root,
-} from '../fence/index.ts';
-import type { Control } from './control.ts';
+import { type Dir, type Entry, isTemporary, type Name, parseCallerPath, type Root } from '../fence/index.ts';
 import { leisure } from './leisure.ts';
-import { discardTree } from './remove-folder.ts';
+import { discard } from './remove-folder.ts';
 
 /** Removes temporary files and folders that killed processes left anywhere in a root, at leisure. Returns how many. */
-export async function sweepLeftovers(root: Root, { signal }: Pick<Control, 'signal'>): Promise<number> {
+export async function sweepLeftovers(root: Root, signal: AbortSignal): Promise<number> {
   const pause = leisure(signal);
   let swept = 0;
 
   async function sweep(dir: Dir): Promise<void> {
-    const folders: Name[] = [];
-    for (const part of dir.listInParts(true)) {
+    const { temporary, folders } = await sift(dir);
+    for (const entry of temporary) {
       await pause();
-      for (const entry of sift(part, folders)) swept += (await tried(() => discard(dir, entry))) ? 1 : 0;
+      if (await tried(() => discard(dir, entry))) swept += 1;
     }
     for (const folder of folders) {
       await pause();
@@ -32,28 +23,32 @@ export async function sweepLeftovers(root: Root, { signal }: Pick<Control, 'sign
     }
   }
 
+  /** All of it before anything is removed: some filesystems lose their place then. */
+  async function sift(dir: Dir): Promise<Sifted> {
+    const sifted: Sifted = { temporary: [], folders: [] };
+    for (const part of dir.listInParts(true)) {
+      addTo(sifted, part);
+      await pause();
+    }
+    return sifted;
+  }
+
   using top = root.openDir(parseCallerPath('.'));
   await sweep(top);
   return swept;
 }
 
-/** Returns what might be leftovers, and adds what else might hold some. */
-function sift(entries: readonly Entry[], folders: Name[]): Entry[] {
-  const temporary: Entry[] = [];
+/** Where leftovers may be. */
+interface Sifted {
+  readonly temporary: Entry[];
+  readonly folders: Name[];
+}
+
+function addTo({ temporary, folders }: Sifted, entries: readonly Entry[]): void {
   for (const entry of entries) {
     if (isTemporary(entry.name)) temporary.push(entry);
     else if (entry.type === 'directory') folders.push(entry.raw);
   }
-  return temporary;
-}
-
-/** Tells whether it was a leftover. */
-async function discard(dir: Dir, { name, raw }: Entry): Promise<boolean> {
-  const stats = dir.lstat(raw);
-  if (stats === undefined || !isLeftover(name, stats)) return false;
-  if (stats.isDirectory()) await discardTree(dir, raw);
-  else dir.unlink(raw);
-  return true;
 }
 
 /** Undefined for what this process may not enter or remove: it did not leave that there. */

@@ -29,7 +29,9 @@ export const asResult: Renderer<CallToolResult> = {
   }),
   success: (tool, value, args) => {
     const text = tool.text === undefined ? JSON.stringify(value) : tool.text(value, args);
-    const answer: CallToolResult = { content: [{ type: 'text', text }], structuredContent: value };
+    // A result that is its own text may have lists in it that are JSON already.
+    const result = tool.text === undefined ? JSON.parse(text) : value;
+    const answer: CallToolResult = { content: [{ type: 'text', text }], structuredContent: result };
     const bytes = Buffer.byteLength(text);
     // Weighed only where it could matter. A text says at least as much as what it stands for, or both are small.
     if (bytes * 2 * WORST_ESCAPING > MAX_RESULT_BYTES) refuseTooLarge(Buffer.byteLength(JSON.stringify(answer)));

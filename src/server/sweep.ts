@@ -19,7 +19,7 @@ export function sweepInBackground(service: Shared): { stop(): void } {
       if (kind === 'agent') continue;
       if (!WRITING.some((capability) => allowed.has(capability))) continue;
       try {
-        const removed = await sweepLeftovers(root, stopping);
+        const removed = await sweepLeftovers(root, stopping.signal);
         if (removed > 0) logger.info({ root: root.name, removed }, 'leftover temporary files removed');
       } catch (error) {
         if (!stopping.signal.aborted) logger.warn({ root: root.name, error: trace(error) }, 'sweep failed');

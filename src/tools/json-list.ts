@@ -1,5 +1,5 @@
 import { piecesInQuotes } from './in-quotes.ts';
-import { MAX_BYTES } from './result-size.ts';
+import { MAX_SENT_BYTES } from './result-size.ts';
 
 /** So many items of a list make a piece: some kilobytes, which are soon made, copied and forgotten. */
 export const ITEMS = 128;
@@ -53,7 +53,7 @@ export class JsonList<T> {
     const json = Buffer.from(this.rest);
     const quoted = piecesInQuotes(json);
     for (const { length } of [json, ...quoted]) this.#bytes += length;
-    this.#isFull = this.#bytes > MAX_BYTES;
+    this.#isFull = this.#bytes > MAX_SENT_BYTES;
     if (this.#isFull) {
       this.#length -= this.#rest.length;
     } else {

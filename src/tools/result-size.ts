@@ -5,7 +5,7 @@ import { inQuotes } from './in-quotes.ts';
 export const MAX_RESULT_BYTES = 8 * 1024 * 1024;
 
 /** What a list or a content may take on the wire. The rest is for what else is in a result. */
-export const MAX_BYTES = MAX_RESULT_BYTES - 512 * 1024;
+export const MAX_SENT_BYTES = MAX_RESULT_BYTES - 512 * 1024;
 
 /** What numbering adds to a line: up to nine digits, and a tab as `\t`. */
 const NUMBER_BYTES = 11;
@@ -37,7 +37,7 @@ export function firstFitting<T>(items: readonly T[]): readonly T[] {
   let total = 0;
   for (let at = 0; at < items.length; at += 1) {
     total += sentBytes(items[at]) + 2;
-    if (total > MAX_BYTES) return items.slice(0, at);
+    if (total > MAX_SENT_BYTES) return items.slice(0, at);
   }
   return items;
 }
@@ -52,16 +52,16 @@ interface ContentForm {
 
 /** The beginning of a content that one result can carry, cut between characters, or between groups of base64. */
 export function fittingContent(content: string, { encoding, text, bytes: given }: ContentForm): string {
-  if (encoding === 'base64') return content.slice(0, MAX_BYTES / 2 - ((MAX_BYTES / 2) % 4));
-  if ((given?.length ?? Buffer.byteLength(content)) * WORST_BYTE + NUMBER_BYTES <= MAX_BYTES) return content;
+  if (encoding === 'base64') return content.slice(0, MAX_SENT_BYTES / 2 - ((MAX_SENT_BYTES / 2) % 4));
+  if ((given?.length ?? Buffer.byteLength(content)) * WORST_BYTE + NUMBER_BYTES <= MAX_SENT_BYTES) return content;
   const bytes = given ?? Buffer.from(content, 'utf8');
   const cost = COSTS[text];
   let total = text === 'numbered' ? NUMBER_BYTES : 0;
   for (let from = 0; from < bytes.length; from += BLOCK) {
     const block = bytes.subarray(from, from + BLOCK);
     const taken = costOf(block, cost);
-    if (total + taken > MAX_BYTES) {
-      const end = from + countFitting(block, cost, MAX_BYTES - total);
+    if (total + taken > MAX_SENT_BYTES) {
+      const end = from + countFitting(block, cost, MAX_SENT_BYTES - total);
       return bytes.toString('utf8', 0, characterStart(bytes, end));
     }
     total += taken;

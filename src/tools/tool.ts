@@ -89,7 +89,11 @@ export interface Written {
   readonly bytes: number;
 }
 
+/** Only the JSON of a result that is read by nobody else may be made before the result is there. */
+type Definition<I extends z.ZodObject, O extends z.ZodObject> = Tool<I, O> &
+  ({ run(args: z.output<I>, context: CallContext): Promise<z.output<O>> } | { text?: never; write?: never });
+
 /** Keeps the types of one tool's arguments and result, then forgets them so that tools can stand in one list. */
-export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(tool: Tool<I, O>): Tool {
+export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(tool: Definition<I, O>): Tool {
   return tool as unknown as Tool;
 }

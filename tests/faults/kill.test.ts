@@ -50,7 +50,7 @@ describe('a process that is killed', () => {
 
     const ours = temporaryName();
     box.file(ours, 'in use');
-    expect(await sweepLeftovers(box.root, UNCONTROLLED)).toBe(left.length);
+    expect(await sweepLeftovers(box.root, UNCONTROLLED.signal)).toBe(left.length);
     expect(fs.readdirSync(box.inside).sort()).toEqual([ours, 'f'].sort());
   });
 
@@ -74,7 +74,7 @@ describe('a process that is killed', () => {
     }
     const left = temporary(box);
     expect(left).toHaveLength(3);
-    expect(await sweepLeftovers(box.root, UNCONTROLLED)).toBe(3);
+    expect(await sweepLeftovers(box.root, UNCONTROLLED.signal)).toBe(3);
     expect(fs.readdirSync(box.inside)).toEqual(['d']);
   });
 
@@ -89,11 +89,11 @@ describe('a process that is killed', () => {
     const child = startChild(script, { folder: box.inside });
     if (child.stdout === null) throw new Error('no output');
     await once(child.stdout, 'data');
-    expect(await sweepLeftovers(box.root, UNCONTROLLED)).toBe(0);
+    expect(await sweepLeftovers(box.root, UNCONTROLLED.signal)).toBe(0);
     expect(temporary(box)).toHaveLength(1);
     child.kill('SIGKILL');
     await once(child, 'close');
-    expect(await sweepLeftovers(box.root, UNCONTROLLED)).toBe(1);
+    expect(await sweepLeftovers(box.root, UNCONTROLLED.signal)).toBe(1);
     expect(box.tree()).toEqual([]);
   });
 });

@@ -42,7 +42,7 @@ describe.skipIf(problem)(`a read-only disk${problem ? ` (not here: ${problem})` 
       expect(await outcome(op(box.at('f'), box.at('mounted/g'), { durable: true }, UNCONTROLLED))).toBe('read_only');
     }
     expect(await outcome(move(box.at('mounted/d/f'), box.at('g'), { durable: true }, UNCONTROLLED))).toBe('read_only');
-    expect(await sweepLeftovers(box.root, UNCONTROLLED)).toBe(0);
+    expect(await sweepLeftovers(box.root, UNCONTROLLED.signal)).toBe(0);
   });
 });
 
