@@ -67,15 +67,25 @@ export const grep = defineTool({
 
 function listed(found: readonly LineMatch[]): Matches {
   const matches: Matches = new JsonList();
-  for (const { file, lineNumber, lineContent, lineTruncated, contextBefore, contextAfter } of found) {
-    matches.add({
-      file,
-      line_number: lineNumber,
-      line_content: lineContent,
-      line_truncated: lineTruncated,
-      context_before: contextBefore,
-      context_after: contextAfter,
-    });
+  let file = '';
+  let quoted = '';
+  for (const match of found) {
+    // Many matches of a file follow each other.
+    if (match.file !== file) {
+      file = match.file;
+      quoted = JSON.stringify(file);
+    }
+    matches.addJson(`{"file":${quoted},${lineJson(match)}}`);
   }
   return matches;
+}
+
+function lineJson({ lineNumber, lineContent, lineTruncated, contextBefore, contextAfter }: LineMatch): string {
+  const cut = lineTruncated ? ',"line_truncated":true' : '';
+  const context = `"context_before":${linesJson(contextBefore)},"context_after":${linesJson(contextAfter)}`;
+  return `"line_number":${lineNumber},"line_content":${JSON.stringify(lineContent)}${cut},${context}`;
+}
+
+function linesJson(lines: readonly string[]): string {
+  return lines.length === 0 ? '[]' : JSON.stringify(lines);
 }

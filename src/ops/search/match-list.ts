@@ -8,8 +8,8 @@ export interface LineMatch {
   readonly lineContent: string;
   /** Only part of the line is shown, around the match. */
   readonly lineTruncated?: true;
-  readonly contextBefore: string[];
-  readonly contextAfter: string[];
+  readonly contextBefore: readonly string[];
+  readonly contextAfter: readonly string[];
 }
 
 export interface MatchLimits {

@@ -3,6 +3,8 @@ import type { LineMatch } from './match-list.ts';
 const LF = '\n';
 /** Numbers for each match: its line, whether it is cut, and how many lines are before and after it. */
 const NUMBERS = 4;
+/** Most matches are shown without lines around them. */
+const NONE: readonly string[] = Object.freeze([]);
 
 /** The matches of one file in a form that is sent to another thread at a fraction of what an object for each costs. */
 export interface PackedMatches {
@@ -36,8 +38,8 @@ export function unpackMatches({ file, text, numbers }: PackedMatches, linesBefor
       lineNumber: lineNumber + linesBefore,
       lineContent: lines[here] as string,
       ...(truncated === 1 ? { lineTruncated: true as const } : {}),
-      contextBefore: before === 0 ? [] : lines.slice(line, here),
-      contextAfter: after === 0 ? [] : lines.slice(here + 1, end),
+      contextBefore: before === 0 ? NONE : lines.slice(line, here),
+      contextAfter: after === 0 ? NONE : lines.slice(here + 1, end),
     });
     line = end;
   }
