@@ -1,9 +1,20 @@
 const DAY_MS = 86_400_000;
+/** The last time that a Date can hold; the first one is as far in the past. */
+const MOST_MS = 8.64e15;
 const twoDigits = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'));
 const endings = Array.from({ length: 1000 }, (_, value) => `.${String(value).padStart(3, '0')}Z`);
 
+/** Writes a time as `stats` has it. Some filesystems hold times that no Date does: those show as the nearest that does. */
+export function isoTime(ms: number): string {
+  return new Date(nearest(Math.round(ms))).toISOString();
+}
+
+function nearest(ms: number): number {
+  return Math.max(-MOST_MS, Math.min(ms, MOST_MS));
+}
+
 /**
- * Writes times, in whole milliseconds, as `Date.toISOString` does, which takes ten times as long. Remembers the day, the
+ * Writes times, in whole milliseconds, as `isoTime` does, in a tenth of its time. Remembers the day, the
  * second and the time it wrote last: what lies in a folder was often made on the same day, if not in the same moment.
  */
 export class IsoTimes {
@@ -14,7 +25,8 @@ export class IsoTimes {
   #ms = Number.NaN;
   #text = '';
 
-  format(ms: number): string {
+  format(time: number): string {
+    const ms = nearest(time);
     if (ms === this.#ms) return this.#text;
     const second = Math.floor(ms / 1000);
     if (second !== this.#second) {
@@ -29,7 +41,7 @@ export class IsoTimes {
   #upToSecond(ms: number): string {
     const day = Math.floor(ms / DAY_MS);
     if (day !== this.#day) {
-      const text = new Date(ms).toISOString();
+      const text = isoTime(ms);
       this.#day = day;
       this.#date = text.slice(0, text.indexOf('T') + 1);
     }

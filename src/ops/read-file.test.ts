@@ -12,7 +12,7 @@ const WHOLE: Range = { by: 'whole' };
 const MB = 1024 * 1024;
 
 async function read(root: Root, raw: string, range: Range = WHOLE, maxBytes = MB) {
-  const { bytes, modified, ...rest } = await readFile(root, parseCallerPath(raw), { range, maxBytes }, UNCONTROLLED);
+  const { bytes, mtimeMs, ...rest } = await readFile(root, parseCallerPath(raw), { range, maxBytes }, UNCONTROLLED);
   return { ...encodeContent(bytes), ...rest };
 }
 

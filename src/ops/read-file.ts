@@ -24,7 +24,7 @@ export interface FilePart {
   /** The part was asked for in full, but `maxBytes` cut it. */
   readonly capped?: true;
   readonly binary: boolean;
-  readonly modified: Date;
+  readonly mtimeMs: number;
   /** Of the whole file; only where lines were asked for. */
   readonly linesTotal?: number;
 }
@@ -45,14 +45,14 @@ export async function readFile(
 ): Promise<FilePart> {
   return located(root, path, async () => {
     using file = root.openFile(path);
-    const modified = file.stats.mtime;
-    if (range.by !== 'lines') return { modified, ...readRange(file, range, cap) };
-    return { modified, ...(await readLines({ root, file, control }, { range, lineIndex, ...cap })) };
+    const { mtimeMs } = file.stats;
+    if (range.by !== 'lines') return { mtimeMs, ...readRange(file, range, cap) };
+    return { mtimeMs, ...(await readLines({ root, file, control }, { range, lineIndex, ...cap })) };
   });
 }
 
 /** The same part of bytes that are in memory already. */
-export function sliceBytes(bytes: Buffer, { range, ...cap }: ReadOptions): Omit<FilePart, 'modified'> {
+export function sliceBytes(bytes: Buffer, { range, ...cap }: ReadOptions): Omit<FilePart, 'mtimeMs'> {
   if (range.by === 'lines') return linesIn(bytes, { range, ...cap });
   const size = bytes.length;
   const read = (into: Buffer, position: number): number => (position < size ? bytes.copy(into, 0, position) : 0);

@@ -113,10 +113,13 @@ test.skipIf(cannotDropPrivileges)(
     fs.chownSync(box.host(`b/${name}2/locked`), 65534, 65534);
     fs.chmodSync(box.host(`b/${name}2/locked`), 0o555);
     box.file(`a-closed/${name}3`);
-    const swept = await runChild('answer(await sweepLeftovers(root, UNCONTROLLED.signal));', {
-      folder: box.inside,
-      unprivileged: true,
-    });
+    const swept = await runChild(
+      'const alive = setInterval(() => {}, 1000); answer(await sweepLeftovers(root, UNCONTROLLED.signal)); clearInterval(alive);',
+      {
+        folder: box.inside,
+        unprivileged: true,
+      },
+    );
     expect(swept).toBe(2);
     expect(box.tree()).toEqual(['a-closed/', `a-closed/${name}3`, 'b/']);
   },

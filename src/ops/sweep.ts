@@ -51,12 +51,15 @@ function addTo({ temporary, folders }: Sifted, entries: readonly Entry[]): void 
   }
 }
 
-/** Undefined for what this process may not enter or remove: it did not leave that there. */
+/** What this process may not enter or remove, it did not leave there; what it has no descriptors for now is for the next start. */
+const PASSED_OVER = ['permission_denied', 'not_found', 'not_directory', 'read_only', 'link_loop', 'exhausted'] as const;
+
+/** Undefined for what is passed over. */
 async function tried<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
-    if (!isCode(error, 'permission_denied', 'not_found', 'not_directory', 'read_only', 'link_loop')) throw error;
+    if (!isCode(error, ...PASSED_OVER)) throw error;
     return undefined;
   }
 }

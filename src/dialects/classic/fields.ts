@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import * as z from 'zod';
 import type { CallerPath } from '../../fence/index.ts';
+import { isoTime } from '../../ops/iso-times.ts';
 import { shown } from './path.ts';
 
 /** Arguments and result fields that several tools share, described once. */
@@ -18,7 +19,7 @@ export const ENDS_SUBJECT = ['source', 'destination'] as const;
 
 export function metadataOf(
   path: CallerPath,
-  { mtime, size }: Pick<Stats, 'mtime' | 'size'>,
+  { mtimeMs, size }: Pick<Stats, 'mtimeMs' | 'size'>,
 ): z.output<typeof fileMetadata> {
-  return { path: shown(path), modified: mtime.toISOString(), size };
+  return { path: shown(path), modified: isoTime(mtimeMs), size };
 }

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { isCode } from '../../errors.ts';
 import { type CallerPath, type Root, typeOf } from '../../fence/index.ts';
 import { type Access, accessTo } from '../../ops/access.ts';
+import { isoTime } from '../../ops/iso-times.ts';
 import { statPath } from '../../ops/stat-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { entryType, filePath } from './fields.ts';
@@ -58,8 +59,8 @@ function describe(stats: Stats) {
     type: typeOf(stats),
     size: stats.size,
     // A filesystem that keeps no birth time reports the epoch.
-    ...(stats.birthtimeMs > 0 && { created: stats.birthtime.toISOString() }),
-    modified: stats.mtime.toISOString(),
-    accessed: stats.atime.toISOString(),
+    ...(stats.birthtimeMs > 0 && { created: isoTime(stats.birthtimeMs) }),
+    modified: isoTime(stats.mtimeMs),
+    accessed: isoTime(stats.atimeMs),
   };
 }

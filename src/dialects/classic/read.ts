@@ -57,7 +57,7 @@ export const read = defineTool({
       const returned = Buffer.byteLength(content, encoding);
       context.warn('file truncated', { path: shown(path), size, returned, limit: context.limits.maxFullReadSize });
     }
-    const metadata = metadataOf(path, { mtime: part.modified, size });
+    const metadata = metadataOf(path, { mtimeMs: part.mtimeMs, size });
     return { content, encoding, size, truncated, line_count: part.linesTotal ?? 0, metadata };
   },
 });

@@ -81,7 +81,7 @@ async function partOf({ root: name, path }: Input, range: Range, context: CallCo
   return agent.located(path, async () => sliceBytes(bytes, options));
 }
 
-type Part = Omit<FilePart, 'modified'>;
+type Part = Omit<FilePart, 'mtimeMs'>;
 
 /** What of a part one result can carry, and how many bytes of the file that is. */
 function fitting(part: Part, range: Range) {

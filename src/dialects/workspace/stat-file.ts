@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import * as z from 'zod';
 import type { AgentEntry } from '../../bridge/agent-root.ts';
 import { parseCallerPath } from '../../fence/index.ts';
+import { isoTime } from '../../ops/iso-times.ts';
 import { statPath } from '../../ops/stat-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
@@ -43,9 +44,9 @@ function describe(path: string, stats: Stats) {
     size: stats.size,
     is_directory: stats.isDirectory(),
     is_symlink: stats.isSymbolicLink(),
-    modified_at: stats.mtime.toISOString(),
+    modified_at: isoTime(stats.mtimeMs),
     // A filesystem that keeps no birth time reports the epoch.
-    ...(stats.birthtimeMs > 0 && { created_at: stats.birthtime.toISOString() }),
+    ...(stats.birthtimeMs > 0 && { created_at: isoTime(stats.birthtimeMs) }),
   };
 }
 

@@ -1,0 +1,22 @@
+import fs from 'node:fs';
+import { expect, test } from 'vitest';
+import { memory, Sandbox } from '../../../tests/support/sandbox.ts';
+import { UNCONTROLLED } from '../../ops/control.ts';
+import type { CallContext } from '../../tools/tool.ts';
+import { listFolder } from './list-folder.ts';
+import { statFile } from './stat-file.ts';
+
+/** The second after the last one that a Date can hold. */
+const BEYOND = 8_640_000_000_001;
+
+test('a file from a time that no Date can hold hides neither itself nor its neighbours', async () => {
+  using box = new Sandbox('openat2', memory());
+  fs.utimesSync(box.file('far'), BEYOND, BEYOND);
+  expect(fs.statSync(box.host('far')).mtimeMs).toBe(BEYOND * 1000);
+  box.file('near');
+  const context = { ...UNCONTROLLED, place: () => ({ root: box.root }) } as unknown as CallContext;
+  const { entries } = await listFolder.run({ root: 'w', path: '.' }, context);
+  const far = { name: 'far', modified_at: '+275760-09-13T00:00:00.000Z' };
+  expect(JSON.parse(JSON.stringify(entries))).toMatchObject([far, { name: 'near' }]);
+  expect(await statFile.run({ root: 'w', path: 'far' }, context)).toMatchObject(far);
+});
