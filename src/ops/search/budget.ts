@@ -1,16 +1,26 @@
+import type { CallForWork } from './call-for-work.ts';
+
 const BETWEEN_PAUSES = 250;
+/** So much is done in any case: sharing out less would cost more than doing it. */
+const AT_LEAST = 1_000;
 
 /** How much a worker does in one go before it hands back what is left: a rough guess in microseconds from what it meets. */
 export class Budget {
+  readonly #call: CallForWork | undefined;
   #left: number;
   #pause: number;
+  /** From here on it is over when somebody calls for work. */
+  readonly #callable: number;
 
-  constructor(amount: number) {
+  constructor(amount: number, call?: CallForWork) {
+    this.#call = call;
     this.#left = amount;
     this.#pause = amount - BETWEEN_PAUSES;
+    this.#callable = amount - AT_LEAST;
   }
 
   get spent(): boolean {
+    if (this.#left > 0 && this.#left <= this.#callable && this.#call?.answer()) this.#left = 0;
     return this.#left <= 0;
   }
 

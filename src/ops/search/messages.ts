@@ -42,7 +42,13 @@ export interface Task {
 export type Answer = Packed<unknown>;
 
 export type SearchRequest =
-  | { readonly type: 'begin'; readonly search: number; readonly spec: SearchSpec; readonly stop: SharedArrayBuffer }
+  | {
+      readonly type: 'begin';
+      readonly search: number;
+      readonly spec: SearchSpec;
+      readonly stop: SharedArrayBuffer;
+      readonly call: SharedArrayBuffer;
+    }
   | { readonly type: 'task'; readonly search: number; readonly id: number; readonly task: Task }
   | { readonly type: 'end'; readonly search: number };
 

@@ -4,12 +4,10 @@ import type { Search } from './pool.ts';
 /** A second task lies ready at each worker, so that none waits for a message. */
 const TASKS_PER_WORKER = 2;
 
-/** How much is done in one task, in microseconds, roughly: little while there is not enough to do for all workers. */
-const LARGE_BUDGET = 4_000;
-const SMALL_BUDGET = 1_000;
-
-/** Only after so many tasks is what is left shared out among all workers: most searches are over by then. */
-const TASKS_BEFORE_SHARING = 4;
+/** How much is done in the first task, in microseconds, roughly. Only then is work shared out: most searches are over by then. */
+const FIRST_BUDGET = 3_000;
+/** How much is done in another, unless somebody has nothing to do before that. */
+const BUDGET = 16_000;
 
 /** How much of a large file is searched in one task. */
 const PART_BYTES = 4 * 1024 * 1024;
@@ -68,11 +66,11 @@ export class OrderedSearch<F> {
 
   #startTasks(): void {
     const { workers, maxWaitingWeight } = this.#options;
+    const share = this.#tasksDone > 0;
     for (let free = TASKS_PER_WORKER * workers - this.#tasks; free > 0; free -= 1) {
-      const takers = this.#tasksDone < TASKS_BEFORE_SHARING ? 1 : free;
       const farAhead = this.#waitingWeight > maxWaitingWeight || this.#agenda.waiting > MAX_WAITING;
-      const items = this.#agenda.take({ bytes: PART_BYTES, atFront: farAhead, takers });
-      if (items.length === 0) return;
+      const items = this.#agenda.take({ bytes: PART_BYTES, atFront: farAhead, takers: share ? free : 1 });
+      if (items.length === 0) break;
       this.#tasks += 1;
       void this.#do(items).finally(() => {
         this.#tasks -= 1;
@@ -80,14 +78,14 @@ export class OrderedSearch<F> {
         this.#advance();
       });
     }
+    this.#search.callForWork(share && this.#tasks <= workers && this.#agenda.todo === 0);
   }
 
   async #do(items: readonly Item<F>[]): Promise<void> {
-    const { weigh, workers } = this.#options;
+    const { weigh } = this.#options;
     try {
       const stretches = items.map(({ stretch }) => stretch).filter((stretch) => stretch !== undefined);
-      const budget = this.#agenda.todo < workers ? SMALL_BUDGET : LARGE_BUDGET;
-      const pieces = await this.#search.run(stretches, budget);
+      const pieces = await this.#search.run(stretches, this.#tasksDone === 0 ? FIRST_BUDGET : BUDGET);
       this.#agenda.replace(items, pieces);
       for (const piece of pieces) if (piece.kind === 'found') this.#waitingWeight += weigh(piece.found);
       this.#takeFound();

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { RingfenceError } from '../../errors.ts';
 import type { SharedRoot } from '../../fence/index.ts';
+import { CallForWork } from './call-for-work.ts';
 import type { FoundEntries } from './entry-task.ts';
 import type { FoundLines } from './found-lines.ts';
 import type { EntrySpec, LineSpec, SearchSpec } from './messages.ts';
@@ -96,6 +97,7 @@ interface SearchOptions {
 export class Search<F> implements Disposable {
   readonly #options: SearchOptions;
   readonly #stop = new StopFlag();
+  readonly #call = new CallForWork();
   readonly #threads = new Set<WorkerThread>();
 
   constructor(options: SearchOptions) {
@@ -108,10 +110,15 @@ export class Search<F> implements Disposable {
     const { number, spec } = this.#options;
     if (!this.#threads.has(thread)) {
       this.#threads.add(thread);
-      thread.tell({ type: 'begin', search: number, spec, stop: this.#stop.shared });
+      thread.tell({ type: 'begin', search: number, spec, stop: this.#stop.shared, call: this.#call.shared });
     }
     const answer = await thread.ask(number, { stretches: pack(stretches), budget });
     return unpack(answer as Packed<F>);
+  }
+
+  /** Whether one of the workers is to hand back what it has left, so that others can do some of it. */
+  callForWork(calls: boolean): void {
+    this.#call.set(calls);
   }
 
   get stopped(): boolean {

@@ -1,5 +1,6 @@
 import type { Root, SharedRoot } from '../../fence/index.ts';
 import { toFailure } from '../failure.ts';
+import { CallForWork } from './call-for-work.ts';
 import { Lanes } from './lanes.ts';
 import type { Reply, SearchRequest } from './messages.ts';
 import { Session } from './session.ts';
@@ -24,9 +25,11 @@ export class Searches {
 
   receive(request: SearchRequest): void {
     if (request.type === 'begin') {
-      const { search, spec, stop } = request;
+      const { search, spec } = request;
       const root = this.#surroundings.rootOf(spec.root);
-      this.#sessions.set(search, new Session({ root, spec, stop: new StopFlag(stop), memory: this.#memory }));
+      const stop = new StopFlag(request.stop);
+      const call = new CallForWork(request.call);
+      this.#sessions.set(search, new Session({ root, spec, stop, call, memory: this.#memory }));
     } else if (request.type === 'end') {
       this.#sessions.delete(request.search);
     } else {

@@ -1,5 +1,6 @@
 import type { Root } from '../../fence/index.ts';
 import { Budget } from './budget.ts';
+import type { CallForWork } from './call-for-work.ts';
 import { EntryTask } from './entry-task.ts';
 import { compileGlob, compileGlobFilter, type PathPattern } from './glob-pattern.ts';
 import { compileLinePattern, compileRegex } from './line-pattern.ts';
@@ -14,6 +15,7 @@ interface SessionOptions {
   readonly root: Root;
   readonly spec: SearchSpec;
   readonly stop: StopFlag;
+  readonly call: CallForWork;
   /** Where tasks read files into. */
   readonly memory: SearchMemory;
 }
@@ -29,9 +31,9 @@ export class Session {
   }
 
   *run({ stretches, budget }: Task): Steps<Answer> {
-    const { spec } = this.#options;
+    const { spec, call } = this.#options;
     this.#search ??= spec.kind === 'entries' ? this.#forEntries(spec) : this.#forLines(spec);
-    return pack(yield* this.#search(unpack(stretches) as Stretch[], new Budget(budget)));
+    return pack(yield* this.#search(unpack(stretches) as Stretch[], new Budget(budget, call)));
   }
 
   #forEntries(spec: EntrySpec) {
