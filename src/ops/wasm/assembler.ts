@@ -60,6 +60,12 @@ export const bytesBelow = simd(0x26);
 export const andBytes = simd(0x4e);
 export const orBytes = simd(0x50);
 export const leastBytes = simd(0x77);
+export const subtractBytes = simd(0x71);
+/** Sums of two neighbours, as numbers of twice their size. */
+export const addPairsOfBytes = simd(0x7d);
+export const addPairsOfPairs = simd(0x7f);
+/** One of four numbers. */
+export const numberOf = (which: number, numbers: Code): Code => [...numbers, SIMD, 0x1b, which];
 /** Takes of the first operand, for each byte of the second, the byte with that number. */
 export const lookUp = simd(0x0e);
 /** Shifts pairs of bytes. */

@@ -7,16 +7,27 @@ const { I32, V128, get, set, tee, number } = wasm;
 
 /** `count(from, to, byte)`: how often there is a byte between two addresses, a multiple of `STEP` apart and at least one. */
 function count(): wasm.Func {
-  const [from, to, byte, found] = [0, 1, 2, 3] as const;
-  const isSame = wasm.bytesEqual(wasm.loadBytes(get(from)), wasm.everyByte(get(byte)));
+  const [from, to, byte, found, until, sums, wanted] = [0, 1, 2, 3, 4, 5, 6] as const;
+  const isSame = wasm.bytesEqual(wasm.loadBytes(get(from)), get(wanted));
+  const inFours = wasm.addPairsOfPairs(wasm.addPairsOfBytes(get(sums)));
   const code = [
-    ...wasm.loop(
-      set(found, wasm.add(get(found), wasm.countBits(wasm.highBits(isSame)))),
-      wasm.leaveIf(wasm.isLess(tee(from, wasm.add(get(from), number(STEP))), get(to)), 0),
+    set(wanted, wasm.everyByte(get(byte))),
+    wasm.loop(
+      // What is the same is -1, and a byte cannot hold more of them.
+      set(until, wasm.add(get(from), number(255 * STEP))),
+      wasm.when(wasm.isLess(get(to), get(until)), set(until, get(to))),
+      set(sums, wasm.everyByte(number(0))),
+      wasm.loop(
+        set(sums, wasm.subtractBytes(get(sums), isSame)),
+        wasm.leaveIf(wasm.isLess(tee(from, wasm.add(get(from), number(STEP))), get(until)), 0),
+      ),
+      set(sums, inFours),
+      [0, 1, 2, 3].flatMap((which) => set(found, wasm.add(get(found), wasm.numberOf(which, get(sums))))),
+      wasm.leaveIf(wasm.isLess(get(from), get(to)), 0),
     ),
-    ...get(found),
-  ];
-  return { name: 'count', parameters: 3, locals: [I32], code };
+    get(found),
+  ].flat();
+  return { name: 'count', parameters: 3, locals: [I32, I32, V128, V128], code };
 }
 
 /** How many places a window may have. */
@@ -29,11 +40,15 @@ export const MOST_WINDOWS = 32;
 /** Where windows are kept for finders: what is left of the patience, two tables for each of three places, and the fit. */
 export const WINDOW = { patience: 0, tables: 16, fit: 128, end: 128 + 4 * 256 * MOST_PLACES } as const;
 
-const [FROM, TO, FIRST, SECOND, THIRD, LENGTH, PATIENCE, CANDIDATES, AT, PLACE, FITTING, FITS, BYTES, LOW_HALF] = [
-  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-] as const;
-const TABLES = 14;
+const [FROM, TO, FIRST, SECOND, THIRD, LENGTH, PATIENCE, CANDIDATES, AT, PLACE, FITTING, SOON, FITS, BYTES, LOW_HALF] =
+  [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14] as const;
+const TABLES = 15;
 const table = (place: number, which: number): number => TABLES + 2 * place + which;
+
+/** So many addresses are passed over at once where nothing may fit, in steps; after something did, none of so many. */
+const SKIP = 64;
+const SKIPPED = [0, 16, 32, 48];
+const CAREFUL = 128;
 
 /** Finds out for 16 bytes whether they belong at a place, and puts together what was found out for several places. */
 interface Way {
@@ -72,10 +87,23 @@ const byGroups: Way = { ...byHalves, both: wasm.andBytes, twoTell: false };
  * address is returned where nothing needs to be. What is left of the patience is stored.
  */
 function finder(name: string, { belong, both, twoTell }: Way): wasm.Func {
-  const test = (place: number, distance: number): wasm.Code => [
-    ...set(BYTES, wasm.loadBytes(wasm.add(get(FROM), get(distance)))),
+  const test = (place: number, distance: number, ahead = 0): wasm.Code => [
+    ...set(BYTES, wasm.loadBytes(wasm.add(get(FROM), get(distance)), ahead)),
     ...belong(place),
   ];
+  const mayFit = (ahead: number): wasm.Code => {
+    const two = both(test(0, FIRST, ahead), test(1, SECOND, ahead));
+    return twoTell ? two : both(two, test(2, THIRD, ahead));
+  };
+  const left = wasm.subtract(get(TO), get(FROM));
+  const skip = wasm.block(
+    wasm.loop(
+      wasm.leaveIf(wasm.isLess(left, number(SKIP)), 1),
+      wasm.leaveIf(wasm.isAnySet(SKIPPED.map(mayFit).reduce((a, b) => wasm.orBytes(a, b))), 1),
+      set(FROM, wasm.add(get(FROM), number(SKIP))),
+      wasm.leave(0),
+    ),
+  );
   const byteAt = wasm.loadByte(wasm.add(get(AT), get(PLACE)));
   const rowAndByte = wasm.add(wasm.shiftLeft(get(PLACE), number(8)), byteAt);
   const windowsAt = wasm.loadNumber(wasm.shiftLeft(rowAndByte, number(2)), WINDOW.fit);
@@ -102,20 +130,28 @@ function finder(name: string, { belong, both, twoTell }: Way): wasm.Func {
     ...Array.from({ length: 2 * PLACES }, (_, i) => set(TABLES + i, wasm.loadBytes(number(0), WINDOW.tables + 16 * i))),
     set(LOW_HALF, wasm.everyByte(number(0x0f))),
     wasm.loop(
-      set(FITS, both(test(0, FIRST), test(1, SECOND))),
-      wasm.block(
-        twoTell ? wasm.leaveIf(wasm.isZero(wasm.isAnySet(get(FITS))), 0) : [],
+      skip,
+      set(SOON, wasm.add(get(FROM), number(CAREFUL))),
+      wasm.loop(
+        set(FITS, both(test(0, FIRST), test(1, SECOND))),
+        wasm.block(
+          twoTell ? wasm.leaveIf(wasm.isZero(wasm.isAnySet(get(FITS))), 0) : [],
+          wasm.when(
+            wasm.isAnySet(tee(FITS, both(get(FITS), test(2, THIRD)))),
+            set(CANDIDATES, wasm.highBits(wasm.bytesDiffer(get(FITS), none))),
+            lookCloser,
+          ),
+        ),
         wasm.when(
-          wasm.isAnySet(tee(FITS, both(get(FITS), test(2, THIRD)))),
-          set(CANDIDATES, wasm.highBits(wasm.bytesDiffer(get(FITS), none))),
-          lookCloser,
+          wasm.isLess(tee(FROM, wasm.add(get(FROM), number(STEP))), get(TO)),
+          wasm.leaveIf(wasm.isLess(get(FROM), get(SOON)), 1),
+          wasm.leave(2),
         ),
       ),
-      wasm.leaveIf(wasm.isLess(tee(FROM, wasm.add(get(FROM), number(STEP))), get(TO)), 0),
     ),
     finish(get(FROM)),
   ].flat();
-  const locals = [I32, I32, I32, I32, V128, V128, V128, ...Array<number>(2 * PLACES).fill(V128)];
+  const locals = [I32, I32, I32, I32, I32, V128, V128, V128, ...Array<number>(2 * PLACES).fill(V128)];
   return { name, parameters: 7, locals, code };
 }
 

@@ -65,6 +65,13 @@ test('counts LFs between any two offsets, in its own memory and elsewhere', () =
   );
 });
 
+test('counts more LFs than a byte can hold', () => {
+  for (const length of [4_080, 4_096, 4_112, 70_001]) {
+    expect(memory.countLines(region(new Uint8Array(length).fill(0x0a)), 0, length)).toBe(length);
+    expect(memory.countLines(region(new Uint8Array(length).fill(0x0b)), 0, length)).toBe(0);
+  }
+});
+
 /** Few different bytes, so that windows fit now and then; they differ in upper halves, lower halves, or both. */
 const byte = fc.constantFrom<number[]>(0x41, 0x61, 0x42, 0x62, 0x51, 0xe2, 0x84, 0x00, 0xff);
 const places = (most: number) =>
@@ -92,6 +99,31 @@ test('finds the first place at or after an offset where one of some windows fits
     { numRuns: 3_000 },
   );
   expect([...ways].sort()).toEqual(['groups', 'halves', 'mask']);
+});
+
+test('finds what lies far from anything like it, and close to it', () => {
+  const word = (text: string) => Array.from(Buffer.from(text), (byte) => [byte]);
+  const digits = [...Buffer.from('0123456789')];
+  const windows = {
+    mask: [word('QAB')],
+    halves: [[digits, digits, digits]],
+    groups: ['ate', 'ing', 'ers', 'ion'].map(word),
+  };
+  const parts = fc.array(
+    fc.tuple(fc.nat(300), fc.constantFrom('QA', 'QAx', '12', '9', 'at', 'ine', 'QAB', '123', 'ers', 'ion')),
+  );
+  for (const [way, some] of Object.entries(windows)) {
+    const tables = windowTables(some);
+    expect(tables.way).toBe(way);
+    fc.assert(
+      fc.property(parts, fc.nat(100), (all, from) => {
+        const bytes = Buffer.from(`${all.map(([gap, part]) => 'z'.repeat(gap) + part).join('')}zzz`);
+        const fits = (window: number[][], i: number) => window.every((set, n) => set.includes(bytes[i + n] as number));
+        const expected = bytes.findIndex((_, i) => i >= from && some.some((window) => fits(window, i)));
+        expect(memory.find(region(bytes), tables, { from, patience: 10_000 })).toBe(expected);
+      }),
+    );
+  }
 });
 
 test('looks for bytes of all kinds, and compares all 16 places', () => {
