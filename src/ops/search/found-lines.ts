@@ -47,8 +47,12 @@ export class LineFindings {
   /** Counts a file, or a folder that could not be read, and takes what was added to the list as its matches. */
   count(as: 'searched' | 'skipped' | 'nothing'): void {
     if (as !== 'nothing') this.#counts[as] += 1;
+    // Hardly any file has a match.
+    if (this.list.matches.length > this.#ended) this.#endFile();
+  }
+
+  #endFile(): void {
     const matches = this.list.matches.slice(this.#ended);
-    if (matches.length === 0) return;
     this.#ended += matches.length;
     this.#files.push({ matches: packMatches(matches), ...this.#counts });
     this.#counts = { searched: 0, skipped: 0 };

@@ -10,7 +10,7 @@ import { choosePrefilter } from './prefilter/choose-prefilter.ts';
 import { exactWindows, regExpOf } from './prefilter/exact-windows.ts';
 import { needlePrefilter } from './prefilter/needle-prefilter.ts';
 import type { Prefilter } from './prefilter/prefilter.ts';
-import { simdTextPrefilter } from './prefilter/simd-text-finder.ts';
+import { SimdTextScanner } from './prefilter/simd-text-scanner.ts';
 import { SearchMemory } from './simd/search-memory.ts';
 
 /** Compiling takes time with the length, and nobody writes such a pattern by hand. */
@@ -45,7 +45,7 @@ export function compileLinePattern(options: LinePatternOptions, means: Means = {
   const { stop = { raised: false }, memory = new SearchMemory({ simd: false }) } = means;
   const { pattern, literal, caseInsensitive } = options;
   const regex = compileRegex(literal ? RE2JS.quote(pattern) : pattern, caseInsensitive);
-  return { scan: scannerFor(regex, { stop, memory }), positionIn: locatorFor(regex) };
+  return new TwoWayPattern({ memory, build: scannersFor(regex, { stop, memory }), positionIn: locatorFor(regex) });
 }
 
 /** Long lines are rare, so it is built only when it is needed. */
@@ -62,47 +62,81 @@ function locatorFor(regex: RE2JS): LinePattern['positionIn'] {
   };
 }
 
-type Scanner = LinePattern['scan'];
+type Scanner = Pick<LinePattern, 'scan'>;
+type BuildScanner = (simd: boolean) => Scanner;
 
-function scannerFor(regex: RE2JS, { stop, memory }: Required<Means>): Scanner {
+function scannersFor(regex: RE2JS, { stop, memory }: Required<Means>): BuildScanner {
   const text = onlyText(regex);
   // Where it is, there is nothing to look at more closely.
   if (text !== undefined) {
     const bytes = Buffer.from(text);
-    return eitherWay(memory, (simd) => (simd ? simdTextPrefilter(bytes, memory) : needlePrefilter([bytes])));
+    return (simd) => (simd ? new SimdTextScanner(bytes, memory) : { scan: needlePrefilter([bytes]) });
   }
   const program = programOf(regex);
   const otherwise = new LineNfa(program, stop);
   const matcher = LineDfa.fits(program) ? new LineAutomaton({ program, otherwise, stop }) : otherwise;
-  return eitherWay(memory, (simd) => filtered(matcher, choosePrefilter(regex, program, simd ? memory : undefined)));
+  return (simd) => filtered(matcher, choosePrefilter(regex, program, simd ? memory : undefined));
 }
 
-/** Scans what the memory holds in one way, and all else in another. Hardly ever are both needed. */
-function eitherWay(memory: SearchMemory, build: (simd: boolean) => Scanner): Scanner {
-  let simd: Scanner | undefined;
-  let plain: Scanner | undefined;
-  return (region) => {
-    if (memory.holds(region)) {
-      simd ??= build(true);
-      return simd(region);
+interface TwoWays {
+  readonly memory: SearchMemory;
+  readonly build: BuildScanner;
+  readonly positionIn: LinePattern['positionIn'];
+}
+
+/**
+ * Scans what the memory holds in one way, and all else in another. Hardly ever are both needed. It is a class, as are
+ * scanners: of a function that each search makes anew, the machine code is made anew as well.
+ */
+class TwoWayPattern implements LinePattern {
+  readonly positionIn: LinePattern['positionIn'];
+  readonly #memory: SearchMemory;
+  readonly #build: BuildScanner;
+  #simd: Scanner | undefined;
+  #plain: Scanner | undefined;
+
+  constructor({ memory, build, positionIn }: TwoWays) {
+    this.#memory = memory;
+    this.#build = build;
+    this.positionIn = positionIn;
+  }
+
+  scan(region: Buffer): LineScan {
+    if (this.#memory.holds(region)) {
+      this.#simd ??= this.#build(true);
+      return this.#simd.scan(region);
     }
-    plain ??= build(false);
-    return plain(region);
-  };
+    this.#plain ??= this.#build(false);
+    return this.#plain.scan(region);
+  }
 }
 
 function filtered(matcher: LineMatcher, prefilter: Prefilter | undefined): Scanner {
-  if (prefilter === undefined) return (region) => new PlainScan(region, matcher);
-  let without = 0;
-  const gaveUp = () => {
-    without = REGIONS_WITHOUT;
-  };
-  return (region) => {
-    if (without > 0) {
-      without -= 1;
-      return new PlainScan(region, matcher);
+  return prefilter === undefined
+    ? { scan: (region) => new PlainScan(region, matcher) }
+    : new FilteredScanner(matcher, prefilter);
+}
+
+class FilteredScanner implements Scanner {
+  readonly #matcher: LineMatcher;
+  readonly #prefilter: Prefilter;
+  #without = 0;
+
+  constructor(matcher: LineMatcher, prefilter: Prefilter) {
+    this.#matcher = matcher;
+    this.#prefilter = prefilter;
+  }
+
+  scan(region: Buffer): LineScan {
+    if (this.#without > 0) {
+      this.#without -= 1;
+      return new PlainScan(region, this.#matcher);
     }
-    return new FilteredScan(region, { matcher, finder: prefilter(region), gaveUp });
+    return new FilteredScan(region, { matcher: this.#matcher, finder: this.#prefilter(region), gaveUp: this.#gaveUp });
+  }
+
+  readonly #gaveUp = (): void => {
+    this.#without = REGIONS_WITHOUT;
   };
 }
 

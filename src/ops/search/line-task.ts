@@ -105,8 +105,9 @@ export class LineTask {
       if (entries === undefined) {
         this.#findings.leave({ kind: 'folder', place });
       } else {
-        const files = wanted === undefined ? entries : entries.filter(({ name }) => wanted(pathIn(place, name)));
-        const names = files.map(({ raw }) => raw);
+        // Put together as `split` does it: `map` gives arrays of another kind, and code made for both kinds is slower.
+        const names: Name[] = [];
+        for (const { name, raw } of entries) if (wanted === undefined || wanted(pathIn(place, name))) names.push(raw);
         yield* this.#files(place, names);
       }
     }

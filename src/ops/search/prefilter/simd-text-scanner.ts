@@ -2,16 +2,25 @@ import { MOST_PLACES } from '../simd/functions.ts';
 import type { SearchMemory } from '../simd/search-memory.ts';
 import { type WindowTables, windowTables } from '../simd/window-tables.ts';
 import { frequencyWhereNamed } from './byte-frequency.ts';
-import type { Finder, Prefilter } from './prefilter.ts';
+import type { Finder } from './prefilter.ts';
 
 /** It is a text that is looked for, and there is no other way. */
 const PATIENCE = 0x7fff_ffff;
 
 /** Finds where a string of bytes is, in regions that this memory holds, by comparing 16 bytes at once. */
-export function simdTextPrefilter(text: Buffer, memory: SearchMemory): Prefilter {
-  const offset = Math.max(0, Math.min(rarestIn(text) - MOST_PLACES / 2, text.length - MOST_PLACES));
-  const tables = windowTables([Array.from(text.subarray(offset, offset + MOST_PLACES), (byte) => [byte])]);
-  return (region) => new SimdTextFinder({ memory, tables, offset, text, region });
+export class SimdTextScanner {
+  readonly #search: Omit<TextSearch, 'region'>;
+
+  constructor(text: Buffer, memory: SearchMemory) {
+    const offset = Math.max(0, Math.min(rarestIn(text) - MOST_PLACES / 2, text.length - MOST_PLACES));
+    const tables = windowTables([Array.from(text.subarray(offset, offset + MOST_PLACES), (byte) => [byte])]);
+    this.#search = { memory, tables, offset, text };
+  }
+
+  scan(region: Buffer): Finder {
+    const { memory, tables, offset, text } = this.#search;
+    return new SimdTextFinder({ memory, tables, offset, text, region });
+  }
 }
 
 function rarestIn(text: Buffer): number {
