@@ -95,8 +95,14 @@ export class DescriptorDir extends Dir {
   }
 
   override list(all = false): Entry[] {
-    const parts = [...this.listInParts(all)];
-    return parts.length === 1 ? (parts[0] as Entry[]) : parts.flat();
+    if (!this.#listable) return [...this.listInParts(all)].flat();
+    this.#assertOpen();
+    this.#listable = false;
+    let found = this.#kernel?.getdents(this.fd);
+    if (found === undefined) return super.list(all);
+    const entries: Entry[] = [];
+    for (; found.length > 0; found = this.#readOn(this.fd)) entries.push(...this.#shown(found, all));
+    return entries;
   }
 
   override *listInParts(all = false): Generator<Entry[], void, undefined> {
@@ -109,19 +115,24 @@ export class DescriptorDir extends Dir {
       // Where the first read fails already, Node lists all of it, or says why that cannot be done.
       if (fd === undefined || found === undefined) yield super.list(all);
       else {
-        while (found !== undefined && found.length > 0) {
+        while (found.length > 0) {
           yield this.#shown(found, all);
           // The number of a closed descriptor may be another folder's by now.
           if (own) this.#assertOpen();
-          found = this.#kernel?.getdents(fd);
+          found = this.#readOn(fd);
         }
-        if (found !== undefined) return;
-        if (fs.fstatSync(fd).nlink === 0) throw new RingfenceError('not_found', {});
-        throw new RingfenceError('io_error', { errno: 'EIO' });
       }
     } finally {
       if (fd !== undefined && !own) fs.closeSync(fd);
     }
+  }
+
+  /** What comes next in an opened directory, of which there was something to read before. */
+  #readOn(fd: number): DirEntry[] {
+    const found = this.#kernel?.getdents(fd);
+    if (found !== undefined) return found;
+    if (fs.fstatSync(fd).nlink === 0) throw new RingfenceError('not_found', {});
+    throw new RingfenceError('io_error', { errno: 'EIO' });
   }
 
   #shown(found: readonly DirEntry[], all: boolean): Entry[] {

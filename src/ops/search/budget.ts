@@ -6,13 +6,13 @@ const AT_LEAST = 1_000;
 
 /** How much a worker does in one go before it hands back what is left: a rough guess in microseconds from what it meets. */
 export class Budget {
-  readonly #call: CallForWork | undefined;
+  readonly #call: CallForWork;
   #left: number;
   #pause: number;
   /** From here on it is over when somebody calls for work. */
   readonly #callable: number;
 
-  constructor(amount: number, call?: CallForWork) {
+  constructor(amount: number, call: CallForWork) {
     this.#call = call;
     this.#left = amount;
     this.#pause = amount - BETWEEN_PAUSES;
@@ -20,7 +20,7 @@ export class Budget {
   }
 
   get spent(): boolean {
-    if (this.#left > 0 && this.#left <= this.#callable && this.#call?.answer()) this.#left = 0;
+    if (this.#left > 0 && this.#left <= this.#callable) this.#left = this.#call.answer() ? 0 : this.#left;
     return this.#left <= 0;
   }
 

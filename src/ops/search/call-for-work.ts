@@ -18,6 +18,6 @@ export class CallForWork {
 
   /** True for the one who is first to answer a call. */
   answer(): boolean {
-    return Atomics.load(this.#cell, 0) === 1 && Atomics.exchange(this.#cell, 0, 0) === 1;
+    return Atomics.exchange(this.#cell, 0, 0) === 1;
   }
 }

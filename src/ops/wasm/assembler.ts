@@ -40,7 +40,6 @@ export const isEqual = op(0x46);
 export const isLess = op(0x49);
 /** How many bits are 0 below the lowest 1. */
 export const lowestBit = op(0x68);
-export const countBits = op(0x69);
 export const or = op(0x72);
 export const loadByte = (address: Code, offset = 0): Code => [...address, 0x2d, ANY, ...unsigned(offset)];
 export const loadNumber = (address: Code, offset = 0): Code => [...address, 0x28, ANY, ...unsigned(offset)];
