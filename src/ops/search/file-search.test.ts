@@ -106,7 +106,7 @@ test('context is cut off at the ends of the file and repeated where matches are 
 });
 
 test.each(['x7', '[x]7', '(?:x|y)7'])('lines and context are the same across chunks: %s', (pattern) => {
-  const lines = Array.from({ length: 60_000 }, (_, i) => `${i} x${i % 5_003} padding`);
+  const lines = Array.from({ length: 60_000 }, (_, i) => `${i} x${i % 5_003} padding, and more`);
   expect(lines.join('\n').length).toBeGreaterThan(3 * CHUNK);
   const expected = lines.flatMap((line, i) =>
     /x7/.test(line)

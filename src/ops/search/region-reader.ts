@@ -1,8 +1,8 @@
 import type { ReadableFile } from '../../fence/index.ts';
 import { characterStart } from '../content.ts';
 
-/** Read at once. Small enough to stay in the processor's cache and to stop soon. */
-export const CHUNK = 256 * 1024;
+/** Read at once. Small enough to stay in the processor's cache and to stop soon, and much for what each read takes besides. */
+export const CHUNK = 512 * 1024;
 
 /** Read at once past the range that is asked for, to complete its last line. */
 const AFTERWARDS = 16 * 1024;
@@ -23,7 +23,7 @@ export const SNIFFED = 8 * 1024;
 const PAGE = 4096;
 
 /** The size of the buffer that a reader needs. Hardly any line is longer than that; what is not used takes no memory. */
-export const READ_BYTES = 4 * CHUNK + PAGE;
+export const READ_BYTES = 2 * CHUNK + PAGE;
 
 const LF = 0x0a;
 
