@@ -54,7 +54,7 @@ const CAREFUL = 128;
 interface Way {
   belong(place: number): wasm.Code;
   readonly both: (...operands: wasm.Code[]) => wasm.Code;
-  /** Two places seldom fit by chance, so the third is looked at only where they do. */
+  /** Two places seldom fit by chance: many addresses are passed over at once, and the third place is looked at only where they do. */
   readonly twoTell: boolean;
 }
 
@@ -91,10 +91,7 @@ function finder(name: string, { belong, both, twoTell }: Way): wasm.Func {
     ...set(BYTES, wasm.loadBytes(wasm.add(get(FROM), get(distance)), ahead)),
     ...belong(place),
   ];
-  const mayFit = (ahead: number): wasm.Code => {
-    const two = both(test(0, FIRST, ahead), test(1, SECOND, ahead));
-    return twoTell ? two : both(two, test(2, THIRD, ahead));
-  };
+  const mayFit = (ahead: number): wasm.Code => both(test(0, FIRST, ahead), test(1, SECOND, ahead));
   const left = wasm.subtract(get(TO), get(FROM));
   const skip = wasm.block(
     wasm.loop(
@@ -126,29 +123,30 @@ function finder(name: string, { belong, both, twoTell }: Way): wasm.Func {
     wasm.leaveIf(tee(CANDIDATES, wasm.and(get(CANDIDATES), wasm.subtract(get(CANDIDATES), number(1)))), 0),
   );
   const none = wasm.everyByte(number(0));
+  const step = [
+    ...set(FITS, both(test(0, FIRST), test(1, SECOND))),
+    ...wasm.block(
+      twoTell ? wasm.leaveIf(wasm.isZero(wasm.isAnySet(get(FITS))), 0) : [],
+      wasm.when(
+        wasm.isAnySet(tee(FITS, both(get(FITS), test(2, THIRD)))),
+        set(CANDIDATES, wasm.highBits(wasm.bytesDiffer(get(FITS), none))),
+        lookCloser,
+      ),
+    ),
+  ];
+  const next = tee(FROM, wasm.add(get(FROM), number(STEP)));
+  const inSkips = wasm.loop(
+    skip,
+    set(SOON, wasm.add(get(FROM), number(CAREFUL))),
+    wasm.loop(
+      step,
+      wasm.when(wasm.isLess(next, get(TO)), wasm.leaveIf(wasm.isLess(get(FROM), get(SOON)), 1), wasm.leave(2)),
+    ),
+  );
   const code = [
     ...Array.from({ length: 2 * PLACES }, (_, i) => set(TABLES + i, wasm.loadBytes(number(0), WINDOW.tables + 16 * i))),
     set(LOW_HALF, wasm.everyByte(number(0x0f))),
-    wasm.loop(
-      skip,
-      set(SOON, wasm.add(get(FROM), number(CAREFUL))),
-      wasm.loop(
-        set(FITS, both(test(0, FIRST), test(1, SECOND))),
-        wasm.block(
-          twoTell ? wasm.leaveIf(wasm.isZero(wasm.isAnySet(get(FITS))), 0) : [],
-          wasm.when(
-            wasm.isAnySet(tee(FITS, both(get(FITS), test(2, THIRD)))),
-            set(CANDIDATES, wasm.highBits(wasm.bytesDiffer(get(FITS), none))),
-            lookCloser,
-          ),
-        ),
-        wasm.when(
-          wasm.isLess(tee(FROM, wasm.add(get(FROM), number(STEP))), get(TO)),
-          wasm.leaveIf(wasm.isLess(get(FROM), get(SOON)), 1),
-          wasm.leave(2),
-        ),
-      ),
-    ),
+    twoTell ? inSkips : wasm.loop(step, wasm.leaveIf(wasm.isLess(next, get(TO)), 0)),
     finish(get(FROM)),
   ].flat();
   const locals = [I32, I32, I32, I32, I32, V128, V128, V128, ...Array<number>(2 * PLACES).fill(V128)];
