@@ -13,12 +13,12 @@ export function sweepInBackground(service: Shared): { stop(): void } {
   const stopping = new AbortController();
 
   const sweepAll = async (): Promise<void> => {
-    const { sweepLeftovers } = await import('../ops/sweep.ts');
     for (const { kind, root, allowed } of roots.all()) {
       if (stopping.signal.aborted) return;
       if (kind === 'agent') continue;
       if (!WRITING.some((capability) => allowed.has(capability))) continue;
       try {
+        const { sweepLeftovers } = await import('../ops/sweep.ts');
         const removed = await sweepLeftovers(root, stopping.signal);
         if (removed > 0) logger.info({ root: root.name, removed }, 'leftover temporary files removed');
       } catch (error) {

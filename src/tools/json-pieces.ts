@@ -31,6 +31,7 @@ export function jsonTwice(result: Readonly<Record<string, unknown>>): TwiceJson 
   }
   return { json, quoted };
 }
+
 /** Texts one behind the other, in pieces if one of them is. */
 export function joined(...texts: readonly Json[]): Json {
   let all = '';
