@@ -1,5 +1,6 @@
 import { trace } from '../audit/call-event.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { runCommand } from './commands.ts';
 import { ListenError } from './listen-error.ts';
 
 const USAGE_ERROR = 2;
@@ -8,24 +9,12 @@ const FAILURE = 1;
 /** Runs the command line to its end and returns the exit code. What goes wrong is one line on stderr. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
-    return (await run(argv)) ? 0 : USAGE_ERROR;
+    return (await runCommand(argv)) ? 0 : USAGE_ERROR;
   } catch (error) {
     if (error instanceof ConfigError) return complain(error.message, USAGE_ERROR);
     if (error instanceof ListenError) return complain(error.message, FAILURE);
     return complain(`internal error: ${JSON.stringify(trace(error))}`, FAILURE);
   }
-}
-
-async function run(argv: readonly string[]): Promise<boolean> {
-  const [command, ...dirs] = argv;
-  // The usual start of a client, which waits for it, does not wait for a parser of options.
-  if (command === 'stdio' && dirs.every((dir) => !dir.startsWith('-'))) {
-    const { workspaceStdio } = await import('./stdio.ts');
-    await workspaceStdio({ dirs });
-    return true;
-  }
-  const { runCommand } = await import('./commands.ts');
-  return runCommand(argv);
 }
 
 function complain(message: string, exitCode: number): number {
