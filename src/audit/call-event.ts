@@ -50,14 +50,8 @@ export function recordCall(logger: Logger, event: CallEvent, activity?: Activity
 }
 
 /** Whether a failure is nothing to warn of. */
-export function isOrdinary({ code }: Failure): boolean {
+function isOrdinary({ code }: Failure): boolean {
   return code !== 'internal' && !VIOLATIONS.has(code);
-}
-
-/** The line that the logger makes of a call that is nothing to warn of, at a fraction of what it takes the logger. */
-export function ordinaryLine(event: CallEvent): string {
-  const fields = JSON.stringify(fieldsOf(event)).slice(1, -1);
-  return `{"level":"info","time":"${new Date().toISOString()}",${fields},"msg":"${MESSAGE}"}\n`;
 }
 
 const MESSAGE = 'call';

@@ -1,7 +1,5 @@
 import fs from 'node:fs';
 import { type Logger, pino } from 'pino';
-import type { Activity } from './activity.ts';
-import { type CallEvent, isOrdinary, ordinaryLine, recordCall } from './call-event.ts';
 import type { LogLevel } from './log-level.ts';
 
 /** Unwritten log that may pile up when nobody reads stderr. Beyond it lines are dropped: a stuck reader must not stop the server. */
@@ -13,8 +11,6 @@ const GATHER_BYTES = 32 * 1024;
 
 export interface Log {
   readonly logger: Logger;
-  /** Writes the line of a call, as `recordCall` does. */
-  record(event: CallEvent, activity?: Activity): void;
   /** Waits until what was logged is written, but not for a reader that is stuck. The last thing to do before the end. */
   flush(): Promise<void>;
 }
@@ -37,18 +33,8 @@ export function openLog(level: LogLevel): Log {
     },
     lines,
   );
-  const logsCalls = logger.isLevelEnabled('info');
   return {
     logger,
-    record: (event, activity) => {
-      const { failure } = event;
-      if (failure !== undefined && !isOrdinary(failure)) {
-        recordCall(logger, event, activity);
-        return;
-      }
-      activity?.call(event.client, failure !== undefined);
-      if (logsCalls) lines.write(ordinaryLine(event));
-    },
     flush: async () => {
       lines.flush();
       if (readerGone || (await drained(destination))) return;

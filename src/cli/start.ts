@@ -49,7 +49,7 @@ export async function configOf({ dirs, config }: Source): Promise<Config> {
 export function start(config: Config): Started {
   const backend = fenceFromEnvironment();
   const log = openLog(config.logLevel);
-  const shared = openShared({ config, backend, ...log });
+  const shared = openShared({ config, backend, logger: log.logger });
   const sweep = sweepInBackground(shared);
   const report = reportActivity(shared);
   process.on('SIGUSR2', report.all);

@@ -1,6 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type Failure, recordCall } from '../audit/call-event.ts';
-import type { Log } from '../audit/log.ts';
 import { RingfenceError } from '../errors.ts';
 import type { Client } from '../tools/client.ts';
 import { nearest } from '../tools/nearest.ts';
@@ -57,7 +56,6 @@ export function toolCaller(service: Service): CallTool {
  */
 export function callerWith<T>(service: Service, render: Renderer<T>): CallTool<T> {
   const { dialect, logger } = service;
-  const record: Log['record'] = service.record ?? ((event, activity) => recordCall(logger, event, activity));
   const afterwards = new Afterwards();
   const tools = new Map(
     dialect.tools.map((tool) => [tool.name, { tool, check: checker(tool.input), subject: subjectOf(tool.subject) }]),
@@ -81,7 +79,8 @@ export function callerWith<T>(service: Service, render: Renderer<T>): CallTool<T
       // The answer goes out first. A call is over when its line is written: a shutdown waits for that.
       afterwards.add(() => {
         const { about, root, path } = call;
-        record(
+        recordCall(
+          logger,
           { tool: name, dialect: dialect.name, client, root, path, about, durationMs, responseBytes, failure },
           service.activity,
         );

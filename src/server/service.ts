@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import { Activity } from '../audit/activity.ts';
-import type { Log } from '../audit/log.ts';
 import type { AgentPartitions } from '../bridge/agent-partitions.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -28,8 +27,6 @@ export interface Shared {
   readonly logger: Logger;
   /** What each client did so far. */
   readonly activity?: Activity | undefined;
-  /** Logs a call; by the logger if absent. */
-  readonly record?: Log['record'] | undefined;
   readonly running: RunningCalls;
   /** Shares the thread among the calls. */
   readonly pace: Pace;
@@ -52,7 +49,6 @@ export interface SharedParts {
   readonly config: Config;
   readonly backend: Backend;
   readonly logger: Logger;
-  readonly record?: Log['record'];
 }
 
 export interface ServiceParts extends SharedParts {
@@ -71,7 +67,7 @@ export function openService({ dialect, home, ...parts }: ServiceParts): Service 
 }
 
 /** Opens the roots of a config. Raises `ConfigError` for one that cannot be opened. */
-export function openShared({ config, backend, logger, record }: SharedParts): Shared {
+export function openShared({ config, backend, logger }: SharedParts): Shared {
   const opened = openRoots(config, backend);
   const roots = new Roots(opened);
   const search = new SearchPool();
@@ -85,7 +81,6 @@ export function openShared({ config, backend, logger, record }: SharedParts): Sh
     requestTimeout: config.requestTimeout,
     logger,
     activity: new Activity({ unusual: (what) => logger.warn(what, 'unusual activity') }),
-    record,
     running: new RunningCalls(),
     pace: new Pace(),
     close: async () => {
