@@ -10,9 +10,6 @@ import { compileLinePattern } from '../../src/ops/search/line-pattern.ts';
 import { FilteredScan } from '../../src/ops/search/line-scan.ts';
 import { beginningsOf, lineStartWindow, windowsOf } from '../../src/ops/search/prefilter/byte-window.ts';
 import { exactWindows } from '../../src/ops/search/prefilter/exact-windows.ts';
-import { planJumps } from '../../src/ops/search/prefilter/jump-prefilter.ts';
-import { planNeedles } from '../../src/ops/search/prefilter/needle-prefilter.ts';
-import { planRareByte } from '../../src/ops/search/prefilter/rare-byte-prefilter.ts';
 import { requiredLiterals } from '../../src/ops/search/prefilter/required-literals.ts';
 import { planSimd, planSimdAtStart, planSimdExactly } from '../../src/ops/search/prefilter/simd-prefilter.ts';
 import { SearchMemory } from '../../src/ops/search/simd/search-memory.ts';
@@ -84,7 +81,7 @@ test('no prefilter misses a line, whether it would be chosen or not', () => {
   const byAnyPrefilter: Search = (regex, bytes) => {
     const program = programOf(regex);
     const windows = windowsOf(program);
-    const plans = windows.flatMap((window) => [planJumps(window), planRareByte(window), planSimd([window], memory)]);
+    const plans = windows.map((window) => planSimd([window], memory));
     const beginnings = beginningsOf(program);
     if (beginnings.length > 0) plans.push(planSimd(beginnings, memory));
     const exact = exactWindows(program);
@@ -93,7 +90,6 @@ test('no prefilter misses a line, whether it would be chosen or not', () => {
     if (start !== undefined) plans.push(planSimdAtStart(start, memory));
     const literals = requiredLiterals(regex);
     if (literals !== undefined) {
-      plans.push(planNeedles(literals));
       plans.push(
         planSimd(
           literals.map((literal) => Array.from(literal, (byte) => [byte])),

@@ -8,7 +8,6 @@ import type { LineMatcher, Stop } from './line-matcher.ts';
 import { FilteredScan, type LineScan, PlainScan } from './line-scan.ts';
 import { choosePrefilter } from './prefilter/choose-prefilter.ts';
 import { exactWindows, regExpOf } from './prefilter/exact-windows.ts';
-import { needlePrefilter } from './prefilter/needle-prefilter.ts';
 import type { Prefilter } from './prefilter/prefilter.ts';
 import { SimdTextScanner } from './prefilter/simd-text-scanner.ts';
 import { SearchMemory } from './simd/search-memory.ts';
@@ -70,12 +69,12 @@ function scannersFor(regex: RE2JS, { stop, memory }: Required<Means>): BuildScan
   // Where it is, there is nothing to look at more closely.
   if (text !== undefined) {
     const bytes = Buffer.from(text);
-    return (simd) => (simd ? new SimdTextScanner(bytes, memory) : { scan: needlePrefilter([bytes]) });
+    return (simd) => (simd ? new SimdTextScanner(bytes, memory) : new TextScanner(bytes));
   }
   const program = programOf(regex);
   const otherwise = new LineNfa(program, stop);
   const matcher = LineDfa.fits(program) ? new LineAutomaton({ program, otherwise, stop }) : otherwise;
-  return (simd) => filtered(matcher, choosePrefilter(regex, program, simd ? memory : undefined));
+  return (simd) => filtered(matcher, simd ? choosePrefilter(regex, program, memory) : undefined);
 }
 
 interface TwoWays {
@@ -108,6 +107,19 @@ class TwoWayPattern implements LinePattern {
     }
     this.#plain ??= this.#build(false);
     return this.#plain.scan(region);
+  }
+}
+
+/** Finds where a string of bytes is, in regions of any memory. */
+class TextScanner implements Scanner {
+  readonly #text: Buffer;
+
+  constructor(text: Buffer) {
+    this.#text = text;
+  }
+
+  scan(region: Buffer): LineScan {
+    return { next: (from) => region.indexOf(this.#text, from) };
   }
 }
 

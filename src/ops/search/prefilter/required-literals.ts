@@ -1,5 +1,5 @@
 import type { RE2JS } from 're2js';
-import { planNeedles } from './needle-prefilter.ts';
+import { chanceOf, FREQUENCIES } from './byte-frequency.ts';
 
 /** More needles than this cost more to look for than they save. */
 const MAX_NEEDLES = 32;
@@ -17,7 +17,7 @@ const ONE_OF = 3;
 
 /**
  * Strings of bytes of which every text that the pattern matches holds at least one, or undefined where the pattern
- * demands none. Case-insensitive parts demand none. Of several demands the one that is cheapest to look for is taken.
+ * demands none. Case-insensitive parts demand none. Of several demands the rarest in typical text is taken.
  */
 export function requiredLiterals(pattern: RE2JS): Buffer[] | undefined {
   const requirement = pattern.re2().prefilter as Requirement | null;
@@ -27,7 +27,7 @@ export function requiredLiterals(pattern: RE2JS): Buffer[] | undefined {
 function literalsOf(requirement: Requirement): string[] | undefined {
   if (requirement.type === EXACT) return requirement.str === '' ? undefined : [requirement.str];
   const parts = requirement.subs.map(literalsOf);
-  if (requirement.type === ALL_OF) return cheapest(parts.filter((part) => part !== undefined));
+  if (requirement.type === ALL_OF) return rarest(parts.filter((part) => part !== undefined));
   if (requirement.type !== ONE_OF || parts.length === 0) return undefined;
   const all = new Set<string>();
   for (const part of parts) {
@@ -37,9 +37,18 @@ function literalsOf(requirement: Requirement): string[] | undefined {
   return all.size > MAX_NEEDLES ? undefined : [...all];
 }
 
-function cheapest(demands: string[][]): string[] | undefined {
+function rarest(demands: string[][]): string[] | undefined {
   const [first, ...others] = demands;
   if (first === undefined || others.length === 0) return first;
-  const costs = demands.map((literals) => planNeedles(literals.map((literal) => Buffer.from(literal))).cost);
-  return demands[costs.indexOf(Math.min(...costs))];
+  const chances = demands.map(chanceOfAny);
+  return demands[chances.indexOf(Math.min(...chances))];
+}
+
+/** How likely one of some literals begins at a place of typical text. */
+function chanceOfAny(literals: readonly string[]): number {
+  let chance = 0;
+  for (const literal of literals) {
+    chance += chanceOf(Array.from(Buffer.from(literal), (byte) => FREQUENCIES[byte] as number));
+  }
+  return chance;
 }
