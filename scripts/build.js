@@ -1,5 +1,5 @@
-// Compiles src/ to dist/ and removes what an earlier build left there, so that dist/ is exactly src/, and writes down what a
-// server of each dialect says about itself, so that a start need not work it out.
+// Compiles src/ to dist/: TypeScript by tsc, the kernels in assembly/ folders to WebAssembly by AssemblyScript. Removes what an
+// earlier build left there, and writes down what a server of each dialect says about itself, so that a start need not work it out.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,12 +8,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const top = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const dist = path.join(top, 'dist');
-const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
 
-const { status } = spawnSync(process.execPath, [tsc, '-p', path.join(top, 'tsconfig.build.json')], {
-  stdio: 'inherit',
-});
-if (status !== 0) process.exit(status ?? 1);
+run('typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
+
+const sources = readdirSync(path.join(top, 'src'), { recursive: true, encoding: 'utf8' });
+for (const file of sources) if (file.endsWith(path.join('assembly', 'index.ts'))) compileKernel(file);
 
 for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   const source = path.join(top, 'src', file.replace(/(\.d)?\.[jt]s$/, '.ts'));
@@ -30,4 +29,19 @@ for (const name of readdirSync(path.join(dist, 'dialects'))) {
   if (!existsSync(path.join(dist, 'dialects', name, 'index.js'))) continue;
   const { [name]: dialect } = await load(`dialects/${name}/index.js`);
   writeFileSync(path.join(introductions, `${name}.json`), JSON.stringify(introduce(dialect)));
+}
+
+/** Compiles `x/assembly/index.ts` to `dist/x/kernel.wasm`, which works in the memory that its host brings. */
+function compileKernel(file) {
+  const wasm = path.join('dist', path.dirname(path.dirname(file)), 'kernel.wasm');
+  const options = ['-O3', '--enable', 'simd', '--runtime', 'stub', '--importMemory', '--noExportMemory', '--noAssert'];
+  run('assemblyscript/bin/asc.js', [path.join('src', file), '--outFile', wasm, ...options]);
+}
+
+/** Runs a program of a package; if that fails, so does the build. */
+function run(program, args) {
+  const [name, ...file] = program.split('/');
+  const folder = path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+  const { status } = spawnSync(process.execPath, [path.join(folder, ...file), ...args], { cwd: top, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
 }

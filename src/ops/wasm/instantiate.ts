@@ -1,32 +1,36 @@
-import { assemble, type Func } from './assembler.ts';
+import { readFileSync } from 'node:fs';
+import { compiledBeside } from '../compiled-beside.ts';
 
 const PAGE = 65_536;
 
-/** The part of WebAssembly that is used here; the types come with a browser's only. */
+/** The part of WebAssembly that is used here; its types come with the DOM library only. */
 interface Wasm {
   Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer };
   Module: new (code: Uint8Array) => object;
   Instance: new (module: object, imports: object) => { readonly exports: unknown };
 }
 
-/** Functions and the memory that they work in. */
-export interface Instance<F> {
+/** What a kernel exports: functions, and constants of its memory layout as globals. */
+type Exports<F, C extends string> = F & Readonly<Record<C, { readonly value: number }>>;
+
+export interface Kernel<F, C extends string> {
   readonly memory: ArrayBuffer;
-  readonly functions: F;
+  readonly exports: Exports<F, C>;
 }
 
 /**
- * Makes functions ready to be called, with at least so many bytes of memory. Undefined where they are not to be had: on a
- * processor without such instructions, or under a limit on the address space, of which such memory reserves a lot.
+ * Loads the kernel that the build compiled from `assembly/` beside a module, with at least so many bytes of memory. Undefined
+ * where it cannot run: on a processor without SIMD, with WebAssembly turned off, or under a limit on the address space, of
+ * which WebAssembly memory reserves a lot.
  */
-export function instantiate<F>(functions: readonly Func[], bytes: number): Instance<F> | undefined {
+export function loadKernel<F, C extends string>(module: string, bytes: number): Kernel<F, C> | undefined {
   const { WebAssembly } = globalThis as unknown as { WebAssembly?: Wasm };
   if (WebAssembly === undefined) return undefined;
+  const code = readFileSync(compiledBeside(module, 'kernel.wasm'));
   try {
-    const module = new WebAssembly.Module(assemble(functions));
-    const pages = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE) });
-    const { exports } = new WebAssembly.Instance(module, { own: { pages } });
-    return { memory: pages.buffer, functions: exports as F };
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE) });
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code), { env: { memory } });
+    return { memory: memory.buffer, exports: exports as Exports<F, C> };
   } catch {
     return undefined;
   }

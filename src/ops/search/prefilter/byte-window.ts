@@ -1,7 +1,7 @@
 import { ASSERT, AT_START, type Instruction, JUMP, MATCH, type Program, RUNES, SPLIT } from '../automaton/program.ts';
 import { changesUpTo, MAX_RUNE, type RuneSet } from '../automaton/rune-set.ts';
 import { REPLACEMENT } from '../automaton/utf8.ts';
-import { MOST_WINDOWS } from '../simd/functions.ts';
+import { MOST_WINDOWS } from '../simd/window-tables.ts';
 import { cutPoints } from './cut-points.ts';
 
 const LF = 0x0a;

@@ -1,7 +1,7 @@
 import { type Instruction, JUMP, MATCH, type Program, RUNES, SPLIT } from '../automaton/program.ts';
 import { changesUpTo, type RuneSet } from '../automaton/rune-set.ts';
 import { leadOf, REPLACEMENT } from '../automaton/utf8.ts';
-import { MOST_PLACES, MOST_WINDOWS } from '../simd/functions.ts';
+import { MOST_PLACES, MOST_WINDOWS } from '../simd/window-tables.ts';
 import type { ByteWindow } from './byte-window.ts';
 
 const LF = 0x0a;

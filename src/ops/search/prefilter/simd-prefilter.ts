@@ -1,6 +1,5 @@
-import { MOST_PLACES } from '../simd/functions.ts';
 import type { SearchMemory } from '../simd/search-memory.ts';
-import { type WindowTables, windowTables } from '../simd/window-tables.ts';
+import { MOST_PLACES, type WindowTables, windowTables } from '../simd/window-tables.ts';
 import { chanceOf, frequencyOf } from './byte-frequency.ts';
 import type { ByteWindow } from './byte-window.ts';
 import { type Finder, PATIENCE, type Plan, VAIN } from './prefilter.ts';

@@ -1,6 +1,5 @@
-import { MOST_PLACES } from '../simd/functions.ts';
 import type { SearchMemory } from '../simd/search-memory.ts';
-import { type WindowTables, windowTables } from '../simd/window-tables.ts';
+import { MOST_PLACES, type WindowTables, windowTables } from '../simd/window-tables.ts';
 import { frequencyWhereNamed } from './byte-frequency.ts';
 import type { Finder } from './prefilter.ts';
 

@@ -1,28 +1,30 @@
 import type { Root } from '../../../fence/index.ts';
-import { instantiate } from '../../wasm/instantiate.ts';
-import { countLines } from '../count-lines.ts';
+import { loadKernel } from '../../wasm/instantiate.ts';
 import { READ_BYTES } from '../region-reader.ts';
-import { FUNCTIONS, STEP, WINDOW } from './functions.ts';
 import type { WindowTables } from './window-tables.ts';
 
 const LF = 0x0a;
 const NUL = 0;
+/** Bytes per vector: the kernels work on multiples of it. */
+const LANES = 16;
 /** Of files, and of the processor's: a buffer begins with one. */
 const PAGE = 4096;
-/** What is before the buffers: the windows. */
-const FRONT = Math.ceil(WINDOW.end / PAGE) * PAGE;
+/** What is before the buffers: the tables of a search. */
+const FRONT = 5 * PAGE;
 /** More are needed only while many searches are under way at once. */
 const BUFFERS = 4;
 /** What is read in vain behind a buffer's end, since 16 bytes are taken at once, is no other buffer's. */
 const BUFFER_SPACE = READ_BYTES + PAGE;
 
-/** See functions.ts. */
+/** See assembly/index.ts. */
 interface Functions {
-  count(from: number, to: number, byte: number): number;
+  countByte(from: number, to: number, byte: number): number;
   findByMask: Find;
-  findByHalves: Find;
-  findByGroups: Find;
+  findByNibbles: Find;
+  findByBuckets: Find;
 }
+
+type Addresses = 'BUDGET_AT' | 'PROBES_AT' | 'SEQUENCES_AT';
 
 type Find = (...args: [from: number, to: number, ...places: [...Places, length: number], patience: number]) => number;
 type Places = [first: number, second: number, third: number];
@@ -61,26 +63,26 @@ export class SearchMemory {
 
   /** Whether 16 bytes can be compared at once there. */
   holds(region: Buffer): boolean {
-    return region.buffer === this.#simd?.bytes.buffer;
+    return region.buffer === this.#simd?.memory;
   }
 
   /** How many LFs there are in `region` from one offset to another. */
   countLines(region: Buffer, from: number, to: number): number {
-    const steps = Math.floor((to - from) / STEP);
+    const steps = Math.floor((to - from) / LANES);
     if (this.#simd === undefined || steps <= 0 || !this.holds(region)) return countLines(region, from, to);
-    const rest = from + steps * STEP;
-    const { count } = this.#simd.functions;
-    return count(region.byteOffset + from, region.byteOffset + rest, LF) + countLines(region, rest, to);
+    const rest = from + steps * LANES;
+    const { countByte } = this.#simd;
+    return countByte(region.byteOffset + from, region.byteOffset + rest, LF) + countLines(region, rest, to);
   }
 
   /** Whether there is a NUL before an offset of `region`. */
   hasNul(region: Buffer, to: number): boolean {
     const end = Math.min(to, region.length);
-    const steps = Math.floor(end / STEP);
+    const steps = Math.floor(end / LANES);
     if (this.#simd === undefined || steps === 0 || !this.holds(region)) return region.subarray(0, end).includes(NUL);
     const { byteOffset } = region;
-    if (this.#simd.functions.count(byteOffset, byteOffset + steps * STEP, NUL) > 0) return true;
-    for (let at = steps * STEP; at < end; at += 1) if (region[at] === NUL) return true;
+    if (this.#simd.countByte(byteOffset, byteOffset + steps * LANES, NUL) > 0) return true;
+    for (let at = steps * LANES; at < end; at += 1) if (region[at] === NUL) return true;
     return false;
   }
 
@@ -91,7 +93,7 @@ export class SearchMemory {
     if (from >= to) return -1;
     const simd = this.#simd as Simd;
     if (this.#loaded !== tables) {
-      simd.bytes.set(tables.bytes(), WINDOW.tables);
+      simd.load(tables);
       this.#loaded = tables;
     }
     const [first, second, third] = tables.places;
@@ -103,20 +105,38 @@ export class SearchMemory {
   }
 }
 
-interface Simd {
-  readonly bytes: Uint8Array;
+interface Simd extends Pick<Functions, 'countByte'> {
+  readonly memory: ArrayBuffer;
   readonly patience: Int32Array;
   readonly buffers: Buffer[];
-  readonly functions: Functions;
   readonly finders: Record<WindowTables['way'], Find>;
+  /** Makes the finders look for these windows. */
+  load(tables: WindowTables): void;
 }
 
 function startSimd(): Simd | undefined {
-  const started = instantiate<Functions>(FUNCTIONS, FRONT + BUFFERS * BUFFER_SPACE);
-  if (started === undefined) return undefined;
-  const { memory, functions } = started;
-  const buffers = Array.from({ length: BUFFERS }, (_, i) => Buffer.from(memory, FRONT + i * BUFFER_SPACE, READ_BYTES));
-  const patience = new Int32Array(memory, WINDOW.patience, 1);
-  const finders = { mask: functions.findByMask, halves: functions.findByHalves, groups: functions.findByGroups };
-  return { bytes: new Uint8Array(memory, 0, FRONT), patience, buffers, functions, finders };
+  const kernel = loadKernel<Functions, Addresses>(import.meta.url, FRONT + BUFFERS * BUFFER_SPACE);
+  if (kernel === undefined) return undefined;
+  const { memory, exports } = kernel;
+  const { countByte, findByMask, findByNibbles, findByBuckets, BUDGET_AT, PROBES_AT, SEQUENCES_AT } = exports;
+  const bytes = new Uint8Array(memory, 0, FRONT);
+  return {
+    memory,
+    countByte,
+    finders: { mask: findByMask, nibbles: findByNibbles, buckets: findByBuckets },
+    patience: new Int32Array(memory, BUDGET_AT.value, 1),
+    buffers: Array.from({ length: BUFFERS }, (_, i) => Buffer.from(memory, FRONT + i * BUFFER_SPACE, READ_BYTES)),
+    load: (tables) => {
+      const { probes, sequences } = tables.bytes();
+      bytes.set(probes, PROBES_AT.value);
+      bytes.set(sequences, SEQUENCES_AT.value);
+    },
+  };
+}
+
+/** How many LFs there are in `bytes` from one offset to another. */
+function countLines(bytes: Uint8Array, from: number, to: number): number {
+  let count = 0;
+  for (let at = from; at < to; at += 1) if (bytes[at] === LF) count += 1;
+  return count;
 }

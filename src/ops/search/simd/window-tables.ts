@@ -1,11 +1,19 @@
 import { chanceOf, frequencyWhereNamed } from '../prefilter/byte-frequency.ts';
 import type { ByteWindow } from '../prefilter/byte-window.ts';
-import { MOST_PLACES, MOST_WINDOWS, PLACES, STEP, WINDOW } from './functions.ts';
 
-/** Nanoseconds: a byte by a mask, by halves or by groups, 16 bytes of which some fit at two places, and one where three fit in vain. */
+/** How many places of a window are compared. */
+export const MOST_PLACES = 16;
+/** How many windows can be told apart: a bit of a number for each. */
+export const MOST_WINDOWS = 32;
+/** How many places are looked at first. */
+const PLACES = 3;
+/** Bytes per vector. */
+const STEP = 16;
+
+/** Nanoseconds: a byte by a mask, by nibbles or by buckets, 16 bytes of which some fit at two places, and one where three fit in vain. */
 const BY_MASK = 0.08;
-const BY_HALVES = 0.13;
-const BY_GROUPS = 0.15;
+const BY_NIBBLES = 0.13;
+const BY_BUCKETS = 0.15;
 const STOP = 5;
 const MISS = 6;
 
@@ -14,11 +22,11 @@ const GROUPS = 8;
 
 type Places = [number, number, number];
 
-/** Windows of which one is to fit, in the form in which they are looked for; see functions.ts. */
+/** Windows of which one is to fit, in the form in which they are looked for; see assembly/index.ts. */
 export interface WindowTables {
-  /** What is copied to `WINDOW.tables`. Made when it is first asked for, since of several ways only one is gone. */
-  bytes(): Uint8Array;
-  readonly way: 'mask' | 'halves' | 'groups';
+  /** What the kernel's memory gets. Made when it is first asked for, since of several ways only one is gone. */
+  bytes(): TableBytes;
+  readonly way: 'mask' | 'nibbles' | 'buckets';
   /** The places that are looked at first. */
   readonly places: Places;
   /** Of the shortest window, and of the longest as far as it is compared. */
@@ -26,6 +34,11 @@ export interface WindowTables {
   readonly longest: number;
   /** Nanoseconds per byte of typical text. */
   readonly cost: number;
+}
+
+interface TableBytes {
+  readonly probes: Uint8Array;
+  readonly sequences: Uint8Array;
 }
 
 interface Way {
@@ -44,15 +57,15 @@ export function windowTables(windows: readonly ByteWindow[]): WindowTables {
   const all = unionOf(windows, shortest);
   const ways: Way[] = [
     { way: 'mask', scan: BY_MASK, ...choosePlaces([all.map(aroundMask)]) },
-    { way: 'halves', scan: BY_HALVES, ...choosePlaces([all.map((bytes) => frequencyWhereNamed(bytes))]) },
+    { way: 'nibbles', scan: BY_NIBBLES, ...choosePlaces([all.map((bytes) => frequencyWhereNamed(bytes))]) },
   ];
   if (groups.length > 1) {
     const byGroup = groups.map((window) => window.slice(0, shortest).map(around));
-    ways.push({ way: 'groups', scan: BY_GROUPS, ...choosePlaces(byGroup, { stop: 0 }) });
+    ways.push({ way: 'buckets', scan: BY_BUCKETS, ...choosePlaces(byGroup, { stop: 0 }) });
   }
   const { way, places, scan, stops } = ways.reduce((a, b) => (b.scan + b.stops < a.scan + a.stops ? b : a));
-  let made: Uint8Array | undefined;
-  const bytes = (): Uint8Array => {
+  let made: TableBytes | undefined;
+  const bytes = (): TableBytes => {
     made ??= tablesOf({ windows, groups, all, way, places });
     return made;
   };
@@ -68,17 +81,17 @@ interface Choice {
   readonly places: Places;
 }
 
-function tablesOf({ windows, groups, all, way, places }: Choice): Uint8Array {
-  const bytes = new Uint8Array(WINDOW.end - WINDOW.tables);
+function tablesOf({ windows, groups, all, way, places }: Choice): TableBytes {
+  const probes = new Uint8Array(2 * STEP * PLACES);
   for (const [i, place] of places.entries()) {
     const belonging = all[place] as readonly number[];
     const byGroup = () => halvesOf(groups.map((window) => window[place] as readonly number[]));
-    const tables = way === 'mask' ? maskTables(belonging) : way === 'halves' ? halvesOf(rowsOf(belonging)) : byGroup();
-    bytes.set(tables, 2 * STEP * i);
+    const tables = way === 'mask' ? maskTables(belonging) : way === 'nibbles' ? halvesOf(rowsOf(belonging)) : byGroup();
+    probes.set(tables, 2 * STEP * i);
   }
-  const fit = new Uint32Array(bytes.buffer, WINDOW.fit - WINDOW.tables);
+  const fit = new Uint32Array(256 * MOST_PLACES);
   for (const [i, window] of grouped(windows, MOST_WINDOWS).entries()) addFit(fit, window, 1 << i);
-  return bytes;
+  return { probes, sequences: new Uint8Array(fit.buffer) };
 }
 
 /** As many windows as can be told apart, each of which stands for one or more of these. */
