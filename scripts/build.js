@@ -21,7 +21,7 @@ for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
 chmodSync(path.join(dist, 'bin.js'), 0o755);
 
 const load = (file) => import(pathToFileURL(path.join(dist, file)).href);
-const { introduce } = await load('server/introduce.js');
+const { introduce } = await load('server/protocol/describe-server.js');
 const introductions = path.join(dist, 'introductions');
 rmSync(introductions, { recursive: true, force: true });
 mkdirSync(introductions);

@@ -1,6 +1,6 @@
+export * from './agent/index.ts';
 export type { Activity, ClientFigures } from './audit/activity.ts';
 export { openLog } from './audit/log.ts';
-export * from './bridge/index.ts';
 export {
   type AgentConfig,
   type AuthConfig,
@@ -26,9 +26,9 @@ export {
 export { workspace } from './dialects/workspace/index.ts';
 export { type ErrorCode, type ErrorDetails, isCode, RingfenceError, type Violation } from './errors.ts';
 export { type CallerPath, chooseBackend, parseCallerPath, Root } from './fence/index.ts';
-export { type HttpOptions, type HttpServing, type Mount, startHttp } from './server/http.ts';
-export { openService, type Service, type ServiceParts, speaking } from './server/service.ts';
-export { type StdioServing, startStdio } from './server/stdio.ts';
+export { openService, type Service, type ServiceParts, speaking } from './server/call/service.ts';
+export { type HttpOptions, type HttpServing, type Mount, startHttp } from './server/http/http-server.ts';
+export { type StdioServing, startStdio } from './server/stdio/stdio-server.ts';
 export type { Dialect } from './tools/dialect.ts';
 export { schemaMarkdown } from './tools/schema-markdown.ts';
 export { defineTool, type Tool } from './tools/tool.ts';

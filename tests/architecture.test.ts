@@ -19,24 +19,27 @@ interface Source {
 /** What each layer may import, besides itself and packages. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
-  fence: ['errors'],
-  ops: ['errors', 'fence'],
-  bridge: ['errors', 'fence', 'ops'],
-  tools: ['errors', 'fence', 'ops', 'bridge'],
-  dialects: ['errors', 'fence', 'ops', 'bridge', 'tools'],
-  audit: ['errors', 'bridge', 'tools'],
+  runtime: ['errors'],
+  fence: ['errors', 'runtime'],
+  search: ['errors', 'runtime', 'fence', 'files'],
+  files: ['errors', 'runtime', 'fence', 'search'],
+  agent: ['errors', 'runtime', 'fence', 'search', 'files'],
+  wire: ['errors', 'runtime', 'files'],
+  tools: ['errors', 'runtime', 'fence', 'search', 'files', 'agent', 'wire'],
+  dialects: ['errors', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools'],
+  audit: ['errors', 'agent', 'tools'],
   config: ['errors', 'fence', 'tools', 'audit'],
-  server: ['errors', 'fence', 'ops', 'bridge', 'tools', 'dialects', 'audit', 'config'],
-  cli: ['errors', 'fence', 'ops', 'bridge', 'tools', 'dialects', 'audit', 'config', 'server'],
+  server: ['errors', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools', 'dialects', 'audit', 'config'],
+  cli: ['errors', 'fence', 'files', 'agent', 'tools', 'dialects', 'audit', 'config', 'server'],
   // The two entry points.
   bin: ['cli'],
-  index: ['errors', 'fence', 'ops', 'bridge', 'tools', 'dialects', 'audit', 'config', 'server'],
+  index: ['errors', 'fence', 'files', 'agent', 'tools', 'dialects', 'audit', 'config', 'server'],
 };
 
-const BELOW_DIALECTS = ['errors', 'fence', 'ops', 'bridge', 'tools'];
+const BELOW_DIALECTS = ['errors', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools'];
 const MAY_TOUCH_FILES = ['fence', 'config', 'audit'];
 /** Reads what the build compiled. */
-const KERNEL_LOADER = 'src/ops/wasm/instantiate.ts';
+const KERNEL_LOADER = 'src/runtime/wasm-kernel.ts';
 
 const sources = readSources(path.join(TOP, 'src'));
 const compiled = sources.filter(({ file }) => !file.endsWith('.test.ts'));

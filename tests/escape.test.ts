@@ -9,23 +9,23 @@ import {
   parseCallerPath,
   Root,
 } from '../src/fence/index.ts';
-import { accessTo } from '../src/ops/access.ts';
-import { UNCONTROLLED } from '../src/ops/control.ts';
-import { copy } from '../src/ops/copy.ts';
-import { glob } from '../src/ops/glob.ts';
-import { grep } from '../src/ops/grep.ts';
-import { hashFile } from '../src/ops/hash-file.ts';
-import { listFolder } from '../src/ops/list-folder.ts';
-import { makeFolder } from '../src/ops/make-folder.ts';
-import { move } from '../src/ops/move.ts';
-import { patchFile } from '../src/ops/patch-file.ts';
-import { readFile } from '../src/ops/read-file.ts';
-import { removeEntry } from '../src/ops/remove-entry.ts';
-import { removeFile } from '../src/ops/remove-file.ts';
-import { removeFolder } from '../src/ops/remove-folder.ts';
-import { SearchPool } from '../src/ops/search/pool.ts';
-import { statPath } from '../src/ops/stat-path.ts';
-import { writeFile } from '../src/ops/write-file.ts';
+import { copy } from '../src/files/copy/copy.ts';
+import { move } from '../src/files/copy/move.ts';
+import { patchFile } from '../src/files/edit/patch-file.ts';
+import { accessTo } from '../src/files/list/access.ts';
+import { listFolder } from '../src/files/list/list-folder.ts';
+import { statPath } from '../src/files/list/stat-path.ts';
+import { hashFile } from '../src/files/read/hash-file.ts';
+import { readFile } from '../src/files/read/read-file.ts';
+import { removeEntry } from '../src/files/remove/remove-entry.ts';
+import { removeFile } from '../src/files/remove/remove-file.ts';
+import { removeFolder } from '../src/files/remove/remove-folder.ts';
+import { makeFolder } from '../src/files/write/make-folder.ts';
+import { writeFile } from '../src/files/write/write-file.ts';
+import { UNCONTROLLED } from '../src/runtime/operation-context.ts';
+import { glob } from '../src/search/glob.ts';
+import { grep } from '../src/search/grep.ts';
+import { SearchPool } from '../src/search/pool/search-pool.ts';
 import {
   ESCAPE_ROWS,
   type EscapeRow,

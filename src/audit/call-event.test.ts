@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { SecurityError } from '../bridge/index.ts';
+import { SecurityError } from '../agent/index.ts';
 import { RingfenceError } from '../errors.ts';
 import { Activity } from './activity.ts';
 import { type CallEvent, type Failure, recordCall } from './call-event.ts';

@@ -1,6 +1,6 @@
 import type { Config, DialectConfig } from '../config/index.ts';
 import { builtIntroduction } from '../config/index.ts';
-import type { Introduction } from '../server/introduction.ts';
+import type { Introduction } from '../server/protocol/server-description.ts';
 import { type Dialect, joined } from '../tools/dialect.ts';
 
 /** A dialect as a config has it. Each is loaded only where it is spoken: a client waits for the start. */
@@ -27,7 +27,10 @@ export async function loadDialect(name: DialectConfig['name'], config: Config): 
 export async function introductionOf(name: DialectConfig['name'], config: Config): Promise<Introduction> {
   const built = name === 'workspace' && hasAgentRoot(config) ? undefined : builtIntroduction(name);
   if (built !== undefined) return JSON.parse(built) as Introduction;
-  const [{ introduce }, dialect] = await Promise.all([import('../server/introduce.ts'), loadDialect(name, config)]);
+  const [{ introduce }, dialect] = await Promise.all([
+    import('../server/protocol/describe-server.ts'),
+    loadDialect(name, config),
+  ]);
   return introduce(dialect);
 }
 

@@ -1,6 +1,6 @@
 import { type Config, ConfigError, type DialectConfig } from '../config/index.ts';
-import { type HttpServing, type Mount, startHttp } from '../server/http.ts';
-import { isLoopbackAddress } from '../server/origin.ts';
+import { type HttpServing, type Mount, startHttp } from '../server/http/http-server.ts';
+import { isLoopbackAddress } from '../server/http/origin.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';
 import { mountPath } from './dialects.ts';
 import { ListenError } from './listen-error.ts';

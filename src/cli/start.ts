@@ -9,9 +9,9 @@ import {
   loadConfig,
   packageVersion,
 } from '../config/index.ts';
-import { type ActivityReport, reportActivity } from '../server/activity-report.ts';
-import { openShared, type Service, type Shared, speaking } from '../server/service.ts';
-import { sweepInBackground } from '../server/sweep.ts';
+import { type ActivityReport, reportActivity } from '../server/background/activity-report.ts';
+import { sweepInBackground } from '../server/background/sweep.ts';
+import { openShared, type Service, type Shared, speaking } from '../server/call/service.ts';
 import { loadDialect } from './dialects.ts';
 
 /** How long running calls may take to finish once the server was asked to stop, so that all is over within 10 s. */
@@ -61,7 +61,7 @@ export function start(config: Config): Started {
   const speak = async (dialect: DialectConfig): Promise<Service> => {
     const service = speaking(shared, await loadDialect(dialect.name, config), dialect.root);
     if (!asksClients(config, dialect)) return service;
-    const { withAgentFiles } = await import('../server/agent-files.ts');
+    const { withAgentFiles } = await import('../server/call/agent-files.ts');
     return withAgentFiles(service, { config, project: dialect.project, backend });
   };
   return {

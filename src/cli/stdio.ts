@@ -1,5 +1,5 @@
 import { type Config, ConfigError, type DialectConfig } from '../config/index.ts';
-import { startStdio } from '../server/stdio.ts';
+import { startStdio } from '../server/stdio/stdio-server.ts';
 import { introductionOf } from './dialects.ts';
 import { firstSignal } from './signals.ts';
 import { asksClients, configOf, GRACE_MS, type Source, start } from './start.ts';

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { AGENT_CAPABILITIES, CAPABILITIES, type Capability } from '../tools/capabilities.ts';
+import { type CheckStyle, checker } from '../tools/check-arguments.ts';
 import { nearest } from '../tools/nearest.ts';
-import { type CheckStyle, checker } from '../tools/problems.ts';
 import { checkAuth } from './auth-config.ts';
 import { checkFolder } from './check-folder.ts';
 import type { AgentConfig, Config, DialectConfig, RootConfig } from './config.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describeTools } from '../server/tool-list.ts';
+import { describeTools } from '../server/protocol/tool-list.ts';
 import { classic } from './classic/index.ts';
 import { guide } from './guide/index.ts';
 import { memory } from './memory/index.ts';

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { type Kernel, loadKernel } from './kernel.ts';
+import { type Kernel, loadKernel } from './syscalls.ts';
 
 /** From the strongest to the weakest. The first two hold against any race; `portable` is best effort. */
 export const BACKEND_NAMES = ['openat2', 'procfd', 'portable'] as const;

@@ -3,8 +3,8 @@ import { RingfenceError } from '../errors.ts';
 import { type HostPath, isReserved } from './caller-path.ts';
 import { ALWAYS, assertSingleName, Dir, type Entry, type Name, notRegular, type SharedDir } from './dir.ts';
 import { fromSystem } from './errno.ts';
-import type { Brief, DirEntry, Kernel } from './kernel.ts';
 import { ReadableFile } from './readable-file.ts';
+import type { Brief, DirEntry, Kernel } from './syscalls.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = fs.constants;
 

@@ -3,11 +3,11 @@ import fs from 'node:fs';
 import { promisify } from 'node:util';
 import { isCode, RingfenceError } from '../errors.ts';
 import { type HostPath, isReserved } from './caller-path.ts';
+import { exactName, type Name } from './entry-name.ts';
 import { errnoOf, fromSystem } from './errno.ts';
-import { exactName, type Name } from './exact-name.ts';
-import type { Brief } from './kernel.ts';
 import { OpenFile } from './open-file.ts';
 import type { ReadableFile } from './readable-file.ts';
+import type { Brief } from './syscalls.ts';
 
 const { constants } = fs;
 const openAsync = promisify(fs.open);
@@ -17,7 +17,7 @@ const closeAsync = promisify(fs.close);
 /** A FIFO must not make the open wait, a terminal must not become ours, and a link must not be followed. */
 export const ALWAYS = constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
 
-export type { Name } from './exact-name.ts';
+export type { Name } from './entry-name.ts';
 
 export type EntryType = 'file' | 'directory' | 'symlink' | 'other';
 

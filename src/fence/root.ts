@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { isCode, RingfenceError } from '../errors.ts';
+import { Turns } from '../runtime/keyed-mutex.ts';
 import { type Backend, type BackendName, chooseBackend } from './backend.ts';
 import { type CallerPath, type HostPath, parseCallerPath } from './caller-path.ts';
 import { DescriptorDir, O_PATH } from './descriptor-dir.ts';
@@ -8,8 +9,7 @@ import { type Dir, regularFile, type SharedDir } from './dir.ts';
 import { fromSystem } from './errno.ts';
 import type { OpenFile } from './open-file.ts';
 import { PathDir } from './path-dir.ts';
-import { type Location, type ResolveOptions, resolve, type Top } from './resolve.ts';
-import { Turns } from './turns.ts';
+import { type Location, type ResolveOptions, resolve, type Top } from './resolver.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NONBLOCK, O_NOCTTY } = fs.constants;
 

@@ -1,4 +1,4 @@
-import type { FilesystemBridge } from '../bridge/filesystem-bridge.ts';
+import type { FilesystemBridge } from '../agent/bridge/filesystem-bridge.ts';
 import type { RingfenceError } from '../errors.ts';
 import type { Tool } from './tool.ts';
 

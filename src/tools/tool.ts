@@ -1,15 +1,15 @@
 import type * as z from 'zod';
-import type { AgentRoot } from '../bridge/agent-root.ts';
-import type { FilesystemBridge } from '../bridge/filesystem-bridge.ts';
-import type { Sample } from '../bridge/sample.ts';
+import type { AgentRoot } from '../agent/bridge/agent-root.ts';
+import type { FilesystemBridge } from '../agent/bridge/filesystem-bridge.ts';
+import type { Sample } from '../agent/sample.ts';
 import type { Root } from '../fence/index.ts';
-import type { Control } from '../ops/control.ts';
-import type { LineIndex } from '../ops/lines/line-index.ts';
-import type { SearchPool } from '../ops/search/pool.ts';
+import type { LineIndex } from '../files/read/line-index.ts';
+import type { Control } from '../runtime/operation-context.ts';
+import type { SearchPool } from '../search/pool/search-pool.ts';
+import type { Json } from '../wire/json.ts';
+import type { JsonList } from '../wire/json-list.ts';
 import type { Capability } from './capabilities.ts';
 import type { Client } from './client.ts';
-import type { JsonList } from './json-list.ts';
-import type { Json } from './json-pieces.ts';
 import type { NamedRoot } from './roots.ts';
 
 /**

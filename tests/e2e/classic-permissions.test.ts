@@ -6,7 +6,7 @@ import { Sandbox } from '../support/sandbox.ts';
 /** Runs calls one after the other and answers each with its result or its error. */
 const SCRIPT = `
 const { classic } = await from('dialects/classic/index.js');
-const { SearchPool } = await from('ops/search/pool.js');
+const { SearchPool } = await from('search/pool/search-pool.js');
 const context = {
   ...UNCONTROLLED, durable: false, limits: { maxFullReadSize: 1e7 },
   search: new SearchPool({ size: 1 }), home: () => root, require: () => {},

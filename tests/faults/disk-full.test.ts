@@ -4,11 +4,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BACKEND_NAMES } from '../../src/fence/index.ts';
-import { UNCONTROLLED } from '../../src/ops/control.ts';
-import { copy } from '../../src/ops/copy.ts';
-import { move } from '../../src/ops/move.ts';
-import { patchFile } from '../../src/ops/patch-file.ts';
-import { type WriteMode, writeFile } from '../../src/ops/write-file.ts';
+import { copy } from '../../src/files/copy/copy.ts';
+import { move } from '../../src/files/copy/move.ts';
+import { patchFile } from '../../src/files/edit/patch-file.ts';
+import { type WriteMode, writeFile } from '../../src/files/write/write-file.ts';
+import { UNCONTROLLED } from '../../src/runtime/operation-context.ts';
 import { outcome, Sandbox } from '../support/sandbox.ts';
 
 const mounted = fs.mkdtempSync(path.join(os.tmpdir(), 'ringfence-small-'));

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseCallerPath, temporaryName } from '../../src/fence/index.ts';
-import { UNCONTROLLED } from '../../src/ops/control.ts';
-import { listFolder } from '../../src/ops/list-folder.ts';
-import { sweepLeftovers } from '../../src/ops/sweep.ts';
+import { listFolder } from '../../src/files/list/list-folder.ts';
+import { sweepLeftovers } from '../../src/files/sweep/sweep-leftovers.ts';
+import { UNCONTROLLED } from '../../src/runtime/operation-context.ts';
 import { type ChildOptions, startChild } from '../support/child.ts';
 import { memory, Sandbox } from '../support/sandbox.ts';
 

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { UNCONTROLLED } from '../../src/ops/control.ts';
-import { copy } from '../../src/ops/copy.ts';
-import { makeFolder } from '../../src/ops/make-folder.ts';
-import { move } from '../../src/ops/move.ts';
-import { removeFile } from '../../src/ops/remove-file.ts';
-import { removeFolder } from '../../src/ops/remove-folder.ts';
-import { sweepLeftovers } from '../../src/ops/sweep.ts';
-import { WRITE_MODES, writeFile } from '../../src/ops/write-file.ts';
+import { copy } from '../../src/files/copy/copy.ts';
+import { move } from '../../src/files/copy/move.ts';
+import { removeFile } from '../../src/files/remove/remove-file.ts';
+import { removeFolder } from '../../src/files/remove/remove-folder.ts';
+import { sweepLeftovers } from '../../src/files/sweep/sweep-leftovers.ts';
+import { makeFolder } from '../../src/files/write/make-folder.ts';
+import { WRITE_MODES, writeFile } from '../../src/files/write/write-file.ts';
+import { UNCONTROLLED } from '../../src/runtime/operation-context.ts';
 import { outcome, Sandbox } from '../support/sandbox.ts';
 
 const box = new Sandbox('procfd');

@@ -7,10 +7,10 @@ import { minimatch } from 'minimatch';
 import { RE2JS } from 're2js';
 import { afterAll, expect, test } from 'vitest';
 import { chooseBackend, parseCallerPath } from '../../src/fence/index.ts';
-import { UNCONTROLLED } from '../../src/ops/control.ts';
-import { glob } from '../../src/ops/glob.ts';
-import { grep } from '../../src/ops/grep.ts';
-import { SearchPool } from '../../src/ops/search/pool.ts';
+import { UNCONTROLLED } from '../../src/runtime/operation-context.ts';
+import { glob } from '../../src/search/glob.ts';
+import { grep } from '../../src/search/grep.ts';
+import { SearchPool } from '../../src/search/pool/search-pool.ts';
 import { Sandbox } from '../support/sandbox.ts';
 
 const pool = new SearchPool();

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { pino } from 'pino';
 import * as z from 'zod';
-import type { SampleParams } from '../../src/bridge/sample.ts';
-import { Pace } from '../../src/ops/pace.ts';
-import { SearchPool } from '../../src/ops/search/pool.ts';
-import { Principals } from '../../src/server/principals.ts';
-import { RunningCalls } from '../../src/server/running-calls.ts';
-import type { Service } from '../../src/server/service.ts';
+import type { SampleParams } from '../../src/agent/sample.ts';
+import { Pace } from '../../src/runtime/fair-scheduler.ts';
+import { SearchPool } from '../../src/search/pool/search-pool.ts';
+import { Principals } from '../../src/server/call/principals.ts';
+import { RunningCalls } from '../../src/server/call/running-calls.ts';
+import type { Service } from '../../src/server/call/service.ts';
 import type { Dialect } from '../../src/tools/dialect.ts';
 import { Roots } from '../../src/tools/roots.ts';
 import { defineTool } from '../../src/tools/tool.ts';

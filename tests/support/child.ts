@@ -5,24 +5,24 @@ const DIST = new URL('../../dist/', import.meta.url);
 
 /** Operations that a child's script can use without importing them. */
 const OPERATIONS: Readonly<Record<string, string>> = {
-  writeFile: 'write-file',
-  patchFile: 'patch-file',
-  removeFile: 'remove-file',
-  removeFolder: 'remove-folder',
-  copy: 'copy',
-  move: 'move',
-  listFolder: 'list-folder',
-  sweepLeftovers: 'sweep',
+  writeFile: 'files/write/write-file',
+  patchFile: 'files/edit/patch-file',
+  removeFile: 'files/remove/remove-file',
+  removeFolder: 'files/remove/remove-folder',
+  copy: 'files/copy/copy',
+  move: 'files/copy/move',
+  listFolder: 'files/list/list-folder',
+  sweepLeftovers: 'files/sweep/sweep-leftovers',
 };
 
 /** What goes before a child's script: the operations that it names, a root on its folder, and a way to answer. */
 function prelude(script: string): string {
   const used = Object.entries(OPERATIONS).filter(([name]) => script.includes(name));
-  const imports = used.map(([name, file]) => `const { ${name} } = await from('ops/${file}.js');`);
+  const imports = used.map(([name, file]) => `const { ${name} } = await from('${file}.js');`);
   return `
 const from = (file) => import(new URL(file, ${JSON.stringify(DIST.href)}).href);
 const { Root, parseCallerPath: path, chooseBackend } = await from('fence/index.js');
-const { UNCONTROLLED } = await from('ops/control.js');
+const { UNCONTROLLED } = await from('runtime/operation-context.js');
 ${imports.join('\n')}
 const [folder, ...args] = process.argv.slice(1);
 const root = Root.open('workspace', folder, chooseBackend(process.env.RINGFENCE_FENCE || undefined));

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe } from 'vitest';
 import { RingfenceError } from '../../src/errors.ts';
 import { BACKEND_NAMES, type BackendName, chooseBackend, parseCallerPath, Root } from '../../src/fence/index.ts';
-import type { End } from '../../src/ops/copy.ts';
+import type { End } from '../../src/files/copy/copy.ts';
 
 /**
  * A fresh folder opened as a root, and a folder beside it that nothing may touch. Paths are relative to the root's

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { copy as copyOp } from '../../ops/copy.ts';
+import { copy as copyOp } from '../../files/copy/copy.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { ENDS_SUBJECT, ends } from './fields.ts';
 import { pathIn, shown } from './path.ts';

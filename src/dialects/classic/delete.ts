@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isCode } from '../../errors.ts';
 import type { EntryType } from '../../fence/index.ts';
-import { removeEntry } from '../../ops/remove-entry.ts';
+import { removeEntry } from '../../files/remove/remove-entry.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { entryType, filePath } from './fields.ts';
 import { pathIn, shown } from './path.ts';

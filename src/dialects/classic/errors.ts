@@ -1,7 +1,7 @@
 import type { RingfenceError } from '../../errors.ts';
 import type { WordedCall } from '../../tools/dialect.ts';
 import { answerTo, type ErrorMap } from '../../tools/error-map.ts';
-import { isAbsolute } from '../../tools/foreign-path.ts';
+import { isAbsolute } from '../../tools/relative-path.ts';
 
 interface Answer {
   readonly code: string;

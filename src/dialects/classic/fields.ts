@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import * as z from 'zod';
 import type { CallerPath } from '../../fence/index.ts';
-import { isoTime } from '../../ops/iso-times.ts';
+import { isoTime } from '../../runtime/iso-times.ts';
 import { shown } from './path.ts';
 
 /** Arguments and result fields that several tools share, described once. */

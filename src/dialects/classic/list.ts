@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { glob } from '../../ops/glob.ts';
-import { firstFitting } from '../../tools/result-size.ts';
+import { glob } from '../../search/glob.ts';
 import { defineTool } from '../../tools/tool.ts';
+import { firstFitting } from '../../wire/result-size.ts';
 import { entryType, filePath } from './fields.ts';
 import { isHidden, pathIn } from './path.ts';
 import { assertGlob, UNTIMED } from './patterns.ts';

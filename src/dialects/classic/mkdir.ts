@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
-import { makeFolder } from '../../ops/make-folder.ts';
+import { makeFolder } from '../../files/write/make-folder.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath } from './fields.ts';
 import { pathIn, shown } from './path.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { move as moveOp } from '../../ops/move.ts';
+import { move as moveOp } from '../../files/copy/move.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { ENDS_SUBJECT, ends } from './fields.ts';
 import { pathIn, shown } from './path.ts';

@@ -1,6 +1,6 @@
 import { RingfenceError } from '../../errors.ts';
 import type { CallerPath, Root } from '../../fence/index.ts';
-import { parseRelativePath } from '../../tools/foreign-path.ts';
+import { parseRelativePath } from '../../tools/relative-path.ts';
 
 /**
  * A path of a call. Absolute ones are `outside_root`, in the spelling of any system. A backslash separates names as a

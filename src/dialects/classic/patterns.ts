@@ -1,5 +1,5 @@
 import { isCode, RingfenceError } from '../../errors.ts';
-import { compileGlob } from '../../ops/search/glob-pattern.ts';
+import { compileGlob } from '../../search/pattern/glob-pattern.ts';
 
 /** Searches end with the request's own time limit, which makes an error of them rather than a partial answer. */
 export const UNTIMED = Number.POSITIVE_INFINITY;

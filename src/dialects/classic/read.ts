@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
-import { type FilePart, type Range, readFile } from '../../ops/read-file.ts';
-import { fittingContent } from '../../tools/result-size.ts';
+import { type FilePart, type Range, readFile } from '../../files/read/read-file.ts';
 import { defineTool } from '../../tools/tool.ts';
+import { fittingContent } from '../../wire/result-size.ts';
 import { fileMetadata, filePath, metadataOf } from './fields.ts';
 import { pathIn, shown } from './path.ts';
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { grep } from '../../ops/grep.ts';
-import type { LineMatch } from '../../ops/search/match-list.ts';
-import { firstFitting } from '../../tools/result-size.ts';
+import type { LineMatch } from '../../search/file/match-list.ts';
+import { grep } from '../../search/grep.ts';
 import { defineTool } from '../../tools/tool.ts';
+import { firstFitting } from '../../wire/result-size.ts';
 import { pathIn } from './path.ts';
 import { assertGlob, UNTIMED } from './patterns.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { base64ToBytes, textToBytes } from '../../ops/content.ts';
-import { type WriteMode, writeFile } from '../../ops/write-file.ts';
+import { base64ToBytes, textToBytes } from '../../files/content.ts';
+import { type WriteMode, writeFile } from '../../files/write/write-file.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { fileMetadata, filePath, metadataOf } from './fields.ts';
 import { pathIn, shown } from './path.ts';

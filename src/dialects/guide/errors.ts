@@ -1,4 +1,4 @@
-import { BridgeError } from '../../bridge/index.ts';
+import { BridgeError } from '../../agent/index.ts';
 import { isCode, type RingfenceError } from '../../errors.ts';
 import type { ArgumentProblem, WordedCall } from '../../tools/dialect.ts';
 import { failure } from './result.ts';

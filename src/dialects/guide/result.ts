@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ErrorType, FilesystemBridge } from '../../bridge/index.ts';
+import type { ErrorType, FilesystemBridge } from '../../agent/index.ts';
 import type { CallContext } from '../../tools/tool.ts';
 
 /** What the client's cache holds and how it was used, after the call. */

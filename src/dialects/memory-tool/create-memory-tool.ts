@@ -1,7 +1,7 @@
 import { isCode, RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
-import { HeldRoot } from '../../ops/held-root.ts';
-import { type Checked, checker } from '../../tools/problems.ts';
+import { HeldRoot } from '../../files/sweep/held-root.ts';
+import { type Checked, checker } from '../../tools/check-arguments.ts';
 import { showValue } from '../../tools/show-value.ts';
 import { COMMANDS, type CommandName } from './commands.ts';
 import { wordError } from './errors.ts';

@@ -1,6 +1,6 @@
 import type { RingfenceError } from '../../errors.ts';
 import { answerTo, type ErrorMap } from '../../tools/error-map.ts';
-import { formatSize } from '../../tools/format-size.ts';
+import { formatSize } from '../../wire/format-size.ts';
 import type { CommandName } from './commands.ts';
 import { MEMORY_ROOT, startsInRoot } from './memory-path.ts';
 

@@ -1,5 +1,5 @@
 import type { CallerPath, Root } from '../../fence/index.ts';
-import { notBelow, parseBelow } from '../../tools/foreign-path.ts';
+import { notBelow, parseBelow } from '../../tools/relative-path.ts';
 
 /** The folder that the model believes all its files are in. */
 export const MEMORY_ROOT = '/memories';

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { RingfenceError } from '../../errors.ts';
 import type { CallerPath, Root } from '../../fence/index.ts';
-import { UNCONTROLLED } from '../../ops/control.ts';
-import { type FilePart, readFile } from '../../ops/read-file.ts';
-import { numberedLines } from '../../tools/numbered-lines.ts';
+import { type FilePart, readFile } from '../../files/read/read-file.ts';
+import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { numberedLines } from '../../wire/numbered-lines.ts';
 
 const LF = 0x0a;
 /** As many as six digits can number. */

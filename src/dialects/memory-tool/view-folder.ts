@@ -1,9 +1,9 @@
 import { isCode } from '../../errors.ts';
 import type { CallerPath, Root } from '../../fence/index.ts';
-import { UNCONTROLLED } from '../../ops/control.ts';
-import { type FolderEntry, listFolder } from '../../ops/list-folder.ts';
-import { statPath } from '../../ops/stat-path.ts';
-import { formatSize } from '../../tools/format-size.ts';
+import { type FolderEntry, listFolder } from '../../files/list/list-folder.ts';
+import { statPath } from '../../files/list/stat-path.ts';
+import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { formatSize } from '../../wire/format-size.ts';
 
 const LEVELS = 2;
 

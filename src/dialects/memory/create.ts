@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { base64ToBytes, textToBytes } from '../../ops/content.ts';
-import { writeFile } from '../../ops/write-file.ts';
-import { parseRelativePath } from '../../tools/foreign-path.ts';
+import { base64ToBytes, textToBytes } from '../../files/content.ts';
+import { writeFile } from '../../files/write/write-file.ts';
+import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { changedPath, encoding, SUBJECT, storagePath } from './fields.ts';
 

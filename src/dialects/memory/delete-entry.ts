@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { refuseOutwardLink } from '../../ops/refuse-outward-link.ts';
-import { removeEntry } from '../../ops/remove-entry.ts';
-import { parseRelativePath } from '../../tools/foreign-path.ts';
+import { refuseOutwardLink } from '../../files/outward-link.ts';
+import { removeEntry } from '../../files/remove/remove-entry.ts';
+import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { changedPath, SUBJECT, storagePath } from './fields.ts';
 

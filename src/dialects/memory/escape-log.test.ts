@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Sandbox } from '../../../tests/support/sandbox.ts';
-import { UNCONTROLLED } from '../../ops/control.ts';
+import { UNCONTROLLED } from '../../runtime/operation-context.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import { memory } from './index.ts';
 

@@ -1,8 +1,8 @@
 import { RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
-import { UNCONTROLLED } from '../../ops/control.ts';
-import { HeldRoot } from '../../ops/held-root.ts';
-import { type Checked, checker } from '../../tools/problems.ts';
+import { HeldRoot } from '../../files/sweep/held-root.ts';
+import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { type Checked, checker } from '../../tools/check-arguments.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { toArgumentsError, toStorageError } from './errors.ts';
 import { memory } from './index.ts';

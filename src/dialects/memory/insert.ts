@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { insertText } from '../../ops/edit-text.ts';
-import { parseRelativePath } from '../../tools/foreign-path.ts';
+import { insertText } from '../../files/edit/edit-file.ts';
+import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { changedPath, SUBJECT, storagePath } from './fields.ts';
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
-import { move } from '../../ops/move.ts';
-import { refuseOutwardLink } from '../../ops/refuse-outward-link.ts';
-import { parseRelativePath } from '../../tools/foreign-path.ts';
+import { move } from '../../files/copy/move.ts';
+import { refuseOutwardLink } from '../../files/outward-link.ts';
+import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { storagePath } from './fields.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
-import { replaceText } from '../../ops/edit-text.ts';
-import { parseRelativePath } from '../../tools/foreign-path.ts';
+import { replaceText } from '../../files/edit/edit-file.ts';
+import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { changedPath, SUBJECT, storagePath } from './fields.ts';
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { isCode } from '../../errors.ts';
-import { encodeContent } from '../../ops/content.ts';
-import { folderNames } from '../../ops/list-folder.ts';
-import { readFile } from '../../ops/read-file.ts';
-import { parseRelativePath } from '../../tools/foreign-path.ts';
+import { encodeContent } from '../../files/content.ts';
+import { folderNames } from '../../files/list/list-folder.ts';
+import { readFile } from '../../files/read/read-file.ts';
+import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { encoding, SUBJECT, storagePath } from './fields.ts';
 

@@ -1,7 +1,7 @@
-import type { AgentRoot } from '../../bridge/agent-root.ts';
+import type { AgentRoot } from '../../agent/bridge/agent-root.ts';
 import { RingfenceError } from '../../errors.ts';
 import { parseCallerPath } from '../../fence/index.ts';
-import { placeFetchedFile, placeFetchedFolder } from '../../ops/place-fetched.ts';
+import { placeFetchedFile, placeFetchedFolder } from '../../files/copy/write-fetched.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import type { Ends } from './ends.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { makeFolder } from '../../ops/make-folder.ts';
+import { makeFolder } from '../../files/write/make-folder.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
 

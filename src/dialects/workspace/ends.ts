@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { End } from '../../ops/copy.ts';
+import type { End } from '../../files/copy/copy.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import type { ends } from './fields.ts';
 

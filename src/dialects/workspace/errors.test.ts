@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ErrorCode, type ErrorDetails, RingfenceError } from '../../errors.ts';
-import { checker } from '../../tools/problems.ts';
+import { checker } from '../../tools/check-arguments.ts';
 import { wordError } from './errors.ts';
 import { hashFile } from './hash-file.ts';
 import { writeFile } from './write-file.ts';

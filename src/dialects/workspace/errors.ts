@@ -1,7 +1,7 @@
 import type { RingfenceError } from '../../errors.ts';
 import type { ArgumentProblem, WordedCall } from '../../tools/dialect.ts';
 import { answerTo, type ErrorMap } from '../../tools/error-map.ts';
-import { formatSize } from '../../tools/format-size.ts';
+import { formatSize } from '../../wire/format-size.ts';
 
 type Wordings = ErrorMap<[path: string, call: WordedCall], string>;
 

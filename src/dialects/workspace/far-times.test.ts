@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { memory, Sandbox } from '../../../tests/support/sandbox.ts';
-import { UNCONTROLLED } from '../../ops/control.ts';
+import { UNCONTROLLED } from '../../runtime/operation-context.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import { listFolder } from './list-folder.ts';
 import { statFile } from './stat-file.ts';

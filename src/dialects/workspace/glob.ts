@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
-import { type GlobMatch, type PathQuery, glob as search } from '../../ops/glob.ts';
-import { JsonList } from '../../tools/json-list.ts';
+import { type GlobMatch, type PathQuery, glob as search } from '../../search/glob.ts';
 import { defineTool } from '../../tools/tool.ts';
+import { JsonList } from '../../wire/json-list.ts';
 import {
   entryType,
   maxDepth,

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { grep as search } from '../../ops/grep.ts';
-import type { LineMatch } from '../../ops/search/match-list.ts';
-import { JsonList } from '../../tools/json-list.ts';
+import type { LineMatch } from '../../search/file/match-list.ts';
+import { grep as search } from '../../search/grep.ts';
 import { defineTool } from '../../tools/tool.ts';
+import { JsonList } from '../../wire/json-list.ts';
 import { maxDepth, maxResults, rootName, SUBJECT, searchOutcome, startFolder, timeoutSeconds } from './fields.ts';
 
 const match = z.object({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { HASH_ALGORITHMS, hashFile as hash, hashBytes } from '../../ops/hash-file.ts';
+import { HASH_ALGORITHMS, hashFile as hash, hashBytes } from '../../files/read/hash-file.ts';
 import { showValue } from '../../tools/show-value.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';

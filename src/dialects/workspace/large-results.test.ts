@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memory, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
-import { UNCONTROLLED } from '../../ops/control.ts';
-import { SearchPool } from '../../ops/search/pool.ts';
-import { MAX_RESULT_BYTES } from '../../tools/result-size.ts';
+import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { SearchPool } from '../../search/pool/search-pool.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
+import { MAX_RESULT_BYTES } from '../../wire/result-size.ts';
 import { wordError } from './errors.ts';
 import { glob } from './glob.ts';
 import { grep } from './grep.ts';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { AgentEntry } from '../../bridge/agent-root.ts';
+import type { AgentEntry } from '../../agent/bridge/agent-root.ts';
 import type { Root } from '../../fence/index.ts';
-import { IsoTimes } from '../../ops/iso-times.ts';
-import { type Facts, listFirst } from '../../ops/list-folder.ts';
-import { JsonList } from '../../tools/json-list.ts';
+import { type Facts, listFirst } from '../../files/list/list-folder.ts';
+import { IsoTimes } from '../../runtime/iso-times.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
+import { JsonList } from '../../wire/json-list.ts';
 import { entryType, filePath, rootName, SUBJECT } from './fields.ts';
 
 /** More would keep others waiting while they are written down, and tell a model nothing. */

@@ -1,8 +1,8 @@
 import type { Stats } from 'node:fs';
 import * as z from 'zod';
 import { OwnerNames } from '../../fence/index.ts';
-import { permissionsOf } from '../../ops/permissions.ts';
-import { statPath } from '../../ops/stat-path.ts';
+import { permissionsOf } from '../../files/list/permissions.ts';
+import { statPath } from '../../files/list/stat-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { outcome, Sandbox } from '../../../tests/support/sandbox.ts';
-import { UNCONTROLLED } from '../../ops/control.ts';
-import { bytesOf } from '../../tools/json-pieces.ts';
+import { UNCONTROLLED } from '../../runtime/operation-context.ts';
 import type { CallContext, Written } from '../../tools/tool.ts';
+import { bytesOf } from '../../wire/json.ts';
 import { readFile } from './read-file.ts';
 
 async function run(box: Sandbox, args: Record<string, unknown>, maxFullReadSize = 1000) {

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
-import { encodeContent } from '../../ops/content.ts';
-import { type FilePart, type Range, readFile as read, sliceBytes } from '../../ops/read-file.ts';
-import { type ContentJson, contentJson, plainJson } from '../../tools/content-json.ts';
-import { formatSize } from '../../tools/format-size.ts';
-import { joined } from '../../tools/json-pieces.ts';
-import { numberedContent } from '../../tools/numbered-lines.ts';
-import { fittingContent } from '../../tools/result-size.ts';
+import { encodeContent } from '../../files/content.ts';
+import { type FilePart, type Range, readFile as read, sliceBytes } from '../../files/read/read-file.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
+import { type ContentJson, contentJson, plainJson } from '../../wire/content-json.ts';
+import { formatSize } from '../../wire/format-size.ts';
+import { joined } from '../../wire/json.ts';
+import { numberedContent } from '../../wire/numbered-lines.ts';
+import { fittingContent } from '../../wire/result-size.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
 
 const input = z.strictObject({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { removeFolder as remove } from '../../ops/remove-folder.ts';
+import { removeFolder as remove } from '../../files/remove/remove-folder.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
 

@@ -1,9 +1,9 @@
 import type { Stats } from 'node:fs';
 import * as z from 'zod';
-import type { AgentEntry } from '../../bridge/agent-root.ts';
+import type { AgentEntry } from '../../agent/bridge/agent-root.ts';
 import { parseCallerPath } from '../../fence/index.ts';
-import { isoTime } from '../../ops/iso-times.ts';
-import { statPath } from '../../ops/stat-path.ts';
+import { statPath } from '../../files/list/stat-path.ts';
+import { isoTime } from '../../runtime/iso-times.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
 

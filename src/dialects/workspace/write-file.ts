@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { textToBytes } from '../../ops/content.ts';
-import { WRITE_MODES, writeFile as write } from '../../ops/write-file.ts';
+import { textToBytes } from '../../files/content.ts';
+import { WRITE_MODES, writeFile as write } from '../../files/write/write-file.ts';
 import { showValue } from '../../tools/show-value.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';

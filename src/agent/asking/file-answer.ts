@@ -1,0 +1,72 @@
+import { BridgeError } from '../bridge-error.ts';
+import { isRecord } from '../handover/check-entries.ts';
+import type { ReceivedFile } from '../handover/handover.ts';
+import type { FileQuestion, SampleAnswer } from '../sample.ts';
+import {
+  badAnswer,
+  findForm,
+  type HandoverCall,
+  openAnswer,
+  reportedFailure,
+  spelledCalls,
+  spelledFailure,
+} from './answer.ts';
+
+type Form = { failure: string } | { calls: readonly HandoverCall[] } | { file: FileFields };
+type FileFields = Omit<ReceivedFile, 'path'> & { readonly path?: string };
+
+/**
+ * The files that an answer hands over; the first form that fits decides. Text that is none of them is the content itself,
+ * also if it is JSON. Raises `bad_answer`, `not_found` and `permission_denied`.
+ */
+export function readFileAnswer(answer: SampleAnswer, { path, binary }: FileQuestion): ReceivedFile[] {
+  const { calls, texts } = openAnswer(answer, path);
+  const form: Form = (calls.length > 0 ? { calls } : findForm(texts, recognise)) ?? {
+    file: { content: binary ? texts.join('').trim() : texts.join('') },
+  };
+  if ('failure' in form) throw reportedFailure(form.failure, path);
+  const files: FileFields[] = 'file' in form ? [form.file] : form.calls.flatMap((call) => filesOf(call, path));
+  // Asked for bytes, an answer that says nothing of its encoding is taken for the base64 that was asked for.
+  return files.map((file) => ({ path, ...file, ...(binary && file.encoding === undefined && { binary }) }));
+}
+
+function recognise(value: unknown): Form | undefined {
+  const failure = spelledFailure(value);
+  if (failure !== undefined) return { failure };
+  const calls = spelledCalls(value);
+  if (calls !== undefined) return { calls };
+  const file = fileFields(value);
+  return file && { file };
+}
+
+function filesOf({ name, input }: HandoverCall, path: string): FileFields[] {
+  if (name === 'guide_list_directory') throw new BridgeError('is_directory', {}, { path });
+  const given = Array.isArray(input.files) ? input.files : [input];
+  return given.map((item) => {
+    const file = fileFields(item);
+    if (file?.path === undefined) throw badAnswer(`the arguments of ${name} are not valid`, path);
+    return file;
+  });
+}
+
+const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  path: (value) => typeof value === 'string',
+  content: (value) => typeof value === 'string',
+  encoding: (value) => typeof value === 'string',
+  mtime: (value) => typeof value === 'string' || typeof value === 'number',
+  size: (value) => Number.isSafeInteger(value),
+  binary: (value) => typeof value === 'boolean',
+  sha256: (value) => typeof value === 'string',
+  chunk: (value) =>
+    isRecord(value) && Number.isSafeInteger(value.index) && Number.isSafeInteger(value.total) && isText(value.sha256),
+};
+
+const isText = (value: unknown): boolean => value == null || typeof value === 'string';
+
+/** An object of these fields and no others; null stands for a field that is not given. */
+function fileFields(value: unknown): FileFields | undefined {
+  if (!isRecord(value) || typeof value.content !== 'string') return undefined;
+  const given = Object.entries(value).filter(([, field]) => field !== null);
+  if (!given.every(([key, field]) => Object.hasOwn(FIELDS, key) && FIELDS[key]?.(field))) return undefined;
+  return Object.fromEntries(given) as unknown as FileFields;
+}

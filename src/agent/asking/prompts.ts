@@ -1,0 +1,112 @@
+import type { FileQuestion, ListingQuestion, SampleParams, SampleTool } from '../sample.ts';
+
+export const TOOL_NAMES = ['guide_cache_file', 'guide_list_directory', 'guide_read_file'] as const;
+
+const SYSTEM_PROMPT =
+  'You give a server access to the files of a project on your side. Answer with exactly what is asked for, in the form that is asked for, and nothing else. Never shorten, reformat or invent content.';
+
+const ERRORS = [
+  'If it does not exist: {"error": "not_found"}',
+  'If you may not read it: {"error": "permission_denied"}',
+];
+
+/** Asks for one file. Paths are quoted as JSON, so that no name can pass for a part of the prompt. */
+export function askForFile(
+  { path, encoding, fallbackEncodings, binary }: FileQuestion,
+  maxTokens: number,
+): SampleParams {
+  const [rest, form] = binary
+    ? ['Read it as bytes.', '{"content": "<the bytes in base64, on one line>", "encoding": "base64", "mtime": <…>}']
+    : [
+        readAs(encoding, fallbackEncodings),
+        '{"content": "<the whole text>", "encoding": "<encoding of the file>", "mtime": <…>}',
+      ];
+  const text = [
+    `Read the file ${JSON.stringify(path)} of the project and hand over its whole content. The path is relative to the project root.`,
+    rest,
+    '',
+    `Call guide_cache_file with the path and the content if you can, or answer with JSON only: ${form}`,
+    'mtime is the time of its last change, in seconds since 1970; leave it out if you do not know it. Content that is not text goes in base64, with "encoding": "base64".',
+    'If it is a folder: {"error": "is_directory"}',
+    ...ERRORS,
+  ].join('\n');
+  return params(text, maxTokens, [CACHE_FILE]);
+}
+
+/** Asks for the entries of a folder. */
+export function askForListing({ path, recursive, pattern }: ListingQuestion, maxTokens: number): SampleParams {
+  const text = [
+    `List the files and folders in ${JSON.stringify(path)} of the project, hidden ones too. The path is relative to the project root.`,
+    recursive
+      ? 'Include everything below it: give each directory its own entries as "children".'
+      : 'List only what is directly in it, not what is in its folders.',
+    ...(pattern === undefined
+      ? []
+      : [`Leave out what does not match the glob ${JSON.stringify(pattern)}, but keep folders on the way to a match.`]),
+    '',
+    `Call guide_list_directory if you can, or answer with JSON only: {"path": ${JSON.stringify(path)}, "entries": [{"name": "<name without folders>", "type": "file" | "directory" | "symlink" | "other", "size": <bytes>, "mtime": <seconds since 1970>${recursive ? ', "children": […]' : ''}}, …]}`,
+    'List a symbolic link as "symlink"; do not follow it. Leave size and mtime out if you do not know them.',
+    ...ERRORS,
+  ].join('\n');
+  return params(text, maxTokens, [LIST_DIRECTORY]);
+}
+
+function readAs(encoding: string | undefined, fallbacks: readonly string[]): string {
+  if (encoding === undefined) return 'Read it as text.';
+  if (fallbacks.length === 0) return `Read it as text in the encoding ${encoding}.`;
+  return `Read it as text in the encoding ${encoding}; if that fails, try ${fallbacks.join(', then ')}, and say which it was.`;
+}
+
+function params(text: string, maxTokens: number, tools: SampleTool[]): SampleParams {
+  return {
+    messages: [{ role: 'user', content: { type: 'text', text } }],
+    systemPrompt: SYSTEM_PROMPT,
+    maxTokens,
+    tools,
+  };
+}
+
+const PATH = { type: 'string', description: 'The path as asked for' };
+const MTIME = { type: 'number', description: 'Last change, in seconds since 1970' };
+
+const CACHE_FILE: SampleTool = {
+  name: 'guide_cache_file',
+  description: 'Hand over the content of the file that was asked for.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      path: PATH,
+      content: { type: 'string', description: 'The whole text, or the bytes in base64' },
+      encoding: { type: 'string', description: 'The encoding of the file, or base64' },
+      mtime: MTIME,
+      size: { type: 'integer' },
+    },
+    required: ['path', 'content'],
+  },
+};
+
+const LIST_DIRECTORY: SampleTool = {
+  name: 'guide_list_directory',
+  description: 'Hand over the entries of the folder that was asked for.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      path: PATH,
+      entries: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            name: { type: 'string' },
+            type: { enum: ['file', 'directory', 'symlink', 'other'] },
+            size: { type: 'integer' },
+            mtime: MTIME,
+            children: { type: 'array', items: { type: 'object' } },
+          },
+          required: ['name', 'type'],
+        },
+      },
+    },
+    required: ['path', 'entries'],
+  },
+};

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { deferred } from '../../../tests/support/deferred.ts';
+import { RingfenceError } from '../../errors.ts';
+import { BridgeError } from '../bridge-error.ts';
+import { Asks, unlessAborted } from './single-flight.ts';
+
+/** A question whose answer is given by the test. */
+function question() {
+  const asked: AbortController[] = [];
+  const { promise, resolve, reject } = deferred<string>();
+  const ask = (abort: AbortController) => {
+    asked.push(abort);
+    return unlessAborted(promise, abort.signal);
+  };
+  return { asked, ask, resolve, reject };
+}
+
+const waiter = (key: string | undefined, signal?: AbortSignal) => ({ key, signal });
+
+test('the same question is put once, another by itself, and both again later', async () => {
+  const asks = new Asks();
+  const { asked, ask, resolve } = question();
+  const both = [asks.share(waiter('a'), ask), asks.share(waiter('a'), ask), asks.share(waiter('b'), ask)];
+  expect([asked.length, asks.size]).toEqual([2, 2]);
+  resolve('yes');
+  expect(await Promise.all(both)).toEqual(['yes', 'yes', 'yes']);
+  expect(asks.size).toBe(0);
+  await asks.share(waiter('a'), ask);
+  expect(asked).toHaveLength(3);
+});
+
+test('one without a key is nobody else’s', async () => {
+  const asks = new Asks();
+  const { asked, ask, resolve } = question();
+  const both = [asks.share(waiter(undefined), ask), asks.share(waiter(undefined), ask)];
+  resolve('yes');
+  await Promise.all(both);
+  expect(asked).toHaveLength(2);
+});
+
+describe('one who stops waiting', () => {
+  test('does not take the answer from the others', async () => {
+    const asks = new Asks();
+    const { asked, ask, resolve } = question();
+    const stop = new AbortController();
+    const first = asks.share(waiter('a', stop.signal), ask);
+    const second = asks.share(waiter('a'), ask);
+    stop.abort();
+    await expect(first).rejects.toMatchObject({ code: 'cancelled' });
+    expect(asked[0]?.signal.aborted).toBe(false);
+    resolve('yes');
+    expect(await second).toBe('yes');
+    expect(asked).toHaveLength(1);
+  });
+
+  test('ends the question if nobody else waits', async () => {
+    const asks = new Asks();
+    const { asked, ask } = question();
+    const stop = new AbortController();
+    const waits = [asks.share(waiter('a', stop.signal), ask), asks.share(waiter('a', stop.signal), ask)];
+    stop.abort(new RingfenceError('timed_out', { seconds: 1 }));
+    for (const wait of waits) await expect(wait).rejects.toMatchObject({ code: 'timed_out', errorType: 'timeout' });
+    expect(asked[0]?.signal.aborted).toBe(true);
+    await new Promise(setImmediate);
+    expect(asks.size).toBe(0);
+  });
+
+  test('before it began asks nothing', async () => {
+    const { asked, ask } = question();
+    await expect(new Asks().share(waiter('a', AbortSignal.abort()), ask)).rejects.toMatchObject({ code: 'cancelled' });
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('a failure', () => {
+  test('of the answer is everybody’s', async () => {
+    const asks = new Asks();
+    const { ask, reject, asked } = question();
+    const both = [asks.share(waiter('a'), ask), asks.share(waiter('a'), ask)];
+    reject(new BridgeError('not_found', {}));
+    for (const one of both) await expect(one).rejects.toMatchObject({ code: 'not_found' });
+    expect(asked).toHaveLength(1);
+  });
+
+  test.each([new Error('a signal of the first'), new BridgeError('cancelled', {})])(
+    'of the asking (%s) is the first one’s, and the next asks by itself',
+    async (failure) => {
+      const asks = new Asks();
+      const mine = question();
+      const first = asks.share(waiter('a'), mine.ask);
+      const second = asks.share(waiter('a'), async () => 'asked by myself');
+      mine.reject(failure);
+      await expect(first).rejects.toBe(failure);
+      expect(await second).toBe('asked by myself');
+      expect(asks.size).toBe(0);
+    },
+  );
+});
+
+test('there is a limit to how many are under way', async () => {
+  const asks = new Asks();
+  const { ask, resolve } = question();
+  const many = Array.from({ length: 100 }, (_, i) => asks.share(waiter(`${i}`), ask));
+  await expect(asks.share(waiter('one more'), ask)).rejects.toMatchObject({ code: 'exhausted', errorType: 'system' });
+  const joined = asks.share(waiter('0'), ask);
+  resolve('yes');
+  await Promise.all([...many, joined]);
+});

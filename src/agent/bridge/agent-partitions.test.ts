@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import { deferred } from '../../../tests/support/deferred.ts';
+import { AgentPartitions, type AgentPartitionsOptions, type FilesystemBridge, SecurityPolicy } from '../index.ts';
+import type { SampleAnswer } from '../sample.ts';
+
+const partitionsOf = (options: Partial<AgentPartitionsOptions> = {}) =>
+  new AgentPartitions({
+    policy: new SecurityPolicy({ remote: true }),
+    cacheBytes: 100,
+    maxTotalBytes: 250,
+    ...options,
+  });
+
+const fill = (bridge: FilesystemBridge, bytes: number, name = 'a') =>
+  bridge.cacheFiles([{ path: `docs/${name}`, content: 'x'.repeat(bytes) }]);
+
+test('a client finds its own files again, and never those of another', () => {
+  const partitions = partitionsOf();
+  partitions.of('anna').cacheFiles([{ path: 'docs/a', content: 'of anna' }]);
+  expect(partitions.of('anna').cached('docs/a')?.text).toBe('of anna');
+  expect(partitions.of('ben').cached('docs/a')).toBeUndefined();
+  expect(partitions.of('ben').stats()).toMatchObject({ hits: 0, misses: 1, entries: 0 });
+  expect(partitions.of('__proto__').cached('docs/a')).toBeUndefined();
+  expect(partitions.stats()).toMatchObject({ partitions: 3, bytes: 7, maxTotalBytes: 250, evictions: 0 });
+});
+
+test('a client that is dropped starts anew', () => {
+  const partitions = partitionsOf();
+  fill(partitions.of('anna'), 10);
+  expect([partitions.drop('anna'), partitions.drop('anna')]).toEqual([true, false]);
+  expect(partitions.stats()).toMatchObject({ partitions: 0, bytes: 0 });
+  expect(partitions.of('anna').cached('docs/a')).toBeUndefined();
+});
+
+describe('the partition unused for longest gives way', () => {
+  test('when all together hold too much', () => {
+    const partitions = partitionsOf();
+    for (const key of ['a', 'b']) fill(partitions.of(key), 100);
+    partitions.of('a');
+    fill(partitions.of('c'), 100);
+    expect(partitions.stats()).toMatchObject({ partitions: 2, bytes: 200, evictions: 1 });
+    expect(partitions.of('a').cached('docs/a')).toBeDefined();
+    expect(partitions.of('b').cached('docs/a')).toBeUndefined();
+  });
+
+  test('when there are too many', () => {
+    const partitions = partitionsOf({ maxPartitions: 2 });
+    const [first] = ['a', 'b', 'c'].map((key) => partitions.of(key));
+    expect(partitions.stats()).toMatchObject({ partitions: 2, evictions: 1 });
+    expect(partitions.of('a')).not.toBe(first);
+  });
+
+  test('and it counts also what was asked for, listings and unfinished files', async () => {
+    const partitions = partitionsOf({ maxTotalBytes: 150 });
+    fill(partitions.of('a'), 60);
+    await partitions.of('b').readFile('docs/a', { sample: async () => 'x'.repeat(95) });
+    expect(partitions.stats()).toMatchObject({ partitions: 1, bytes: 95 });
+    fill(partitions.of('c'), 10);
+    expect(partitions.stats()).toMatchObject({ partitions: 2, bytes: 105 });
+    partitions.of('c').receiveFile({ path: 'docs/b', content: 'x'.repeat(60), chunk: { index: 0, total: 2 } });
+    expect(partitions.stats()).toMatchObject({ partitions: 1, bytes: 70 });
+    fill(partitions.of('c'), 90);
+    expect(partitions.stats()).toMatchObject({ partitions: 1, bytes: 150 });
+    fill(partitions.of('c'), 10, 'more');
+    expect(partitions.stats()).toMatchObject({ bytes: 100 });
+    expect(partitions.of('c').stats()).toMatchObject({ chunkSets: 0, entries: 2 });
+  });
+
+  test('but one that waits for an answer only after all others', async () => {
+    const partitions = partitionsOf();
+    const answer = deferred<SampleAnswer>();
+    const waiting = partitions.of('a').readFile('docs/a', { sample: () => answer.promise });
+    await new Promise(setImmediate);
+    for (const key of ['b', 'c', 'd']) fill(partitions.of(key), 100);
+    partitions.of('a').cacheFiles([{ path: 'docs/a', content: 'handed over' }]);
+    answer.resolve('Done.');
+    expect(await waiting).toBe('handed over');
+  });
+});
+
+test('no partition is larger than all together may be', () => {
+  const partitions = partitionsOf({ cacheBytes: 1000, maxTotalBytes: 50 });
+  expect(() => fill(partitions.of('a'), 51)).toThrow(/limit is 50/);
+});
+
+test('what happens is reported with the client it happened for', async () => {
+  const events: unknown[] = [];
+  const partitions = partitionsOf({
+    audit: ({ operation, result, violation }, client) => events.push([client, operation, result, violation]),
+  });
+  fill(partitions.of('anna'), 1);
+  await partitions
+    .of('ben')
+    .readFile('../x')
+    .catch(() => {});
+  expect(events).toEqual([
+    ['anna', 'cache_file', 'ok', undefined],
+    ['ben', 'read_file', 'error', 'traversal'],
+  ]);
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import type { PathInfo } from '../listing.ts';
+import { compileListingFilter, filterEntries, leftOut } from './listing-filter.ts';
+
+const file = (path: string): PathInfo => ({ name: path.slice(path.lastIndexOf('/') + 1), path, type: 'file' });
+const folder = (path: string, ...children: PathInfo[]): PathInfo => ({ ...file(path), type: 'directory', children });
+const TREE = [
+  file('docs/a.md'),
+  file('docs/b.ts'),
+  folder('docs/sub', file('docs/sub/c.md'), folder('docs/sub/deep', file('docs/sub/deep/d.ts'))),
+  folder('docs/empty'),
+];
+
+const paths = (entries: readonly PathInfo[]): string[] =>
+  entries.flatMap(({ path, children = [] }) => [path.slice('docs/'.length), ...paths(children)]);
+
+test.each([
+  ['*.md', ['a.md', 'sub', 'sub/c.md']],
+  ['*.ts', ['b.ts', 'sub', 'sub/deep', 'sub/deep/d.ts']],
+  ['*', ['a.md', 'b.ts', 'sub', 'sub/c.md', 'sub/deep', 'sub/deep/d.ts', 'empty']],
+  ['*/*.md', ['sub', 'sub/c.md']],
+  ['./*.md', ['a.md']],
+  ['**/*.md', ['a.md', 'sub', 'sub/c.md']],
+  ['{a,d}.*', ['a.md', 'sub', 'sub/deep', 'sub/deep/d.ts']],
+  ['deep', ['sub', 'sub/deep']],
+  ['empty/', ['empty']],
+  ['*.py', []],
+  ['a..b', []],
+])('%s leaves %j', (pattern, left) => {
+  expect(paths(filterEntries(TREE, compileListingFilter(pattern)))).toEqual(left);
+});
+
+describe('refused', () => {
+  test.each([
+    '..',
+    '../*',
+    '**/../*',
+    'a/..',
+    '{..,a}/x',
+    '{a,..}',
+    '@(..|a)/x',
+    '..\\*',
+    '/etc/*',
+    '\\x',
+    'C:/*',
+    'file:///x',
+    '~/*',
+    '',
+    'a\0b',
+    'a\nb',
+    '[',
+    '{a',
+    '{a,b}'.repeat(20),
+    '**/'.repeat(201),
+    'x'.repeat(2000),
+    7 as never,
+  ])('%j', (pattern) => {
+    expect(() => compileListingFilter(pattern)).toThrow(/^Invalid pattern: /);
+  });
+});
+
+test('what was left out is told, the first few by name', () => {
+  expect(leftOut(TREE, filterEntries(TREE, compileListingFilter('*.md')))).toEqual([
+    'docs/b.ts does not match the pattern and was left out',
+    'docs/sub/deep/d.ts does not match the pattern and was left out',
+  ]);
+  const many = Array.from({ length: 25 }, (_, i) => file(`docs/${i}`));
+  expect(leftOut(many, [])).toHaveLength(21);
+  expect(leftOut(many, []).at(-1)).toBe('5 more were left out');
+  expect(leftOut(TREE, TREE)).toEqual([]);
+});

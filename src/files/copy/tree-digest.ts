@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import type { Dir, Entry, Name } from '../../fence/index.ts';
+import { type Control, pacer } from '../../runtime/operation-context.ts';
+import { located } from '../located.ts';
+import type { Tree } from './copy-tree.ts';
+
+/**
+ * What is in a folder, as two digests: `content` is the same for a true copy, by names, types and sizes; `identity`
+ * stays the same only while nobody changes the folder. What was added during a copy would otherwise be removed uncopied.
+ */
+export async function fingerprint(top: Tree, control: Control): Promise<{ content: string; identity: string }> {
+  const pause = pacer(control);
+  const content = createHash('sha256');
+  const identity = createHash('sha256');
+
+  async function folder(dir: Dir, names: readonly string[]): Promise<void> {
+    const depth = names.length;
+    for (const { name, raw, type } of dir.list().sort(byBytes)) {
+      const wait = pause();
+      if (wait !== undefined) await wait;
+      const stats = dir.lstat(raw);
+      content
+        .update(`${depth} ${type} ${type === 'file' ? stats?.size : ''} `)
+        .update(raw)
+        .update('\0');
+      identity
+        .update(`${depth} ${stats?.ino} ${stats?.size} ${stats?.mtimeMs} ${stats?.ctimeMs} `)
+        .update(raw)
+        .update('\0');
+      if (type === 'directory') await subfolder(dir, raw, [...names, name]);
+    }
+  }
+
+  function subfolder(parent: Dir, raw: Name, names: readonly string[]): Promise<void> {
+    return located(top.root, { raw: path.posix.join(top.path.raw, ...names) }, async () => {
+      using dir = parent.openDir(raw);
+      await folder(dir, names);
+    });
+  }
+
+  await located(top.root, top.path, () => folder(top.dir, []));
+  return { content: content.digest('hex'), identity: identity.digest('hex') };
+}
+
+function byBytes(a: Entry, b: Entry): number {
+  return Buffer.compare(Buffer.from(a.raw), Buffer.from(b.raw));
+}

@@ -1,0 +1,63 @@
+import fs from 'node:fs';
+import { expect, test } from 'vitest';
+import { onEveryBackend, outcome } from '../../../tests/support/sandbox.ts';
+import { parseCallerPath } from '../../fence/index.ts';
+import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { placeFetchedFile, placeFetchedFolder } from './write-fetched.ts';
+
+const SOURCE = parseCallerPath('docs/a.md');
+const TREE = {
+  folders: [['sub'], ['sub', 'empty']],
+  files: [
+    { names: ['a'], bytes: Buffer.from('A') },
+    { names: ['sub', 'b'], bytes: Buffer.from([0, 0xff]) },
+  ],
+};
+
+onEveryBackend((open) => {
+  test('a file lands at the destination, in it if it is a folder, and in place of what was there', async () => {
+    using box = open();
+    box.folder('d');
+    box.file('old', 'old');
+    const place = (to: string) =>
+      placeFetchedFile(SOURCE, Buffer.from('new'), { root: box.root, path: parseCallerPath(to) }, { durable: true });
+    expect(await place('old')).toBe('old');
+    expect(await place('d')).toBe('d/a.md');
+    expect(await place('x/y/z')).toBe('x/y/z');
+    for (const file of ['old', 'd/a.md', 'x/y/z']) expect(box.text(file)).toBe('new');
+  });
+
+  test('a folder lands with all in it, and merges with one that is there', async () => {
+    using box = open();
+    box.file('there/docs/kept', 'kept');
+    box.file('there/docs/a', 'old');
+    const source = parseCallerPath('docs');
+    const place = (to: string) =>
+      placeFetchedFolder(source, TREE, { root: box.root, path: parseCallerPath(to) }, UNCONTROLLED);
+    expect(await place('new')).toBe('new');
+    expect(await place('there')).toBe('there/docs');
+    for (const folder of ['new', 'there/docs']) {
+      expect(box.text(`${folder}/a`)).toBe('A');
+      expect(fs.readFileSync(box.host(folder, 'sub/b'))).toEqual(Buffer.from([0, 0xff]));
+      expect(fs.readdirSync(box.host(folder, 'sub/empty'))).toEqual([]);
+    }
+    expect(box.text('there/docs/kept')).toBe('kept');
+  });
+
+  test('nothing leaves the root, whatever the names say', async () => {
+    using box = open();
+    fs.symlinkSync(box.outside, box.host('out'));
+    box.file('f');
+    const to = (raw: string) => ({ root: box.root, path: parseCallerPath(raw) });
+    const folder = (names: string[], raw = 'new') => {
+      const tree = { folders: [], files: [{ names, bytes: Buffer.from('x') }] };
+      return outcome(placeFetchedFolder(parseCallerPath('docs'), tree, to(raw), UNCONTROLLED));
+    };
+    expect(await folder(['..', '..', 'x'])).toBe('outside_root');
+    expect(await folder(['x'], 'out')).toBe('outside_root');
+    expect(await folder(['x'], 'f')).toBe('not_directory');
+    const file = placeFetchedFile(SOURCE, Buffer.from('x'), to('out/x'), { durable: false });
+    expect(await outcome(file)).toBe('outside_root');
+    expect(fs.readdirSync(box.outside)).toEqual(['secret']);
+  });
+});

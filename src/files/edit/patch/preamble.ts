@@ -1,0 +1,111 @@
+import { RingfenceError } from '../../../errors.ts';
+
+/** The three ways in which one file may be named above its hunks. */
+type FileName = 'diff' | 'index' | 'header';
+
+/** What a patch may be beside an edit of one file, and what to do then. Those further up weigh more. */
+const REFUSED = {
+  files: 'the patch names more than one file, and one is patched at a time: send the hunks of each file by themselves',
+  rename: 'the patch renames the file, and only content is patched: rename it on its own first',
+  copy: 'the patch copies the file, and only content is patched: copy it on its own first',
+  deletion: 'the patch deletes the file, and only content is patched: delete it on its own',
+} as const;
+
+/** What a patch may be instead of an edit. */
+const REFUSED_WITHOUT_HUNKS = {
+  binary: 'the patch is binary, and only text can be patched: write the file whole instead',
+  mode: 'the patch changes only the file mode, and only content is patched',
+} as const;
+
+type Oddity = keyof typeof REFUSED | keyof typeof REFUSED_WITHOUT_HUNKS;
+
+interface Where {
+  /** The number of the hunk that would come next. */
+  readonly hunk: number;
+  /** The line of the patch, from 1. */
+  readonly line: number;
+}
+
+/** What the lines outside the hunks say about the patch. */
+export class Surroundings {
+  readonly #found = new Map<Oddity, Where>();
+  #files = 0;
+  #namedBy = new Set<FileName>();
+  #git = false;
+  #before: 'file' | 'nothing' | undefined;
+  #headerEnd = 0;
+
+  /** What there was before the patch; undefined if it does not say. */
+  get before(): 'file' | 'nothing' | undefined {
+    return this.#before;
+  }
+
+  noteHunk(): void {
+    if (this.#files === 0) this.#files = 1;
+    // Whatever names a file after a hunk names another file.
+    this.#namedBy = new Set<FileName>(['diff', 'index', 'header']);
+  }
+
+  /** `hunk` is the number of the one that would come next. */
+  note(lines: readonly string[], at: number, hunk: number): void {
+    const line = lines[at] ?? '';
+    const where = { hunk, line: at + 1 };
+    const name = namesFile(lines, at);
+    if (name !== undefined) this.#noteName(name, where);
+    if (line.startsWith('diff --git ')) this.#git = true;
+    else if (/^--- \/dev\/null(?:\s|$)/.test(line)) this.#before = 'nothing';
+    else if (name === 'header') this.#before ??= 'file';
+    else if (/^\+\+\+ \/dev\/null(?:\s|$)/.test(line)) this.#note('deletion', where);
+    else if (/^(?:GIT binary patch|Binary files .* differ)\s*$/.test(line)) this.#note('binary', where);
+    else if (this.#git) this.#noteGit(line, where);
+    if (name === 'header') this.#headerEnd = at + 2;
+  }
+
+  /** Raises `patch_failed` with where and why, if this is not an edit of one file. */
+  check(hunks: number): void {
+    this.#refuse(REFUSED, hunks);
+    if (hunks > 0) return;
+    this.#refuse(REFUSED_WITHOUT_HUNKS, hunks);
+    const problem = `no hunks found: hunk 1 is missing at line ${this.#headerEnd + 1} of the patch, where "@@ -line,count +line,count @@" is expected`;
+    throw new RingfenceError('patch_failed', { problem, hunk: 1 });
+  }
+
+  #refuse(problems: Partial<Record<Oddity, string>>, hunks: number): void {
+    for (const [oddity, problem] of Object.entries(problems) as [Oddity, string][]) {
+      const where = this.#found.get(oddity);
+      if (where === undefined) continue;
+      const { hunk, line } = where;
+      const place = `line ${line} of the patch`;
+      if (hunk > hunks) throw new RingfenceError('patch_failed', { problem: `${problem} (${place})` });
+      throw new RingfenceError('patch_failed', { problem: `${problem} (hunk ${hunk}, ${place})`, hunk });
+    }
+  }
+
+  #note(oddity: Oddity, where: Where): void {
+    if (!this.#found.has(oddity)) this.#found.set(oddity, where);
+  }
+
+  #noteName(name: FileName, where: Where): void {
+    if (this.#files === 0 || this.#namedBy.has(name)) {
+      this.#files++;
+      this.#namedBy.clear();
+      if (this.#files > 1) this.#note('files', where);
+    }
+    this.#namedBy.add(name);
+  }
+
+  #noteGit(line: string, where: Where): void {
+    if (/^new file mode \d/.test(line)) this.#before = 'nothing';
+    else if (/^deleted file mode \d/.test(line)) this.#note('deletion', where);
+    else if (/^(?:old|new) mode \d/.test(line)) this.#note('mode', where);
+    else if (/^rename (?:from|to) /.test(line)) this.#note('rename', where);
+    else if (/^copy (?:from|to) /.test(line)) this.#note('copy', where);
+  }
+}
+
+export function namesFile(lines: readonly string[], at: number): FileName | undefined {
+  const line = lines[at] ?? '';
+  if (line.startsWith('diff -')) return 'diff';
+  if (line.startsWith('Index: ')) return 'index';
+  return line.startsWith('--- ') && lines[at + 1]?.startsWith('+++ ') ? 'header' : undefined;
+}

@@ -1,0 +1,142 @@
+import fs from 'node:fs';
+import { expect, test } from 'vitest';
+import { onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
+import { parseCallerPath } from '../../fence/index.ts';
+import { insertText, replaceText } from './edit-file.ts';
+import { patchFile } from './patch-file.ts';
+
+const FAST = { durable: false };
+/** Longer than any rewrite takes. */
+const NEVER_MS = 60_000;
+const LINES = 100_000;
+/** A file that is changed on another thread. */
+const large = (first = 'line 0') =>
+  `${first}\n${Array.from({ length: LINES }, (_, index) => `line ${index + 1} of a large file\n`).join('')}`;
+
+const change = (from: string, to: string) => `--- a/f\n+++ b/f\n@@ -1 +1 @@\n-${from}\n+${to}\n`;
+const patch = ({ root }: Sandbox, raw: string, text: string, signal?: AbortSignal) =>
+  patchFile(root, parseCallerPath(raw), text, signal === undefined ? FAST : { ...FAST, signal });
+
+onEveryBackend((open) => {
+  test('a large file is patched and edited as a small one is', async () => {
+    using box = open();
+    box.file('f', large(), 0o640);
+    expect(await patch(box, 'f', change('line 0', 'patched'))).toEqual({ hunksApplied: 1 });
+    expect(box.text('f') === large('patched')).toBe(true);
+    const path = parseCallerPath('f');
+    const replaced = await replaceText(box.root, path, { oldText: 'patched', newText: 'replaced' }, FAST);
+    expect(replaced.line).toBe(1);
+    expect(box.text('f') === large('replaced')).toBe(true);
+    const inserted = await insertText(box.root, path, { after: LINES + 1, text: 'end', as: 'lines' }, FAST);
+    expect(inserted.line).toBe(LINES + 2);
+    expect(inserted.content.equals(fs.readFileSync(box.host('f')))).toBe(true);
+    expect(box.text('f') === `${large('replaced')}end\n`).toBe(true);
+    expect([box.mode('f'), box.tree()]).toEqual(['640', ['f']]);
+  });
+});
+
+test('a large file of which little is left', async () => {
+  using box = new Sandbox('procfd');
+  box.file('f', `one\n${'x'.repeat(2_000_000)}\n`);
+  await patch(box, 'f', `@@ -1,2 +1 @@\n one\n-${'x'.repeat(2_000_000)}\n`);
+  expect(box.text('f')).toBe('one\n');
+});
+
+test('a large patch makes a file that is missing', async () => {
+  using box = new Sandbox('procfd');
+  const lines = Array.from({ length: LINES }, (_, index) => `line ${index}\n`);
+  const text = `--- /dev/null\n+++ b/f\n@@ -0,0 +1,${LINES} @@\n${lines.map((line) => `+${line}`).join('')}`;
+  expect(await patch(box, 'd/f', text)).toEqual({ hunksApplied: 1 });
+  expect(box.text('d/f') === lines.join('')).toBe(true);
+});
+
+test('what fails on another thread fails as it does here', async () => {
+  using box = new Sandbox('procfd');
+  box.file('f', large());
+  const { ino, mtimeMs } = fs.statSync(box.host('f'));
+  await expect(patch(box, 'f', change('line X', 'x'))).rejects.toMatchObject({
+    code: 'patch_failed',
+    details: { problem: 'hunk 1 does not match at line 1: expected "line X", found "line 0"', hunk: 1, line: 1 },
+    path: 'f',
+    root: box.root.name,
+  });
+  const replacement = { oldText: 'line 7', newText: '' };
+  await expect(replaceText(box.root, parseCallerPath('f'), replacement, FAST)).rejects.toMatchObject({
+    code: 'text_not_unique',
+    details: { count: 11_111, lines: expect.arrayContaining([8, 71]) },
+  });
+  expect(fs.statSync(box.host('f'))).toMatchObject({ ino, mtimeMs });
+  expect(box.tree()).toEqual(['f']);
+});
+
+test('a search for a hunk that is not quick goes on elsewhere', async () => {
+  using box = new Sandbox('procfd');
+  box.file('f', 'a\nb\n'.repeat(4_000));
+  const text = `@@ -1 +1 @@\n${' a\n b\n'.repeat(100)} a\n-a\n`;
+  const problem = 'hunk 1 does not match at line 202: expected "a", found "b"';
+  await expect(patch(box, 'f', text)).rejects.toMatchObject({ code: 'patch_failed', details: { problem } });
+});
+
+test.runIf(process.platform === 'linux')(
+  'large rewrites of several files at once all land, with one thread more at a time',
+  async () => {
+    using box = new Sandbox('procfd');
+    const names = ['a', 'b', 'c', 'd'];
+    for (const name of names) box.file(name, large('new'));
+    await patch(box, 'a', change('new', 'line 0'));
+    const before = countThreads();
+    let most = before;
+    const watch = setInterval(() => {
+      most = Math.max(most, countThreads());
+    }, 2);
+    await Promise.all(names.map((name) => patch(box, name, change(name === 'a' ? 'line 0' : 'new', `file ${name}`))));
+    clearInterval(watch);
+    expect(most - before).toBeLessThanOrEqual(1);
+    for (const name of names) expect(box.text(name) === large(`file ${name}`)).toBe(true);
+    expect(box.tree()).toEqual(names);
+  },
+);
+
+test('what somebody else does to a large file meanwhile is not lost', async () => {
+  using box = new Sandbox('procfd');
+  box.file('f', large());
+  const patching = patch(box, 'f', change('line 0', 'patched'));
+  // It has been opened by now, and is far from being replaced.
+  await new Promise((resolve) => setImmediate(resolve));
+  fs.appendFileSync(box.host('f'), 'appended\n');
+  expect(box.text('f').startsWith('line 0')).toBe(true);
+  await patching;
+  expect(box.text('f') === `${large('patched')}appended\n`).toBe(true);
+});
+
+test('a rewrite that is cancelled at any moment leaves the file whole, and neither a thread nor another file', async () => {
+  using box = new Sandbox('procfd');
+  box.file('f', large('0'));
+  await patch(box, 'f', change('0', '1'));
+  const threads = countThreads();
+  let now = 1;
+  const seen = new Set<string>();
+  for (const delay of [0, 2, 10, 30, 60, 100, 200, NEVER_MS]) {
+    const stop = new AbortController();
+    const timer = setTimeout(() => stop.abort(), delay);
+    const ended = await outcome(patch(box, 'f', change(String(now), String(now + 1)), stop.signal));
+    clearTimeout(timer);
+    seen.add(ended);
+    if (ended === 'ok') now += 1;
+    expect(box.text('f') === large(String(now)), `after ${delay} ms: ${ended}`).toBe(true);
+    expect(box.tree()).toEqual(['f']);
+    expect(countThreads()).toBeLessThanOrEqual(threads);
+  }
+  expect([...seen].sort()).toEqual(['cancelled', 'ok']);
+});
+
+test('a rewrite of a large file that is cancelled before it starts does not start', async () => {
+  using box = new Sandbox('procfd');
+  box.file('f', large());
+  expect(await outcome(patch(box, 'f', change('line 0', 'x'), AbortSignal.abort()))).toBe('cancelled');
+  expect(box.text('f') === large()).toBe(true);
+});
+
+function countThreads(): number {
+  return process.platform === 'linux' ? fs.readdirSync('/proc/self/task').length : 0;
+}

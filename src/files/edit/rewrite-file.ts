@@ -1,0 +1,123 @@
+import { isCode, RingfenceError } from '../../errors.ts';
+import type { CallerPath, Location, OpenFile, Root } from '../../fence/index.ts';
+import { throwIfAborted, UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { located } from '../located.ts';
+import { readAt } from '../read/read-at.ts';
+import { replaceFile } from '../write/replace-file.ts';
+import { type Change, type Changed, isSmall, makeChange, type ResultOf } from './change.ts';
+import { changeInThread } from './change-in-thread.ts';
+import { NotQuick } from './patch/time-limit.ts';
+
+/** Rewriting happens in memory, so it has a bound; far beyond any file that people edit. */
+const MAX_BYTES = 64 * 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
+const ATTEMPTS = 20;
+/** Between attempts, at most: two processes that edit in step would meet again and again. */
+const PAUSE_MS = 20;
+
+export interface RewriteOptions {
+  /** Wait until the disk has it. */
+  readonly durable: boolean;
+  /** Stops the rewriting of a large file, which then stays as it is. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Reads a file, changes it and puts it back whole, through links that stay inside. Rewrites of one file take turns; if
+ * somebody else changes it meanwhile, the change is made again to what is there now, so no edit is lost;
+ * `changed_meanwhile` if that never ends. Large files are read, changed and written on other threads, one of a root at a
+ * time. Folders above a new file are made only once the change has worked out.
+ */
+export async function rewriteFile<C extends Change>(
+  root: Root,
+  path: CallerPath,
+  change: C,
+  options: RewriteOptions,
+): Promise<Changed<ResultOf<C>>> {
+  const rewrite = async (): Promise<Changed<ResultOf<C>>> => {
+    for (let left = ATTEMPTS; ; left -= 1) {
+      // Held open until the new file is in place: a closed one's inode number may come back as another file's.
+      using current = openCurrent(root, path);
+      try {
+        return await attempt({ root, path, change, options, current });
+      } catch (error) {
+        if (left === 1 || !isCode(error, 'changed_meanwhile', 'already_exists')) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS));
+    }
+  };
+  return located(root, path, () => root.inTurn(path, rewrite));
+}
+
+interface Attempt<C extends Change> {
+  readonly root: Root;
+  readonly path: CallerPath;
+  readonly change: C;
+  readonly options: RewriteOptions;
+  readonly current: OpenFile | undefined;
+}
+
+async function attempt<C extends Change>({ root, path, change, options, current }: Attempt<C>) {
+  const put = async (changed: Changed<ResultOf<C>>, fill: Parameters<typeof replaceFile>[1]) => {
+    using place = root.locate(path, { follow: true, makeParents: true });
+    await replaceFile(place, fill, { durable: options.durable, over: current?.stats ?? 'nothing' });
+    return changed;
+  };
+  const quick = changeAtOnce(current, change);
+  if (quick !== undefined) return put(quick, quick.content);
+  return root.alone(async () => {
+    const { signal = UNCONTROLLED.signal } = options;
+    const original = current && (await readInChunks(current, signal));
+    const changed = await changeInThread(original, change, signal);
+    await put(changed, (file) => writeInChunks(file, changed.content, signal));
+    await current?.disposeLater();
+    return changed;
+  });
+}
+
+/** Undefined for what would take longer than some milliseconds, which is more than to start a thread costs the others. */
+function changeAtOnce<C extends Change>(current: OpenFile | undefined, change: C): Changed<ResultOf<C>> | undefined {
+  const size = current?.size ?? 0;
+  if (size > MAX_BYTES) throw new RingfenceError('too_large', { size, limit: MAX_BYTES });
+  if (!isSmall(size, change)) return undefined;
+  try {
+    return makeChange(current && readAt(current, 0, size), change, { quick: true });
+  } catch (error) {
+    if (error instanceof NotQuick) return undefined;
+    throw error;
+  }
+}
+
+function openCurrent(root: Root, path: CallerPath): OpenFile | undefined {
+  using place = find(root, path);
+  return place?.stats && place.dir.openFile(place.name);
+}
+
+function find(root: Root, path: CallerPath): Location | undefined {
+  try {
+    return root.locate(path, { follow: true });
+  } catch (error) {
+    if (isCode(error, 'not_found')) return undefined;
+    throw error;
+  }
+}
+
+async function readInChunks(file: OpenFile, signal: AbortSignal): Promise<Buffer> {
+  const bytes = Buffer.alloc(file.size);
+  let done = 0;
+  while (done < bytes.length) {
+    throwIfAborted(signal);
+    const read = await file.readLater(bytes.subarray(done, done + CHUNK_BYTES), done);
+    if (read === 0) break;
+    done += read;
+  }
+  return bytes.subarray(0, done);
+}
+
+async function writeInChunks(file: OpenFile, bytes: Buffer, signal: AbortSignal): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    throwIfAborted(signal);
+    done += await file.writeSomeLater(bytes.subarray(done, done + CHUNK_BYTES));
+  }
+  throwIfAborted(signal);
+}

@@ -1,0 +1,88 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { chooseBackend, parseCallerPath, Root } from '../fence/index.ts';
+import { UNCONTROLLED } from '../runtime/operation-context.ts';
+import { move } from './copy/move.ts';
+import { holdLarge } from './free-later.ts';
+import { removeEntry } from './remove/remove-entry.ts';
+import { removeFile } from './remove/remove-file.ts';
+import { removeFolder } from './remove/remove-folder.ts';
+import { writeFile } from './write/write-file.ts';
+
+const top = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'hold-large-')));
+const LARGE = 16 * 1024 * 1024;
+const at = parseCallerPath;
+
+afterAll(() => fs.rmSync(top, { recursive: true, force: true }));
+
+beforeEach(() => {
+  fs.rmSync(path.join(top, 'd'), { recursive: true, force: true });
+  fs.mkdirSync(path.join(top, 'd'));
+  for (const name of ['large', 'other', 'd/large']) {
+    fs.writeFileSync(path.join(top, name), '');
+    fs.truncateSync(path.join(top, name), LARGE);
+  }
+  fs.writeFileSync(path.join(top, 'small'), 'x');
+});
+
+/** Files without a name that this process still holds. */
+function held(): string[] {
+  const found: string[] = [];
+  for (const fd of fs.readdirSync('/proc/self/fd')) {
+    try {
+      const target = fs.readlinkSync(`/proc/self/fd/${fd}`);
+      if (target.startsWith(top) && target.endsWith(' (deleted)'))
+        found.push(path.relative(top, target).split(' ')[0] ?? '');
+    } catch {
+      // The descriptor that lists the others is closed by now.
+    }
+  }
+  return found;
+}
+
+describe.runIf(process.platform === 'linux').each(['openat2', 'procfd'] as const)('%s', (backend) => {
+  test('a large file without a name is there until it is let go, and soon after no more', async () => {
+    using root = Root.open('w', top, chooseBackend(backend));
+    {
+      using place = root.locate(at('large'), { follow: false });
+      using _held = holdLarge(place);
+      place.dir.unlink(place.name);
+      expect(held()).toEqual(['large']);
+    }
+    await vi.waitFor(() => expect(held()).toEqual([]));
+  });
+
+  test('nothing is held for a small one, nor for one that is not there', () => {
+    using root = Root.open('w', top, chooseBackend(backend));
+    for (const name of ['small', 'missing']) {
+      using place = root.locate(at(name), { follow: false });
+      expect(holdLarge(place)).toBeUndefined();
+    }
+    using gone = root.locate(at('large'), { follow: false });
+    gone.dir.unlink(gone.name);
+    expect(holdLarge(gone)).toBeUndefined();
+  });
+
+  test.each([
+    ['removing a file', (root: Root) => removeFile(root, at('large'))],
+    ['removing an entry', (root: Root) => removeEntry(root, at('large'), {}, UNCONTROLLED)],
+    ['removing a folder', (root: Root) => removeFolder(root, at('d'), {}, UNCONTROLLED)],
+    [
+      'overwriting',
+      (root: Root) => writeFile(root, at('large'), Buffer.from('x'), { mode: 'overwrite', durable: false }),
+    ],
+    [
+      'moving over',
+      (root: Root) => move({ root, path: at('small') }, { root, path: at('large') }, { durable: false }, UNCONTROLLED),
+    ],
+  ])('%s holds it, and lets go of it on another thread', async (_what, work) => {
+    using root = Root.open('w', top, chooseBackend(backend));
+    const close = vi.spyOn(fs, 'close');
+    await work(root);
+    expect(close).toHaveBeenCalledOnce();
+    close.mockRestore();
+    await vi.waitFor(() => expect(held()).toEqual([]));
+  });
+});

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { onEveryBackend, outcome, type Sandbox } from '../../../tests/support/sandbox.ts';
+import { parseCallerPath } from '../../fence/index.ts';
+import { statPath } from './stat-path.ts';
+
+const stat = ({ root }: Sandbox, raw: string) => statPath(root, parseCallerPath(raw));
+
+onEveryBackend((open) => {
+  test('files, folders and the root have no target', () => {
+    using box = open();
+    box.file('d/f', '12345');
+    expect(stat(box, 'd/f')).toEqual({ stats: expect.objectContaining({ size: 5 }) });
+    expect(stat(box, 'd').stats.isDirectory()).toBe(true);
+    expect(stat(box, '.').stats.isDirectory()).toBe(true);
+    expect(stat(box, 'd')).not.toHaveProperty('target');
+  });
+
+  test('a link is described itself, with what it leads to and where that is', () => {
+    using box = open();
+    box.file('d/f', '12345');
+    box.link('../d/f', 'links/l');
+    box.link('l', 'links/ll');
+    box.link('..', 'links/up');
+    const { stats, target } = stat(box, 'links/ll');
+    expect([stats.isSymbolicLink(), stats.size]).toEqual([true, 1]);
+    expect(target).toMatchObject({ path: 'd/f', stats: { size: 5 } });
+    expect(stat(box, 'links/up').target?.stats.isDirectory()).toBe(true);
+  });
+
+  test('a link that leads nowhere has no target, however it misses', () => {
+    using box = open();
+    box.file('f');
+    box.link('none', 'dangling');
+    box.link('no/ne/at/all', 'deep');
+    box.link('f/x', 'through-file');
+    for (const name of ['dangling', 'deep', 'through-file'])
+      expect([name, stat(box, name).target]).toEqual([name, null]);
+  });
+
+  test('an outward link is refused, a circle too', async () => {
+    using box = open();
+    box.link('../outside/secret', 'out');
+    box.link('/none', 'nowhere');
+    box.link('out', 'chain');
+    box.link('b', 'a');
+    box.link('a', 'b');
+    for (const raw of ['out', 'nowhere', 'chain']) expect(await outcome(() => stat(box, raw))).toBe('outside_root');
+    expect(await outcome(() => stat(box, 'a'))).toBe('link_loop');
+  });
+
+  test('what is not there is named', async () => {
+    using box = open();
+    expect(await outcome(() => stat(box, 'none'))).toBe('not_found');
+    expect(() => stat(box, 'no/ne')).toThrow(expect.objectContaining({ path: 'no/ne', root: 'workspace' }));
+  });
+});

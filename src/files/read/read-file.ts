@@ -1,0 +1,96 @@
+import { RingfenceError } from '../../errors.ts';
+import type { CallerPath, Root } from '../../fence/index.ts';
+import type { Control } from '../../runtime/operation-context.ts';
+import { BINARY_SNIFF_BYTES, looksBinary } from '../content.ts';
+import { located } from '../located.ts';
+import type { LineIndex } from './line-index.ts';
+import { type Bytes, type Cap, readAt, readCapped, startsBinary } from './read-at.ts';
+import { linesIn, readLines } from './read-lines.ts';
+
+/** Which part of a file. Lines count from 1 and end at LF. */
+export type Range =
+  | { readonly by: 'whole' }
+  | { readonly by: 'bytes'; readonly offset: number; readonly limit?: number | undefined }
+  | { readonly by: 'lines'; readonly offset: number; readonly limit?: number | undefined };
+
+type ByteRange = Pick<Extract<Range, { by: 'bytes' }>, 'offset' | 'limit'>;
+
+export interface FilePart {
+  readonly bytes: Buffer;
+  /** Of the whole file. */
+  readonly size: number;
+  /** There is more in the file after this part. */
+  readonly truncated: boolean;
+  /** The part was asked for in full, but `maxBytes` cut it. */
+  readonly capped?: true;
+  readonly binary: boolean;
+  readonly mtimeMs: number;
+  /** Of the whole file; only where lines were asked for. */
+  readonly linesTotal?: number;
+}
+
+/** `maxBytes` is the most that is returned. A whole file beyond it is `too_large`; a part is cut there. */
+export interface ReadOptions extends Cap {
+  readonly range: Range;
+  /** Remembers where lines begin in large files, for the next part of the same one. */
+  readonly lineIndex?: LineIndex | undefined;
+}
+
+/** Reads a file or a part of it. What lies outside the part is scanned at most, never kept. */
+export async function readFile(
+  root: Root,
+  path: CallerPath,
+  { range, lineIndex, ...cap }: ReadOptions,
+  control: Control,
+): Promise<FilePart> {
+  return located(root, path, async () => {
+    using file = root.openFile(path);
+    const { mtimeMs } = file.stats;
+    if (range.by !== 'lines') return { mtimeMs, ...readRange(file, range, cap) };
+    return { mtimeMs, ...(await readLines({ root, file, control }, { range, lineIndex, ...cap })) };
+  });
+}
+
+/** The same part of bytes that are in memory already. */
+export function sliceBytes(bytes: Buffer, { range, ...cap }: ReadOptions): Omit<FilePart, 'mtimeMs'> {
+  if (range.by === 'lines') return linesIn(bytes, { range, ...cap });
+  const size = bytes.length;
+  const read = (into: Buffer, position: number): number => (position < size ? bytes.copy(into, 0, position) : 0);
+  return readRange({ size, read, statNow: () => ({ size }) }, range, cap);
+}
+
+/** What may have grown since its size was known. */
+interface Growing extends Bytes {
+  statNow(): { readonly size: number };
+}
+
+function readRange(file: Growing, range: Exclude<Range, { by: 'lines' }>, cap: Cap) {
+  return range.by === 'whole' ? readWhole(file, cap.maxBytes) : readBytes(file, range, cap);
+}
+
+function readBytes(file: Bytes, { offset, limit = Number.POSITIVE_INFINITY }: ByteRange, cap: Cap) {
+  // Files that the system gives no size for (as in /proc) show only when read how much there is.
+  const known = file.size;
+  const bytes = readCapped(file, offset, known > 0 ? Math.min(limit, Math.max(0, known - offset)) : limit, cap);
+  const end = offset + bytes.length;
+  const size = bytes.length > 0 ? Math.max(known, end) : known;
+  const more = known > 0 || bytes.length === 0 ? end < size : readAt(file, end, 1).length > 0;
+  return { bytes, size, truncated: more, binary: startsBinary(file) };
+}
+
+function readWhole(file: Growing, maxBytes: number) {
+  // One byte past the limit shows a file that grew, or that the system gives no size for.
+  const { size } = file;
+  if (size > maxBytes) throw new RingfenceError('too_large', { size, limit: maxBytes });
+  const bytes = readAt(file, 0, Math.min(maxBytes, size || BINARY_SNIFF_BYTES) + 1);
+  if (bytes.length > size) return rereadGrown(file, maxBytes);
+  return { bytes, size: bytes.length, truncated: false, binary: looksBinary(bytes) };
+}
+
+function rereadGrown(file: Growing, maxBytes: number) {
+  const bytes = readAt(file, 0, maxBytes + 1);
+  if (bytes.length > maxBytes) {
+    throw new RingfenceError('too_large', { size: Math.max(bytes.length, file.statNow().size), limit: maxBytes });
+  }
+  return { bytes, size: bytes.length, truncated: false, binary: looksBinary(bytes) };
+}

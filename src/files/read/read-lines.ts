@@ -1,0 +1,80 @@
+import type { OpenFile } from '../../fence/index.ts';
+import { looksBinary } from '../content.ts';
+import { countLineEnds, endsWithLine, nthLineEnd } from './line-ends.ts';
+import type { LineIndex } from './line-index.ts';
+import { LineMarks, type LineWork } from './line-marks.ts';
+import { type Cap, cutPart, readAt, readCapped, startsBinary } from './read-at.ts';
+
+/** Lines of a file up to this size are found in memory, after one read. */
+const SMALL_BYTES = 128 * 1024;
+
+/** Some lines, counted from 1; all that follow without a limit. */
+interface LineRange {
+  readonly offset: number;
+  readonly limit?: number | undefined;
+}
+
+interface Options extends Cap {
+  readonly range: LineRange;
+  readonly lineIndex: LineIndex | undefined;
+}
+
+type Work = LineWork & { readonly file: OpenFile };
+
+/** The bytes of some lines, as far as the cap goes, and how many lines and bytes there are in all. */
+export async function readLines(work: Work, options: Options) {
+  const { file } = work;
+  if (file.size > 0 && file.size <= SMALL_BYTES) {
+    const all = readAt(file, 0, file.size + 1);
+    // One that grew is read again in the other way, which goes on to its end.
+    if (all.length <= file.size) return linesIn(all, options);
+  }
+  return readByMarks(work, options);
+}
+
+/** The same of a whole file that is in memory. */
+export function linesIn(all: Buffer, { range: { offset, limit }, ...cap }: Omit<Options, 'lineIndex'>) {
+  const before = nthLineEnd(all, offset - 1);
+  const start = offset > 1 && before === -1 ? all.length : before + 1;
+  const rest = all.subarray(start);
+  const last = limit === undefined ? -1 : nthLineEnd(rest, limit);
+  const wanted = last === -1 ? rest : rest.subarray(0, last + 1);
+  const capped = wanted.length > cap.maxBytes;
+  return part({
+    bytes: capped ? cutPart(wanted.subarray(0, cap.maxBytes), cap) : wanted,
+    start,
+    capped,
+    size: all.length,
+    linesTotal: countLineEnds(all) + (endsWithLine(all) ? 0 : 1),
+    binary: looksBinary(all),
+  });
+}
+
+async function readByMarks(work: Work, { range: { offset, limit }, lineIndex, ...cap }: Options) {
+  const marks = lineIndex === undefined ? await LineMarks.of(work) : await lineIndex.marks(work);
+  const start = await marks.startOf(offset, work);
+  const end = limit === undefined ? marks.size : await marks.startOf(offset + limit, work);
+  const wanted = Math.max(0, end - start);
+  return part({
+    bytes: readCapped(work.file, start, wanted, cap),
+    start,
+    capped: wanted > cap.maxBytes,
+    size: marks.size,
+    linesTotal: marks.linesTotal,
+    binary: startsBinary(work.file),
+  });
+}
+
+interface Found {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly capped: boolean;
+  readonly size: number;
+  readonly linesTotal: number;
+  readonly binary: boolean;
+}
+
+function part({ bytes, start, capped, size, linesTotal, binary }: Found) {
+  const truncated = start + bytes.length < size;
+  return { bytes, size, truncated, ...(capped && { capped: true as const }), binary, linesTotal };
+}

@@ -1,0 +1,65 @@
+import { isCode } from '../../errors.ts';
+import { type Dir, type Entry, isTemporary, type Name, parseCallerPath, type Root } from '../../fence/index.ts';
+import { leisure } from '../../runtime/background-pacer.ts';
+import { discard } from '../remove/remove-folder.ts';
+
+/** Removes temporary files and folders that killed processes left anywhere in a root, at leisure. Returns how many. */
+export async function sweepLeftovers(root: Root, signal: AbortSignal): Promise<number> {
+  const pause = leisure(signal);
+  let swept = 0;
+
+  async function sweep(dir: Dir): Promise<void> {
+    const { temporary, folders } = await sift(dir);
+    for (const entry of temporary) {
+      await pause();
+      if (await tried(() => discard(dir, entry))) swept += 1;
+    }
+    for (const folder of folders) {
+      await pause();
+      await tried(async () => {
+        using child = dir.openDir(folder);
+        await sweep(child);
+      });
+    }
+  }
+
+  /** All of it before anything is removed: some filesystems lose their place then. */
+  async function sift(dir: Dir): Promise<Sifted> {
+    const sifted: Sifted = { temporary: [], folders: [] };
+    for (const part of dir.listInParts(true)) {
+      addTo(sifted, part);
+      await pause();
+    }
+    return sifted;
+  }
+
+  using top = root.openDir(parseCallerPath('.'));
+  await sweep(top);
+  return swept;
+}
+
+/** Where leftovers may be. */
+interface Sifted {
+  readonly temporary: Entry[];
+  readonly folders: Name[];
+}
+
+function addTo({ temporary, folders }: Sifted, entries: readonly Entry[]): void {
+  for (const entry of entries) {
+    if (isTemporary(entry.name)) temporary.push(entry);
+    else if (entry.type === 'directory') folders.push(entry.raw);
+  }
+}
+
+/** What this process may not enter or remove, it did not leave there; what it has no descriptors for now is for the next start. */
+const PASSED_OVER = ['permission_denied', 'not_found', 'not_directory', 'read_only', 'link_loop', 'exhausted'] as const;
+
+/** Undefined for what is passed over. */
+async function tried<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isCode(error, ...PASSED_OVER)) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,23 @@
+import fs from 'node:fs';
+import { expect, test } from 'vitest';
+import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
+import { Sandbox } from '../../../tests/support/sandbox.ts';
+
+test.skipIf(cannotDropPrivileges)(
+  `a file that becomes ours by being replaced does not stay setuid (${cannotDropPrivileges ?? 'as nobody'})`,
+  async () => {
+    using box = new Sandbox('openat2');
+    fs.chownSync(box.inside, 65534, 65534);
+    box.file('theirs', 'x', 0o4777);
+    box.file('own', 'x');
+    fs.chownSync(box.host('own'), 65534, 65534);
+    fs.chmodSync(box.host('own'), 0o4755);
+    // Empty, because the system itself takes the bit away when somebody writes.
+    const script = `
+      const empty = (name) => writeFile(root, path(name), Buffer.alloc(0), { mode: 'overwrite', durable: false });
+      answer([await outcome(empty('theirs')), await outcome(empty('own'))]);`;
+    expect(await runChild(script, { folder: box.inside, unprivileged: true })).toEqual(['ok', 'ok']);
+    expect(fs.statSync(box.host('theirs')).uid).toBe(65534);
+    expect([box.mode('theirs'), box.mode('own')]).toEqual(['777', '4755']);
+  },
+);

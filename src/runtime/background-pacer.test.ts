@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { outcome } from '../../tests/support/sandbox.ts';
+import { leisure } from './background-pacer.ts';
+
+const busy = (ms: number): void => {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+};
+
+test('rests most of the time', async () => {
+  const pause = leisure(new AbortController().signal);
+  const started = performance.now();
+  let worked = 0;
+  while (worked < 20) {
+    await pause();
+    busy(1);
+    worked += 1;
+  }
+  // However busy the machine is, there is a rest after each few milliseconds of work.
+  expect(performance.now() - started).toBeGreaterThan(5 * worked);
+});
+
+test('goes on without waiting while there is time', () => {
+  const pause = leisure(new AbortController().signal);
+  expect(pause()).toBeUndefined();
+  busy(4);
+  expect(pause()).toBeInstanceOf(Promise);
+});
+
+test('can be stopped, also while it rests', async () => {
+  const stopping = new AbortController();
+  const pause = leisure(stopping.signal);
+  busy(4);
+  const resting = outcome(Promise.resolve(pause()));
+  stopping.abort();
+  expect(await resting).toBe('cancelled');
+  expect(() => pause()).toThrow('cancelled');
+});

@@ -1,0 +1,42 @@
+import { setMaxListeners } from 'node:events';
+import { RingfenceError } from '../errors.ts';
+import { Pace } from './fair-scheduler.ts';
+
+/** How a running operation is watched and stopped. */
+export interface Control {
+  readonly signal: AbortSignal;
+  /** Tells whoever asked how far the work is. Cheap when nobody did. */
+  progress(done: number, total?: number): void;
+  /** Shared with all that is done at the same time; without it the work only gives way by itself. */
+  readonly pace?: Pace | undefined;
+}
+
+/** For library callers and tests that neither watch nor stop. */
+export const UNCONTROLLED: Control = { signal: never(), progress: () => {} };
+
+/** A signal that is never aborted, for any number of listeners. */
+function never(): AbortSignal {
+  const { signal } = new AbortController();
+  setMaxListeners(0, signal);
+  return signal;
+}
+
+/**
+ * Lets the rest of the server run during long synchronous work: call it between steps. It returns at once as long as there is
+ * time, then waits for the next turn of the event loop in which it may go on. Throws what the signal was aborted with
+ * (`cancelled` by default).
+ */
+export function pacer({
+  signal,
+  pace = new Pace(),
+}: Pick<Control, 'signal' | 'pace'>): () => Promise<void> | undefined {
+  return () => {
+    throwIfAborted(signal);
+    return pace.goOn();
+  };
+}
+
+export function throwIfAborted(signal: AbortSignal): void {
+  if (!signal.aborted) return;
+  throw signal.reason instanceof RingfenceError ? signal.reason : new RingfenceError('cancelled', {});
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { compiledBeside } from './compiled-file.ts';
+
+const PAGE = 65_536;
+
+/** The part of WebAssembly that is used here; its types come with the DOM library only. */
+interface Wasm {
+  Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer };
+  Module: new (code: Uint8Array) => object;
+  Instance: new (module: object, imports: object) => { readonly exports: unknown };
+}
+
+/** What a kernel exports: functions, and constants of its memory layout as globals. */
+type Exports<F, C extends string> = F & Readonly<Record<C, { readonly value: number }>>;
+
+export interface Kernel<F, C extends string> {
+  readonly memory: ArrayBuffer;
+  readonly exports: Exports<F, C>;
+}
+
+/**
+ * Loads the kernel that the build compiled from `assembly/` beside a module, with at least so many bytes of memory. Undefined
+ * where it cannot run: on a processor without SIMD, with WebAssembly turned off, or under a limit on the address space, of
+ * which WebAssembly memory reserves a lot.
+ */
+export function loadKernel<F, C extends string>(module: string, bytes: number): Kernel<F, C> | undefined {
+  const { WebAssembly } = globalThis as unknown as { WebAssembly?: Wasm };
+  if (WebAssembly === undefined) return undefined;
+  const code = readFileSync(compiledBeside(module, 'kernel.wasm'));
+  try {
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE) });
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code), { env: { memory } });
+    return { memory: memory.buffer, exports: exports as Exports<F, C> };
+  } catch {
+    return undefined;
+  }
+}

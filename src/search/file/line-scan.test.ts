@@ -1,0 +1,101 @@
+import os from 'node:os';
+import { RE2JS } from 're2js';
+import { afterAll, expect, test } from 'vitest';
+import { linesFound, linesThat } from '../../../tests/support/line-patterns.ts';
+import { Root } from '../../fence/index.ts';
+import { SearchMemory } from '../kernels/search-memory.ts';
+import type { LineMatcher } from '../pattern/line-matcher.ts';
+import { LineNfa } from '../pattern/pike-matcher.ts';
+import { programOf } from '../pattern/program.ts';
+import { windowsOf } from '../prefilter/byte-sequence.ts';
+import { exactWindows } from '../prefilter/exact-sequences.ts';
+import type { Plan } from '../prefilter/prefilter.ts';
+import { planSimd, planSimdExactly } from '../prefilter/simd-prefilter.ts';
+import { FilteredScan } from './line-scan.ts';
+
+const PATTERN = '[a-z]{2}[0-9]{6}X?[a-z]{2}';
+const program = programOf(RE2JS.compile(PATTERN));
+const [window] = windowsOf(program);
+if (window === undefined) throw new Error('no window');
+const root = Root.open('w', os.tmpdir());
+const memory = new SearchMemory();
+const buffer = memory.take(root);
+afterAll(() => root[Symbol.dispose]());
+const PLANS: [string, Plan][] = [
+  ['a class of bytes', planSimd([window.slice(2, 4)], memory)],
+  ['a byte', planSimd([[[0x30]]], memory)],
+  ['several bytes', planSimd([[[0x30]], [[0x31]], [[0x32]], [[0x33]]], memory)],
+];
+
+/** Counts how often and about how many bytes it is asked. */
+class Counted implements LineMatcher {
+  calls = 0;
+  bytes = 0;
+  readonly #matcher = new LineNfa(program, { raised: false });
+
+  next(bytes: Buffer, from: number, to: number): number {
+    const at = this.#matcher.next(bytes, from, to);
+    this.calls += 1;
+    this.bytes += (at === -1 ? to : at) - from;
+    return at;
+  }
+}
+
+function search(plan: Plan, text: Buffer) {
+  const bytes = buffer.subarray(0, text.copy(buffer));
+  const matcher = new Counted();
+  let gaveUp = false;
+  const finder = plan.build()(bytes);
+  const scan = new FilteredScan(bytes, {
+    matcher,
+    finder,
+    gaveUp: () => {
+      gaveUp = true;
+    },
+  });
+  const found = linesFound((from) => scan.next(from), bytes);
+  return { found, looked: matcher.bytes, calls: matcher.calls, gaveUp };
+}
+
+test.each(PLANS)('%s keep the matcher away from lines that cannot match', (_what, plan) => {
+  const line = 'nothing in here at all\n';
+  const bytes = Buffer.from(`${line.repeat(2_000)}ab102030cd\n${line.repeat(2_000)}`);
+  const { found, looked, gaveUp } = search(plan, bytes);
+  expect(found).toEqual([2_000 * line.length]);
+  expect(looked).toBeLessThan(100);
+  expect(gaveUp).toBe(false);
+});
+
+test.each(PLANS)('%s are left where they find too much in vain, and nothing is lost', (_what, plan) => {
+  const line = '2024 120000 930201 100230123 x0012300 ab 000000 12345\n';
+  const bytes = Buffer.from(`${line.repeat(1_000)}ab102030cd\n${line.repeat(1_000)}xy000000Xab`);
+  const { found, looked, calls, gaveUp } = search(plan, bytes);
+  expect(gaveUp).toBe(true);
+  expect(found).toEqual(linesThat((text) => RE2JS.compile(PATTERN).test(text), bytes));
+  expect(found).toHaveLength(2);
+  expect(looked).toBeGreaterThan(bytes.length / 4);
+  expect(looked).toBeLessThanOrEqual(bytes.length);
+  expect(calls).toBeLessThan(500);
+});
+
+/** A scan by windows that tell everything, with a matcher that finds nothing. */
+function exactScan(pattern: string, bytes: Buffer): FilteredScan {
+  const windows = exactWindows(programOf(RE2JS.compile(pattern))) ?? [];
+  const finder = planSimdExactly(windows, memory).build()(bytes);
+  return new FilteredScan(bytes, { matcher: { next: () => -1 }, finder, gaveUp: () => {} });
+}
+
+test('where windows tell everything, lines are not looked at', () => {
+  const bytes = buffer.subarray(0, buffer.write('some text\nwith bar in it\nand foo\n'));
+  const scan = exactScan('foo|bar', bytes);
+  expect(scan.next(0)).toBe(15);
+  expect(scan.next(25)).toBe(29);
+});
+
+test('what is behind the region, or is taken for want of patience, is no match', () => {
+  buffer.write('xxabcd\n');
+  expect(exactScan('zz|abcd', buffer.subarray(0, 4)).next(0)).toBe(-1);
+  expect(exactScan('zz|abcd', buffer.subarray(0, 7)).next(0)).toBe(2);
+  buffer.fill('Q', 0, 200_000);
+  expect(exactScan('QQQQA|QQQQB', buffer.subarray(0, 200_000)).next(0)).toBe(-1);
+});

@@ -1,0 +1,102 @@
+import type { CallerPath, EntryType, Root } from '../fence/index.ts';
+import { located } from '../files/located.ts';
+import { IsoTimes } from '../runtime/iso-times.ts';
+import { type Control, throwIfAborted } from '../runtime/operation-context.ts';
+import { Deadline } from './pool/deadline.ts';
+import { OrderedSearch } from './pool/ordered-search.ts';
+import type { SearchPool } from './pool/search-pool.ts';
+import type { FoundEntry } from './task/entry-task.ts';
+
+/** How many entries may be found before something that takes long. */
+const MAX_WAITING = 100_000;
+
+const ALL_TYPES: readonly EntryType[] = ['file', 'directory', 'symlink', 'other'];
+
+/** What a path has to match, from `path` on: a glob, or a regular expression in RE2 syntax, not anchored. */
+export type PathQuery =
+  | { readonly pattern: string; readonly regex?: undefined }
+  | { readonly regex: string; readonly pattern?: undefined };
+
+export type GlobOptions = PathQuery & GlobScope;
+
+interface GlobScope {
+  /** A folder. A link here is followed if it stays inside; links met on the way are not. */
+  readonly path: CallerPath;
+  readonly maxResults: number;
+  readonly timeoutSeconds: number;
+  /** 1 is the direct children of `path`; 0 is nothing, since `path` itself is never a result. */
+  readonly maxDepth?: number | undefined;
+  readonly type: 'file' | 'directory' | 'symlink' | 'all';
+  readonly skipHidden?: boolean;
+}
+
+export interface GlobMatch {
+  /** Relative to the root. */
+  readonly path: string;
+  readonly type: EntryType;
+  /** Of the link itself for a link. */
+  readonly size: number;
+  /** ISO 8601. */
+  readonly modifiedAt: string;
+}
+
+export interface GlobResult {
+  /** By code point of the whole path. */
+  readonly matches: readonly GlobMatch[];
+  readonly totalMatches: number;
+  /** There was at least one match more. */
+  readonly truncated: boolean;
+  /** Time was up: the matches are those that come first. */
+  readonly timedOut: boolean;
+  /** Folders left out as unreadable. */
+  readonly skipped: number;
+}
+
+/**
+ * Finds entries below a folder by glob or regular expression, hidden ones too. `*` does not cross `/`, `**` does; a
+ * glob that ends in `/` is for folders only.
+ *
+ * Raises `invalid_pattern`, what opening `path` raises, and `cancelled`.
+ */
+export async function glob(root: Root, options: GlobOptions, pool: SearchPool, control: Control): Promise<GlobResult> {
+  throwIfAborted(control.signal);
+  const { pattern, regex, path, maxResults, timeoutSeconds, maxDepth, type, skipHidden = false } = options;
+  return located(root, path, async () => {
+    using search = pool.begin({
+      kind: 'entries',
+      root: root.share(),
+      path,
+      maxDepth,
+      skipHidden,
+      glob: pattern,
+      regex,
+      types: type === 'all' ? ALL_TYPES : [type],
+      maxResults,
+    });
+    using _deadline = new Deadline(search, control.signal, timeoutSeconds);
+    const entries: FoundEntry[] = [];
+    let skipped = 0;
+    const ordered = new OrderedSearch(search, {
+      workers: pool.size,
+      maxWaitingWeight: MAX_WAITING,
+      weigh: (found) => found.entries.length,
+      take: (found) => {
+        for (const entry of found.entries) entries.push(entry);
+        skipped += found.skipped;
+        control.progress(entries.length);
+        return entries.length <= maxResults;
+      },
+    });
+    const outcome = await ordered.run();
+    throwIfAborted(control.signal);
+    const times = new IsoTimes();
+    const matches = entries.slice(0, maxResults).map((entry) => toMatch(entry, times));
+    const [truncated, timedOut] = [outcome === 'full', outcome === 'stopped'];
+    return { matches, totalMatches: matches.length, truncated, timedOut, skipped };
+  });
+}
+
+function toMatch({ path, type, size, mtimeMs }: FoundEntry, times: IsoTimes): GlobMatch {
+  // Rounded as Node rounds the times of `stats`, so that every tool tells the same.
+  return { path, type, size, modifiedAt: times.format(Math.round(mtimeMs)) };
+}

@@ -1,0 +1,142 @@
+import type { Root } from '../../fence/index.ts';
+import { loadKernel } from '../../runtime/wasm-kernel.ts';
+import { READ_BYTES } from '../file/line-block-reader.ts';
+import type { WindowTables } from '../prefilter/probe-tables.ts';
+
+const LF = 0x0a;
+const NUL = 0;
+/** Bytes per vector: the kernels work on multiples of it. */
+const LANES = 16;
+/** Of files, and of the processor's: a buffer begins with one. */
+const PAGE = 4096;
+/** What is before the buffers: the tables of a search. */
+const FRONT = 5 * PAGE;
+/** More are needed only while many searches are under way at once. */
+const BUFFERS = 4;
+/** What is read in vain behind a buffer's end, since 16 bytes are taken at once, is no other buffer's. */
+const BUFFER_SPACE = READ_BYTES + PAGE;
+
+/** See assembly/index.ts. */
+interface Functions {
+  countByte(from: number, to: number, byte: number): number;
+  findByMask: Find;
+  findByNibbles: Find;
+  findByBuckets: Find;
+}
+
+type Addresses = 'BUDGET_AT' | 'PROBES_AT' | 'SEQUENCES_AT';
+
+type Find = (...args: [from: number, to: number, ...places: [...Places, length: number], patience: number]) => number;
+type Places = [first: number, second: number, third: number];
+
+/** From where to look for a window; after so many misses any place will do. */
+export interface WindowSearch {
+  readonly from: number;
+  readonly patience: number;
+}
+
+/**
+ * A worker's memory to read files into, in which 16 bytes are compared at once: lines are counted ten times as fast as
+ * JavaScript does it, and bytes are found several times as fast. Where that is not to be had, it is plain memory.
+ */
+export class SearchMemory {
+  /** How many misses the last search for a window had left. */
+  patienceLeft = 0;
+  readonly #simd: Simd | undefined;
+  readonly #free: Buffer[];
+  #loaded: WindowTables | undefined;
+
+  /** Without `simd` it is plain memory in any case. */
+  constructor({ simd = true } = {}) {
+    this.#simd = simd ? startSimd() : undefined;
+    this.#free = this.#simd?.buffers ?? [];
+  }
+
+  /** A buffer of `READ_BYTES` that nobody else uses until it is given back. */
+  take(root: Root): Buffer {
+    return this.#free.pop() ?? root.allocate(READ_BYTES);
+  }
+
+  giveBack(buffer: Buffer): void {
+    if (this.holds(buffer) || (this.#simd === undefined && this.#free.length < BUFFERS)) this.#free.push(buffer);
+  }
+
+  /** Whether 16 bytes can be compared at once there. */
+  holds(region: Buffer): boolean {
+    return region.buffer === this.#simd?.memory;
+  }
+
+  /** How many LFs there are in `region` from one offset to another. */
+  countLines(region: Buffer, from: number, to: number): number {
+    const steps = Math.floor((to - from) / LANES);
+    if (this.#simd === undefined || steps <= 0 || !this.holds(region)) return countLines(region, from, to);
+    const rest = from + steps * LANES;
+    const { countByte } = this.#simd;
+    return countByte(region.byteOffset + from, region.byteOffset + rest, LF) + countLines(region, rest, to);
+  }
+
+  /** Whether there is a NUL before an offset of `region`. */
+  hasNul(region: Buffer, to: number): boolean {
+    const end = Math.min(to, region.length);
+    const steps = Math.floor(end / LANES);
+    if (this.#simd === undefined || steps === 0 || !this.holds(region)) return region.subarray(0, end).includes(NUL);
+    const { byteOffset } = region;
+    if (this.#simd.countByte(byteOffset, byteOffset + steps * LANES, NUL) > 0) return true;
+    for (let at = steps * LANES; at < end; at += 1) if (region[at] === NUL) return true;
+    return false;
+  }
+
+  /** The first offset where a window fits in a region that it holds, or -1. */
+  find(region: Buffer, tables: WindowTables, { from, patience }: WindowSearch): number {
+    const to = region.length - tables.shortest + 1;
+    this.patienceLeft = patience;
+    if (from >= to) return -1;
+    const simd = this.#simd as Simd;
+    if (this.#loaded !== tables) {
+      simd.load(tables);
+      this.#loaded = tables;
+    }
+    const [first, second, third] = tables.places;
+    const { byteOffset } = region;
+    const find = simd.finders[tables.way];
+    const at = find(byteOffset + from, byteOffset + to, first, second, third, tables.longest, patience);
+    this.patienceLeft = simd.patience[0] as number;
+    return at - byteOffset < to ? at - byteOffset : -1;
+  }
+}
+
+interface Simd extends Pick<Functions, 'countByte'> {
+  readonly memory: ArrayBuffer;
+  readonly patience: Int32Array;
+  readonly buffers: Buffer[];
+  readonly finders: Record<WindowTables['way'], Find>;
+  /** Makes the finders look for these windows. */
+  load(tables: WindowTables): void;
+}
+
+function startSimd(): Simd | undefined {
+  const kernel = loadKernel<Functions, Addresses>(import.meta.url, FRONT + BUFFERS * BUFFER_SPACE);
+  if (kernel === undefined) return undefined;
+  const { memory, exports } = kernel;
+  const { countByte, findByMask, findByNibbles, findByBuckets, BUDGET_AT, PROBES_AT, SEQUENCES_AT } = exports;
+  const bytes = new Uint8Array(memory, 0, FRONT);
+  return {
+    memory,
+    countByte,
+    finders: { mask: findByMask, nibbles: findByNibbles, buckets: findByBuckets },
+    patience: new Int32Array(memory, BUDGET_AT.value, 1),
+    buffers: Array.from({ length: BUFFERS }, (_, i) => Buffer.from(memory, FRONT + i * BUFFER_SPACE, READ_BYTES)),
+    load: (tables) => {
+      const { probes, sequences } = tables.bytes();
+      bytes.set(probes, PROBES_AT.value);
+      bytes.set(sequences, SEQUENCES_AT.value);
+    },
+  };
+}
+
+/** How many LFs there are in `bytes` from one offset to another. */
+function countLines(bytes: Uint8Array, from: number, to: number): number {
+  let count = 0;
+  for (let at = from; at < to; at += 1) if (bytes[at] === LF) count += 1;
+  return count;
+}

@@ -1,0 +1,111 @@
+import { RE2JS } from 're2js';
+import { expect, test } from 'vitest';
+import { linesFound, linesThat } from '../../../tests/support/line-patterns.ts';
+import { LineAutomaton } from './dfa-matcher.ts';
+import type { LineMatcher } from './line-matcher.ts';
+import { LineNfa } from './pike-matcher.ts';
+import { programOf } from './program.ts';
+
+const RUNNING = { raised: false };
+
+/** Counts what is left to it. */
+class Counted implements LineMatcher {
+  bytes = 0;
+  readonly #matcher: LineMatcher;
+
+  constructor(matcher: LineMatcher) {
+    this.#matcher = matcher;
+  }
+
+  next(bytes: Buffer, from: number, to: number): number {
+    const at = this.#matcher.next(bytes, from, to);
+    this.bytes += (at === -1 ? to : at) - from;
+    return at;
+  }
+}
+
+function automatonOf(pattern: string, stop = RUNNING) {
+  const program = programOf(RE2JS.compile(pattern));
+  const otherwise = new Counted(new LineNfa(program, stop));
+  return { automaton: new LineAutomaton({ program, otherwise, stop }), otherwise };
+}
+
+function randomLetters(length: number, letters: string): Buffer {
+  const bytes = Buffer.alloc(length);
+  let seed = 7;
+  for (let i = 0; i < length; i += 1) {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    bytes[i] = letters.charCodeAt(Math.floor((seed / 2 ** 31) * letters.length));
+  }
+  return bytes;
+}
+
+test.each(['b{5}a', 'a\\b', '^ab', 'ab$', '^$', '(a|b)b+\\r?$', '\\Bab\\B', 'c'])(
+  'finds lines wherever they lie: %s',
+  (pattern) => {
+    const regex = RE2JS.compile(pattern);
+    for (const letters of [
+      'ab\n',
+      'aaaaaaaaaaab \n',
+      'ab',
+      `${'d'.repeat(200)}c\n`,
+      `${'ab'.repeat(300)}\n`,
+      'ab\r\n',
+    ]) {
+      for (const length of [1, 1_000, 30_000, 300_000]) {
+        const bytes = randomLetters(length, letters);
+        const { automaton } = automatonOf(pattern);
+        const found = linesFound((from) => automaton.next(bytes, from, bytes.length), bytes);
+        expect(found).toEqual(linesThat((line) => regex.test(line), bytes));
+      }
+    }
+  },
+);
+
+test('a match in the first half of a block comes before one in the second', () => {
+  const bytes = Buffer.alloc(64 * 1024, 'some text without it\n');
+  bytes.write('needle', 60_000);
+  const { automaton } = automatonOf('[n]eedle');
+  expect(automaton.next(bytes, 0, bytes.length)).toBe(60_005);
+  bytes.write('needle', 30_000);
+  expect(automaton.next(bytes, 0, bytes.length)).toBe(30_005);
+});
+
+test('lines that cannot match any more are left at once, whether short or long, and the last may have no end', () => {
+  const short = 'x\n'.repeat(20_000);
+  const long = `${'x'.repeat(2_000)}\n`.repeat(400);
+  for (const text of [`${short}${long}${short}`, `${long}${short}${long}`]) {
+    const bytes = Buffer.from(`ab\n${text}ab\n${text}ab\n${text}xab`);
+    const { automaton } = automatonOf('^a[b]$');
+    const found = linesFound((from) => automaton.next(bytes, from, bytes.length), bytes);
+    expect(found).toEqual(linesThat((line) => line === 'ab', bytes));
+    expect(found).toHaveLength(3);
+  }
+});
+
+test('states that pay for themselves are built again after they were forgotten', () => {
+  const { automaton, otherwise } = automatonOf('[ab]*a[ab]{9}c');
+  const bytes = randomLetters(400_000, 'ab');
+  expect(automaton.next(bytes, 0, bytes.length)).toBe(-1);
+  expect(otherwise.bytes).toBe(0);
+});
+
+test('where states do not pay, the rest of the text is left to the simulation, once', () => {
+  const { automaton, otherwise } = automatonOf('[ab]*a[ab]{40}c');
+  const bytes = Buffer.concat([randomLetters(60_000, 'ab\n'), randomLetters(100_000, 'ab')]);
+  expect(automaton.next(bytes, 0, bytes.length)).toBe(-1);
+  expect(otherwise.bytes).toBeGreaterThan(0);
+  expect(otherwise.bytes).toBeLessThanOrEqual(bytes.length);
+});
+
+test('finds nothing more once the search is to stop', () => {
+  const bytes = Buffer.from('x\n'.repeat(10_000));
+  const stop = { raised: false };
+  const { automaton } = automatonOf('[x]', stop);
+  const nfa = new LineNfa(programOf(RE2JS.compile('[x]')), stop);
+  expect(automaton.next(bytes, 0, bytes.length)).toBe(0);
+  expect(nfa.next(bytes, 0, bytes.length)).toBe(0);
+  stop.raised = true;
+  expect(automaton.next(bytes, 0, bytes.length)).toBe(-1);
+  expect(nfa.next(bytes, 0, bytes.length)).toBe(-1);
+});

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import type { Piece, Stretch } from '../task/work-unit.ts';
+import { placeIn, START } from '../walk/dir-cache.ts';
+import { OrderedSearch } from './ordered-search.ts';
+import type { Search } from './search-pool.ts';
+
+const folder = (name: string): Stretch => ({ kind: 'folder', place: placeIn(START, name) });
+const found = (text: string): Piece<string> => ({ kind: 'found', found: text });
+
+/** Tasks that are answered by hand, each named after the first folder in it. */
+class ByHand {
+  readonly tasks = new Map<string, (pieces: Piece<string>[]) => void>();
+  calls = false;
+  readonly stopped = false;
+
+  run(stretches: readonly Stretch[]): Promise<Piece<string>[]> {
+    const [first] = stretches;
+    return new Promise((resolve) => this.tasks.set(first?.kind === 'folder' ? first.place.path : '', resolve));
+  }
+
+  stop(): void {}
+
+  callForWork(calls: boolean): void {
+    this.calls = calls;
+  }
+
+  async answer(task: string, pieces: Piece<string>[]): Promise<void> {
+    this.tasks.get(task)?.(pieces);
+    this.tasks.delete(task);
+    await new Promise(setImmediate);
+  }
+}
+
+test('calls for work while a worker has none to come, and not in the first task', async () => {
+  const search = new ByHand();
+  const taken: string[] = [];
+  const ordered = new OrderedSearch(search as unknown as Search<string>, {
+    workers: 2,
+    maxWaitingWeight: 100,
+    weigh: () => 1,
+    take: (text) => taken.push(text) > 0,
+  });
+  const outcome = ordered.run();
+  expect([...search.tasks.keys(), search.calls]).toEqual(['', false]);
+
+  await search.answer('', ['a', 'b', 'c', 'd'].map(folder));
+  expect([...search.tasks.keys(), search.calls]).toEqual(['a', 'b', 'c', 'd', false]);
+
+  await search.answer('b', [found('b')]);
+  expect(search.calls).toBe(false);
+  await search.answer('c', [found('c')]);
+  expect([...search.tasks.keys(), search.calls]).toEqual(['a', 'd', true]);
+
+  await search.answer('a', [found('a'), folder('a/x'), folder('a/y')]);
+  expect([...search.tasks.keys(), search.calls]).toEqual(['d', 'a/x', 'a/y', false]);
+
+  await search.answer('d', [found('d')]);
+  await search.answer('a/y', [found('y')]);
+  await search.answer('a/x', [found('x')]);
+  expect(await outcome).toBe('complete');
+  expect(taken).toEqual(['a', 'x', 'y', 'b', 'c', 'd']);
+});

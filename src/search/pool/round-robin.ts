@@ -1,0 +1,62 @@
+import type { Steps } from '../task/steps.ts';
+
+/** How long one lane runs before the next has its turn. */
+const TURN_MS = 8;
+
+export interface Job {
+  readonly steps: Steps<unknown>;
+  done(result: unknown): void;
+  failed(error: unknown): void;
+}
+
+/**
+ * Runs jobs on one thread so that none waits for the whole of another: jobs in one lane run one after the other, lanes
+ * take turns, and between two turns the thread looks at its messages.
+ */
+export class Lanes {
+  /** The lane whose turn it is first. None is empty. */
+  readonly #lanes = new Map<string | number, Job[]>();
+  #running = false;
+
+  add(lane: string | number, job: Job): void {
+    const jobs = this.#lanes.get(lane);
+    if (jobs === undefined) this.#lanes.set(lane, [job]);
+    else jobs.push(job);
+    this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#running || this.#lanes.size === 0) return;
+    this.#running = true;
+    setImmediate(() => {
+      this.#running = false;
+      this.#turn();
+      this.#wake();
+    });
+  }
+
+  #turn(): void {
+    for (const [lane, jobs] of this.#lanes) {
+      this.#lanes.delete(lane);
+      if (finished(jobs[0] as Job, performance.now() + TURN_MS)) jobs.shift();
+      if (jobs.length > 0) this.#lanes.set(lane, jobs);
+      return;
+    }
+  }
+}
+
+/** Goes on with a job until it is finished or the time is over. */
+function finished(job: Job, until: number): boolean {
+  try {
+    do {
+      const { done, value } = job.steps.next();
+      if (!done) continue;
+      job.done(value);
+      return true;
+    } while (performance.now() < until);
+    return false;
+  } catch (error) {
+    job.failed(error);
+    return true;
+  }
+}

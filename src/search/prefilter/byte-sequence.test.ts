@@ -1,0 +1,67 @@
+import { RE2JS } from 're2js';
+import { expect, test } from 'vitest';
+import { programOf } from '../pattern/program.ts';
+import { type ByteWindow, beginningsOf, lineStartWindow, windowsOf } from './byte-sequence.ts';
+
+/** Each place as the bytes that belong there, or as how many they are. */
+function shown(window: ByteWindow): string {
+  const show = (bytes: readonly number[]) =>
+    bytes.length > 8 ? `${bytes.length}` : Buffer.from(bytes).toString('latin1');
+  return window.map(show).join(' ');
+}
+
+const windows = (pattern: string) => windowsOf(programOf(RE2JS.compile(pattern))).map(shown);
+
+test.each([
+  ['a text is one window', 'abc', ['a b c']],
+  ['alternatives of any length share what they have', 'abcd|xy', ['ax by']],
+  ['case does not matter', '(?i)ab', ['Aa Bb']],
+  ['the long s has two bytes', '(?i)sa', ['Ss\u00c5 Aa\u00bf', 'Aa']],
+  ['a character beyond ASCII is its bytes', 'é€', ['\u00c3 \u00a9 \u00e2 \u0082 \u00ac']],
+  ['of several characters, each place has the bytes of all', '[é-ü😀]', ['\u00c3\u00f0 22']],
+  ['anything is all bytes but LF', 'a.b', ['a 255 65', 'b']],
+  ['after the last repetition comes what follows it', '[0-9]+x', ['10 11', '10 x']],
+  ['an optional part may be left out', 'ab?c', ['a bc', 'c']],
+  ['assertions take no byte', '^a\\bb$', ['a b']],
+  ['within a line there is no LF', 'a\\nb', ['a  b']],
+  ['nothing is demanded where nothing may match', 'a*', []],
+  ['what is between others is found as well', '\\w+foo\\w+', ['63 63 63 63 63', '63 f o o 63', '63']],
+])('%s: %s', (_what, pattern, expected) => {
+  expect(windows(pattern)).toEqual(expected);
+});
+
+test.each([
+  ['(foo|bar)\\s*\\(', ['b a r \t\f\r (', 'f o o \t\f\r (']],
+  ['^a|b', ['a', 'b']],
+  ['\\b(acquire|renew)x', ['a c q u i r e x', 'r e n e w x']],
+  ['é|ü.', ['\u00c3 \u00a9', '\u00c3 \u00bc 255']],
+  ['a', []],
+  ['a|b*', []],
+  [Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi', (letter) => `${letter}.?x`).join('|'), []],
+])('each way to begin a match of %s has its window: %j', (pattern, expected) => {
+  expect(
+    beginningsOf(programOf(RE2JS.compile(pattern)))
+      .map(shown)
+      .sort(),
+  ).toEqual(expected);
+});
+
+test.each([
+  ['^ab', 'a b'],
+  ['(^a|^b)c', 'ab c'],
+  ['^\\ba$', 'a'],
+  ['ab', undefined],
+  ['(^a|b)c', undefined],
+  ['(^|a)b', undefined],
+  ['^a*', undefined],
+  ['$', undefined],
+])('what lines begin with that match %s: %s', (pattern, expected) => {
+  const window = lineStartWindow(programOf(RE2JS.compile(pattern)));
+  expect(window && shown(window)).toBe(expected);
+});
+
+test('the longest windows and programs are bounded', () => {
+  expect(windows('a'.repeat(1_000)).every((window) => window.split(' ').length === 16)).toBe(true);
+  expect(windows('a'.repeat(1_000)).length).toBe(8);
+  expect(windows('ab'.repeat(3_000))).toEqual([]);
+});

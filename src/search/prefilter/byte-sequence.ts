@@ -1,0 +1,195 @@
+import { ASSERT, AT_START, type Instruction, JUMP, MATCH, type Program, RUNES, SPLIT } from '../pattern/program.ts';
+import { changesUpTo, MAX_RUNE, type RuneSet } from '../pattern/rune-set.ts';
+import { REPLACEMENT } from '../pattern/utf8.ts';
+import { cutPoints } from './dominators.ts';
+import { MOST_WINDOWS } from './probe-tables.ts';
+
+const LF = 0x0a;
+/** More places tell hardly more. */
+const LONGEST = 16;
+const MOST_CUTS = 8;
+/** With more possibilities at one place, anything goes. */
+const MOST_THREADS = 64;
+/** Larger ones would take longer to look at than they take to run. */
+const LARGEST_PROGRAM = 2_000;
+
+/** Which bytes may be at each of some successive places. */
+export type ByteWindow = readonly (readonly number[])[];
+
+/** Windows of which every matching line fits each somewhere, as far as they are known. */
+export function windowsOf(program: Program): ByteWindow[] {
+  if (program.code.length > LARGEST_PROGRAM) return [];
+  const covered = new Set<number>();
+  const windows = [new Walk(program).windowFrom(undefined, covered)];
+  for (const cut of cutPoints(program)) {
+    if (windows.length < MOST_CUTS && !covered.has(cut)) {
+      windows.push(new Walk(program).windowFrom(cut, covered));
+    }
+  }
+  return windows.filter((window) => window.length > 0);
+}
+
+/**
+ * A window for each way in which a match can begin: every matching line fits one of them somewhere. They tell apart what
+ * a single window confuses: one for both `foo` and `bar` also fits `for`. None where there are too few or too many ways.
+ */
+export function beginningsOf(program: Program): ByteWindow[] {
+  if (program.code.length > LARGEST_PROGRAM) return [];
+  const ways = new Walk(program).beginnings();
+  if (ways.length < 2 || ways.length > MOST_WINDOWS) return [];
+  return ways.map((way) => new Walk(program).windowAfter(way));
+}
+
+/** What every matching line begins with, if it is only there that a match can begin. */
+export function lineStartWindow(program: Program): ByteWindow | undefined {
+  if (program.code.length > LARGEST_PROGRAM || !new Walk(program).beginsLine()) return undefined;
+  const window = new Walk(program).windowFrom(undefined, new Set());
+  return window.length > 0 ? window : undefined;
+}
+
+/** Instructions times four, plus the number of bytes that are missing from the character it takes, if it has begun. */
+type Threads = Set<number>;
+
+/** Follows all matches at the same time, byte by byte. */
+class Walk {
+  readonly #program: Program;
+  /** No match comes here any more. */
+  #passed: number | undefined;
+  /** A match may be over. */
+  #ended = false;
+
+  constructor(program: Program) {
+    this.#program = program;
+  }
+
+  /** Whether a match can begin at the beginning of a line alone. */
+  beginsLine(): boolean {
+    const threads: Threads = new Set();
+    this.#open(this.#program.start, threads);
+    return threads.size === 0 && !this.#ended;
+  }
+
+  /** The instructions that take the first character of a match; none if a match may be empty. */
+  beginnings(): number[] {
+    const threads: Threads = new Set();
+    this.#open(this.#program.start, threads, AT_START);
+    return this.#ended ? [] : [...threads].map((thread) => thread >> 2);
+  }
+
+  /** What the bytes of every match look like that begins with this instruction. */
+  windowAfter(beginning: number): ByteWindow {
+    return this.#follow(new Set([4 * beginning]));
+  }
+
+  /**
+   * What the bytes of every match look like: from its first one on, or from the last one that is taken by an
+   * instruction which no match can avoid. Adds to `covered` those for which no other window would tell more.
+   */
+  windowFrom(cut: number | undefined, covered: Set<number>): ByteWindow {
+    const threads: Threads = new Set(cut === undefined ? [] : [4 * cut]);
+    if (cut === undefined) this.#open(this.#program.start, threads, AT_START);
+    this.#passed = cut;
+    return this.#follow(threads, covered);
+  }
+
+  #follow(first: Threads, covered?: Set<number>): ByteWindow {
+    const window: number[][] = [];
+    let threads = first;
+    while (!this.#ended && window.length < LONGEST && threads.size > 0 && threads.size <= MOST_THREADS) {
+      const bytes = new Array<number>(256).fill(0);
+      const next: Threads = new Set();
+      for (const thread of threads) this.#take(thread, bytes, next);
+      // A match lies within one line.
+      bytes[LF] = 0;
+      window.push(listed(bytes));
+      const [only] = threads;
+      if (only !== undefined && threads.size === 1 && (only & 3) === 0 && !next.has(only)) covered?.add(only >> 2);
+      threads = next;
+    }
+    return window;
+  }
+
+  /** Adds the bytes that a thread may take, and the threads that follow. */
+  #take(thread: number, bytes: number[], next: Threads): void {
+    const instruction = thread >> 2;
+    const missing = thread & 3;
+    const { runes, next: out } = this.#program.code[instruction] as Instruction;
+    if (missing > 0) {
+      addLaterBytes(runes, missing, bytes);
+      if (missing > 1) next.add(thread - 1);
+      else this.#open(out, next);
+      return;
+    }
+    const lengths = addFirstBytes(runes, bytes);
+    if (lengths.has(1)) this.#open(out, next);
+    for (const length of lengths) if (length > 1) next.add(thread + length - 1);
+  }
+
+  /** Adds an instruction and what follows without a byte. Assertions may hold, but that of the start only there. */
+  #open(instruction: number, threads: Threads, holds = 0): void {
+    const met = new Set<number>();
+    const todo = [instruction];
+    for (let at = todo.pop(); at !== undefined; at = todo.pop()) {
+      if (met.has(at) || at === this.#passed) continue;
+      met.add(at);
+      const { op, next, other, asserts } = this.#program.code[at] as Instruction;
+      if (op === RUNES) threads.add(4 * at);
+      else if (op === MATCH) this.#ended = true;
+      else if (op === SPLIT) todo.push(next, other);
+      else if (op === JUMP || (op === ASSERT && (asserts !== AT_START || holds === AT_START))) todo.push(next);
+    }
+  }
+}
+
+function listed(bytes: readonly number[]): number[] {
+  const list: number[] = [];
+  for (let byte = 0; byte < 256; byte += 1) if (bytes[byte] === 1) list.push(byte);
+  return list;
+}
+
+/** For each number of bytes: the first and the last character that has as many, and what is added to its first bits. */
+const LENGTHS = [
+  { length: 1, low: 0, high: 0x7f, shift: 0, mark: 0 },
+  { length: 2, low: 0x80, high: 0x7ff, shift: 6, mark: 0xc0 },
+  { length: 3, low: 0x800, high: 0xffff, shift: 12, mark: 0xe0 },
+  { length: 4, low: 0x10000, high: MAX_RUNE, shift: 18, mark: 0xf0 },
+];
+
+/** Adds the bytes that characters of a set begin with. Returns how many bytes such characters have. */
+function addFirstBytes(set: RuneSet, bytes: number[]): Set<number> {
+  const lengths = new Set<number>();
+  for (let i = 0; i < set.length; i += 2) {
+    for (const { length, low, high, shift, mark } of LENGTHS) {
+      const first = Math.max(low, set[i] as number);
+      const last = Math.min(high, (set[i + 1] as number) - 1);
+      if (first > last) continue;
+      lengths.add(length);
+      bytes.fill(1, mark | (first >> shift), (mark | (last >> shift)) + 1);
+    }
+  }
+  if (hasReplacement(set)) {
+    for (const length of [1, 2, 3]) lengths.add(length);
+    bytes.fill(1, 0x80);
+  }
+  return lengths;
+}
+
+/** Adds the bytes that characters of a set have where so many bytes are missing. */
+function addLaterBytes(set: RuneSet, missing: number, bytes: number[]): void {
+  if (hasReplacement(set)) {
+    bytes.fill(1, 0x80, 0xc0);
+    return;
+  }
+  const shift = 6 * (missing - 1);
+  const longer = LENGTHS[missing]?.low ?? 0;
+  for (let i = 0; i < set.length; i += 2) {
+    const first = Math.max(longer, set[i] as number) >> shift;
+    const last = ((set[i + 1] as number) - 1) >> shift;
+    for (let bits = first; bits <= last && bits < first + 0x40; bits += 1) bytes[0x80 | (bits & 0x3f)] = 1;
+  }
+}
+
+/** This character also stands for up to three bytes that are not UTF-8. */
+function hasReplacement(set: RuneSet): boolean {
+  return (changesUpTo(set, REPLACEMENT) & 1) === 1;
+}

@@ -1,0 +1,37 @@
+import { trace } from '../../audit/call-event.ts';
+import type { Capability } from '../../tools/capabilities.ts';
+import type { Shared } from '../call/service.ts';
+
+/** What can leave temporary files behind when a process is killed. */
+const WRITING: readonly Capability[] = ['write_file', 'patch_file', 'create_folder', 'copy', 'move', 'remove_folder'];
+/** The first calls of a client that started us come first. */
+const START_MS = 1_000;
+
+/** Removes what killed processes left in writable roots, after the start and beside the calls. Failing is only logged. */
+export function sweepInBackground(service: Shared): { stop(): void } {
+  const { roots, logger } = service;
+  const stopping = new AbortController();
+
+  const sweepAll = async (): Promise<void> => {
+    for (const { kind, root, allowed } of roots.all()) {
+      if (stopping.signal.aborted) return;
+      if (kind === 'agent') continue;
+      if (!WRITING.some((capability) => allowed.has(capability))) continue;
+      try {
+        const { sweepLeftovers } = await import('../../files/sweep/sweep-leftovers.ts');
+        const removed = await sweepLeftovers(root, stopping.signal);
+        if (removed > 0) logger.info({ root: root.name, removed }, 'leftover temporary files removed');
+      } catch (error) {
+        if (!stopping.signal.aborted) logger.warn({ root: root.name, error: trace(error) }, 'sweep failed');
+      }
+    }
+  };
+
+  const timer = setTimeout(() => void sweepAll(), START_MS).unref();
+  return {
+    stop: () => {
+      clearTimeout(timer);
+      stopping.abort();
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { Roots } from '../../tools/roots.ts';
+import { anonymousClient, clientName, principalClient, processPeer, sessionPeer } from './peer.ts';
+
+const roots = new Roots([]);
+
+test('a client is named in the log by what its key says, and a session not by all of it', () => {
+  const session = sessionPeer(roots).client;
+  expect(session?.name).toBe(`session-${session?.key.slice(8, 16)}`);
+  expect(principalClient('a:b')).toEqual({ key: 'principal:a:b', kind: 'principal', name: 'a:b' });
+  expect(processPeer(roots).client).toEqual({ key: 'process', kind: 'process', name: 'stdio' });
+  const { key, name } = anonymousClient();
+  expect([name, clientName(key)]).toEqual([undefined, undefined]);
+  expect(anonymousClient().key).not.toBe(key);
+  expect(anonymousClient(key).key).toBe(key);
+});

@@ -1,0 +1,114 @@
+import type { Logger } from 'pino';
+import type { AgentPartitions } from '../../agent/bridge/agent-partitions.ts';
+import { Activity } from '../../audit/activity.ts';
+import type { Config } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import { type Backend, Root } from '../../fence/index.ts';
+import { LineIndex } from '../../files/read/line-index.ts';
+import { Pace } from '../../runtime/fair-scheduler.ts';
+import { SearchPool } from '../../search/pool/search-pool.ts';
+import type { Dialect } from '../../tools/dialect.ts';
+import { type NamedRoot, Roots } from '../../tools/roots.ts';
+import type { Limits } from '../../tools/tool.ts';
+import { Principals } from './principals.ts';
+import { RunningCalls } from './running-calls.ts';
+
+/** What all calls share, in whatever dialect and by whatever transport they come. */
+export interface Shared {
+  readonly roots: Roots;
+  /** Who may call over HTTP; undefined if anyone may. */
+  readonly principals?: Principals | undefined;
+  readonly search: SearchPool;
+  readonly lineIndex?: LineIndex | undefined;
+  readonly limits: Limits;
+  readonly durable: boolean;
+  /** Seconds. */
+  readonly requestTimeout: number;
+  readonly logger: Logger;
+  /** What each client did so far. */
+  readonly activity?: Activity | undefined;
+  readonly running: RunningCalls;
+  /** Shares the thread among the calls. */
+  readonly pace: Pace;
+  /** Ends worker threads and gives up the roots. Calls have to be over by then. */
+  close(): Promise<void>;
+}
+
+/** Everything that the calls of one dialect need. */
+export interface Service extends Shared {
+  readonly dialect: Dialect;
+  /** The root of a dialect whose tools name none. */
+  readonly home?: string | undefined;
+  /** Files of the clients' side, each client's apart; undefined where none are asked for. */
+  readonly agent?: AgentPartitions | undefined;
+  /** The root that these files appear as, which a client must know of to use them; undefined where they are no root. */
+  readonly agentRoot?: string | undefined;
+}
+
+export interface SharedParts {
+  readonly config: Config;
+  readonly backend: Backend;
+  readonly logger: Logger;
+}
+
+export interface ServiceParts extends SharedParts {
+  readonly dialect: Dialect;
+  readonly home?: string | undefined;
+}
+
+/** A service in one dialect. Those in others may share its roots, workers and running calls. */
+export function speaking(shared: Shared, dialect: Dialect, home?: string): Service {
+  return { ...shared, dialect, home };
+}
+
+/** Opens the roots of a config, for one dialect. Raises `ConfigError` for one that cannot be opened. */
+export function openService({ dialect, home, ...parts }: ServiceParts): Service {
+  return speaking(openShared(parts), dialect, home);
+}
+
+/** Opens the roots of a config. Raises `ConfigError` for one that cannot be opened. */
+export function openShared({ config, backend, logger }: SharedParts): Shared {
+  const opened = openRoots(config, backend);
+  const roots = new Roots(opened);
+  const search = new SearchPool();
+  return {
+    roots,
+    principals: config.auth && new Principals(config.auth, roots),
+    search,
+    lineIndex: new LineIndex(),
+    limits: { maxFullReadSize: config.maxFullReadSize },
+    durable: config.durableWrites,
+    requestTimeout: config.requestTimeout,
+    logger,
+    activity: new Activity({ unusual: (what) => logger.warn(what, 'unusual activity') }),
+    running: new RunningCalls(),
+    pace: new Pace(),
+    close: async () => {
+      await search.close();
+      closeRoots(opened);
+    },
+  };
+}
+
+function openRoots(config: Config, backend: Backend): NamedRoot[] {
+  const opened: NamedRoot[] = [];
+  for (const { name, path, allowed, origin } of config.roots) {
+    if (path === undefined) {
+      opened.push({ kind: 'agent', root: { name }, allowed: new Set(allowed) });
+      continue;
+    }
+    try {
+      opened.push({ root: Root.open(name, path, backend), allowed: new Set(allowed) });
+    } catch (error) {
+      closeRoots(opened);
+      const { code } = error as NodeJS.ErrnoException;
+      const where = config.file === undefined ? origin : `${config.file}: ${origin}`;
+      throw new ConfigError(`${where}: the folder ${path} cannot be opened: ${code ?? 'unknown error'}`);
+    }
+  }
+  return opened;
+}
+
+function closeRoots(opened: readonly NamedRoot[]): void {
+  for (const { kind, root } of opened) if (kind !== 'agent') root[Symbol.dispose]();
+}

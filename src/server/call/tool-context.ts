@@ -1,0 +1,124 @@
+import { AgentRoot } from '../../agent/bridge/agent-root.ts';
+import type { FilesystemBridge } from '../../agent/bridge/filesystem-bridge.ts';
+import type { Sample } from '../../agent/sample.ts';
+import { RingfenceError } from '../../errors.ts';
+import type { Root } from '../../fence/index.ts';
+import type { NamedRoot } from '../../tools/roots.ts';
+import type { CallContext, Tool } from '../../tools/tool.ts';
+import type { Noted } from './call-subject.ts';
+import type { Clock } from './call-timer.ts';
+import type { CallRequest } from './call-tool.ts';
+import type { RunningCall } from './running-calls.ts';
+import type { Service } from './service.ts';
+
+export interface ToolContextParts {
+  readonly service: Service;
+  readonly tool: Tool;
+  readonly request: CallRequest;
+  readonly running: RunningCall;
+  /** Told which roots are used. */
+  readonly noted: Noted;
+  /** Stands still while the client is asked. */
+  readonly clock: Clock | undefined;
+}
+
+/** What one call may use. Made for every call, so it holds little; the rest is made when a tool asks for it. */
+export class ToolContext implements CallContext {
+  readonly #parts: ToolContextParts;
+
+  constructor(parts: ToolContextParts) {
+    this.#parts = parts;
+  }
+
+  get signal(): AbortSignal {
+    return this.#parts.running.signal;
+  }
+
+  get client() {
+    return this.#parts.request.client;
+  }
+
+  get limits() {
+    return this.#parts.service.limits;
+  }
+
+  get search() {
+    return this.#parts.service.search;
+  }
+
+  get lineIndex() {
+    return this.#parts.service.lineIndex;
+  }
+
+  get pace() {
+    return this.#parts.service.pace;
+  }
+
+  get durable(): boolean {
+    return this.#parts.service.durable;
+  }
+
+  get sample(): Sample | undefined {
+    const { request, clock } = this.#parts;
+    return request.sample && clock ? paused(request.sample, clock) : request.sample;
+  }
+
+  progress(done: number, total?: number): void {
+    this.#parts.request.progress(done, total);
+  }
+
+  root(name: string): Root {
+    const { request, tool, noted } = this.#parts;
+    noted.use(name);
+    return request.roots.use(name, tool.needs);
+  }
+
+  home(): Root {
+    const { home, dialect } = this.#parts.service;
+    if (home === undefined) throw new Error(`the ${dialect.name} dialect is not bound to a root`);
+    return this.root(home);
+  }
+
+  place(name: string) {
+    const { request, tool, noted } = this.#parts;
+    noted.use(name);
+    const found = request.roots.find(name, tool.needs);
+    if (found.kind !== 'agent') return { root: found.root };
+    return { agent: new AgentRoot({ name, bridge: this.agent(), sample: this.sample, signal: this.signal }) };
+  }
+
+  agent(): FilesystemBridge {
+    const { service, request, tool } = this.#parts;
+    const found = agentOf(service, request);
+    if (found !== undefined) return found;
+    throw new RingfenceError('tool_not_allowed', { tool: tool.name });
+  }
+
+  require(root: Root, capability: Parameters<CallContext['require']>[1]): void {
+    this.#parts.request.roots.use(root.name, [capability]);
+  }
+
+  allRoots(): NamedRoot[] {
+    return this.#parts.request.roots.all();
+  }
+
+  warn(message: string, facts: Parameters<CallContext['warn']>[1]): void {
+    const { service, tool, request } = this.#parts;
+    const call = { tool: tool.name, dialect: service.dialect.name, client: request.client.name };
+    service.logger.warn({ ...call, ...facts }, message);
+  }
+}
+
+/** What the client of a call has handed over; undefined if it may not know of the root that these files appear as. */
+export function agentOf(
+  { agent, agentRoot }: Pick<Service, 'agent' | 'agentRoot'>,
+  { client, roots }: Pick<CallRequest, 'client' | 'roots'>,
+): FilesystemBridge | undefined {
+  return agentRoot === undefined || roots.has(agentRoot) ? agent?.of(client.key) : undefined;
+}
+
+/** Time that the client takes to answer is not the call's. */
+function paused(sample: Sample, clock: Clock): Sample {
+  const ask: Sample = (params, options) => clock.pauseFor(sample(params, options));
+  return Object.assign(ask, { separate: sample.separate });
+}

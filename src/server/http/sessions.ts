@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import { InFlight } from '../../runtime/in-flight.ts';
+import type { Peer } from '../call/peer.ts';
+import type { Principal } from '../call/principals.ts';
+import type { LaneCall } from '../protocol/fast/fast-path.ts';
+
+export interface SessionLimits {
+  readonly maxSessions: number;
+  /** How long a session may be unused before it is forgotten. */
+  readonly idleMs: number;
+}
+
+export const SESSION_LIMITS: SessionLimits = { maxSessions: 1_000, idleMs: 30 * 60_000 };
+
+interface Session {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly peer: Peer;
+  /** Calls under way that the SDK does not know of. They end with the session. */
+  readonly calls: InFlight<LaneCall>;
+  /** The one principal that it answers to; undefined where there are none. */
+  readonly owner: Principal | undefined;
+  /** Requests being answered, open event streams included. */
+  open: number;
+  lastUsed: number;
+}
+
+/** A session in use. */
+export interface Entered extends Pick<Session, 'transport' | 'peer' | 'calls'> {
+  /** To be called once, when the request that entered is answered. */
+  leave(): void;
+}
+
+/** The server of a new session, and who is at its other end. Its `onclose` is called when the session ends, in whatever way. */
+type NewSessionServer = (owner: Principal | undefined) => { readonly server: Server; readonly peer: Peer };
+
+/**
+ * The sessions of 2025-era clients, bounded in number and in idle time. When all are taken, the one unused for longest
+ * makes room; one with a request under way never does.
+ */
+export class Sessions {
+  readonly #sessions = new Map<string, Session>();
+  readonly #newServer: NewSessionServer;
+  readonly #limits: SessionLimits;
+  readonly #expiry: NodeJS.Timeout;
+  /** Sessions whose client has no id yet. They count, or many clients at once would pass the limit. */
+  #opening = 0;
+
+  constructor(newServer: NewSessionServer, limits: SessionLimits = SESSION_LIMITS) {
+    this.#newServer = newServer;
+    this.#limits = limits;
+    this.#expiry = setInterval(() => this.#expire(), Math.min(limits.idleMs, 60_000)).unref();
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /**
+   * Opens a session for an `initialize` request, in use until `leave` is called; undefined if there is no room. Of one whose
+   * client got no id nothing is kept. It is its owner's alone.
+   */
+  async open(owner?: Principal): Promise<Entered | undefined> {
+    if (this.#sessions.size + this.#opening >= this.#limits.maxSessions && !this.#evict()) return undefined;
+    let id: string | undefined;
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (given) => {
+        id = given;
+        this.#opening -= 1;
+        this.#sessions.set(given, session);
+      },
+    });
+    const { server, peer } = this.#newServer(owner);
+    const session: Session = { transport, peer, calls: new InFlight(), owner, open: 1, lastUsed: performance.now() };
+    const leave = (): void => {
+      if (id !== undefined) {
+        touch(session, -1);
+        return;
+      }
+      this.#opening -= 1;
+      transport.close().catch(() => {});
+    };
+    this.#opening += 1;
+    try {
+      const { onclose } = server;
+      server.onclose = () => {
+        this.#sessions.delete(transport.sessionId ?? '');
+        for (const call of session.calls.all()) call.cancel();
+        onclose?.();
+      };
+      await server.connect(transport);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    return { transport, peer, calls: session.calls, leave };
+  }
+
+  /** Marks a session as in use until `leave` is called; undefined if this owner has none of that id. */
+  enter(id: string, owner?: Principal): Entered | undefined {
+    const session = this.#sessions.get(id);
+    if (session === undefined || session.owner !== owner) return undefined;
+    touch(session, 1);
+    const { transport, peer, calls } = session;
+    return { transport, peer, calls, leave: () => touch(session, -1) };
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#expiry);
+    await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
+    this.#sessions.clear();
+  }
+
+  #evict(): boolean {
+    let oldest: Session | undefined;
+    for (const session of this.#sessions.values()) {
+      if (session.open === 0 && session.lastUsed < (oldest?.lastUsed ?? Number.POSITIVE_INFINITY)) oldest = session;
+    }
+    if (oldest !== undefined) this.#end(oldest.transport);
+    return oldest !== undefined;
+  }
+
+  #expire(): void {
+    const limit = performance.now() - this.#limits.idleMs;
+    for (const { transport, open, lastUsed } of this.#sessions.values()) {
+      if (open === 0 && lastUsed < limit) this.#end(transport);
+    }
+  }
+
+  #end(transport: WebStandardStreamableHTTPServerTransport): void {
+    this.#sessions.delete(transport.sessionId ?? '');
+    transport.close().catch(() => {});
+  }
+}
+
+function touch(session: Session, change: 1 | -1): void {
+  session.open += change;
+  session.lastUsed = performance.now();
+}

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { checker } from './check-arguments.ts';
+
+const check = checker(
+  z.strictObject({
+    path: z.string(),
+    limit_lines: z.int().min(1).optional(),
+    port: z.int().min(0).max(10).default(3),
+    mode: z.enum(['create', 'append']).optional(),
+    deep: z.boolean().optional(),
+    seconds: z.number().positive().optional(),
+    name: z.string().min(1, 'a name cannot be empty').optional(),
+    files: z.array(z.strictObject({ path: z.string() })).optional(),
+  }),
+);
+
+function problems(value: unknown): unknown {
+  const checked = check(value);
+  return 'problems' in checked ? checked.problems : checked;
+}
+
+test('a fitting value comes back with its defaults', () => {
+  expect(check({ path: 'a' })).toEqual({ value: { path: 'a', port: 3 } });
+});
+
+test.each([
+  [{}, 'path', 'missing', 'path is required'],
+  [{ path: undefined }, 'path', 'missing', 'path is required'],
+  [{ path: null }, 'path', 'invalid', 'path must be a string, got null'],
+  [{ path: 'a', foo: 1 }, 'foo', 'unknown', expect.stringMatching(/^unknown parameter: foo; known are /)],
+  [{ path: 'a', prot: 1 }, 'prot', 'unknown', 'unknown parameter: prot (did you mean port?)'],
+  [{ path: 'a', limit_lines: '5' }, 'limit_lines', 'invalid', 'limit_lines must be an integer of at least 1, got "5"'],
+  [{ path: 'a', limit_lines: 0 }, 'limit_lines', 'invalid', 'limit_lines must be an integer of at least 1, got 0'],
+  [{ path: 'a', limit_lines: 1.5 }, 'limit_lines', 'invalid', 'limit_lines must be an integer of at least 1, got 1.5'],
+  [{ path: 'a', port: 11 }, 'port', 'invalid', 'port must be an integer from 0 to 10, got 11'],
+  [{ path: 'a', seconds: 0 }, 'seconds', 'invalid', 'seconds must be a number above 0, got 0'],
+  [{ path: 'a', mode: 'x' }, 'mode', 'invalid', 'mode must be one of "create", "append", got "x"'],
+  [{ path: 'a', deep: 'yes' }, 'deep', 'invalid', 'deep must be true or false, got "yes"'],
+  [{ path: 'a', name: '' }, 'name', 'invalid', 'a name cannot be empty'],
+  [{ path: 'a', files: [{}] }, 'files.0.path', 'missing', 'files.0.path is required'],
+  [{ path: 'a', files: {} }, 'files', 'invalid', 'files must be a list, got an object'],
+  [[], '', 'invalid', 'the parameters must be an object, got a list'],
+])('%j', (value, argument, kind, message) => {
+  expect(problems(value)).toEqual([{ argument, kind, message }]);
+});
+
+test('every problem is told, and a huge value is not repeated', () => {
+  const found = problems({ limit_lines: 'x'.repeat(10_000), a: 1, b: 2 }) as { message: string }[];
+  expect(found).toHaveLength(4);
+  expect(JSON.stringify(found).length).toBeLessThan(1_000);
+});
+
+const entry = z.strictObject({
+  name: z.string(),
+  mtime: z.union([z.number(), z.string()]).optional(),
+  get children() {
+    return z.array(entry).optional();
+  },
+});
+const checkTree = checker(z.strictObject({ entries: z.array(entry) }));
+
+test.each([
+  [[{ name: 'a', children: [{ name: 3 }] }], 'entries.0.children.0.name must be a string, got 3'],
+  [[{ name: 'a', children: [{}] }], 'entries.0.children.0.name is required'],
+  [[{ name: 'a', children: [{ name: 'b', nam: 1 }] }], /unknown parameter: entries\.0\.children\.0\.nam .*name/],
+  [[{ name: 'a', mtime: [] }], 'entries.0.mtime must be a number or a string, got a list'],
+])('a schema that contains itself, or has a choice, is worded too: %j', (entries, message) => {
+  const checked = checkTree({ entries });
+  expect('problems' in checked && checked.problems.map((problem) => problem.message)).toEqual([
+    typeof message === 'string' ? message : expect.stringMatching(message),
+  ]);
+});
+
+test('a value that is nested deeper than the stack goes is a problem, not a crash', () => {
+  let deep: object = { name: 'x' };
+  for (let depth = 0; depth < 100_000; depth += 1) deep = { name: 'x', children: [deep] };
+  expect(checkTree({ entries: [deep] })).toMatchObject({
+    problems: [{ kind: 'invalid', message: 'the parameters must not be nested so deeply' }],
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { Sandbox } from '../../tests/support/sandbox.ts';
+import { RingfenceError } from '../errors.ts';
+import { isAbsolute, notBelow, parseBelow, parseRelativePath } from './relative-path.ts';
+
+function failure(work: () => unknown): RingfenceError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof RingfenceError) return error;
+    throw error;
+  }
+  throw new Error('it worked');
+}
+
+test('absolute is what starts at the top of any system', () => {
+  expect(['/', '//a', '\\a', 'C:\\a', 'c:/a'].every(isAbsolute)).toBe(true);
+  expect(['', 'a', './a', 'a:b', 'a/C:/b', '~/a'].some(isAbsolute)).toBe(false);
+});
+
+describe('a relative path', () => {
+  test('may be written with backslashes, and is shown as written', () => {
+    using box = new Sandbox('openat2');
+    expect(parseRelativePath(box.root, 'a\\b\\..\\c')).toEqual({ raw: 'a\\b\\..\\c', segments: ['a', 'c'] });
+  });
+
+  test.each(['a\\..\\..\\outside\\secret', 'a/../../outside/secret'])('%s is refused by where it leads', (raw) => {
+    using box = new Sandbox('openat2');
+    expect(failure(() => parseRelativePath(box.root, raw))).toMatchObject({
+      code: 'outside_root',
+      details: { resolved: `${box.outside}/secret` },
+      path: raw,
+      root: 'workspace',
+    });
+  });
+
+  test.each([
+    ['/etc/../etc/passwd', '/etc/passwd'],
+    ['\\etc\\passwd', '/etc/passwd'],
+    ['C:\\Users\\..\\x', 'C:/x'],
+  ])('%s is refused, since it is none', (raw, resolved) => {
+    using box = new Sandbox('openat2');
+    expect(failure(() => parseRelativePath(box.root, raw))).toMatchObject({
+      code: 'outside_root',
+      details: { resolved },
+      path: raw,
+      root: 'workspace',
+    });
+  });
+
+  test('that no file can have names the path as it was sent', () => {
+    using box = new Sandbox('openat2');
+    expect(failure(() => parseRelativePath(box.root, 'a\\b\0'))).toMatchObject({
+      code: 'invalid_path',
+      path: 'a\\b\0',
+    });
+  });
+});
+
+test('of a path below something else, the whole is told and the part is meant', () => {
+  using box = new Sandbox('openat2');
+  expect(parseBelow(box.root, '/top\\a', '\\a')).toEqual({ raw: '/top\\a', segments: ['a'] });
+  expect(failure(() => parseBelow(box.root, '/top/../x', '/../x'))).toMatchObject({
+    code: 'outside_root',
+    details: { resolved: box.host('..', 'x') },
+    path: '/top/../x',
+  });
+  expect(notBelow(box.root, 'elsewhere')).toMatchObject({ code: 'outside_root', details: {}, path: 'elsewhere' });
+});

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { contentJson, plainJson } from './content-json.ts';
+import { byteLength, bytesOf } from './json.ts';
+import { numberedContent } from './numbered-lines.ts';
+
+function expectSame(content: string, first: number): void {
+  const text = numberedContent(content, first);
+  const { plain, numbered, added } = contentJson(content, first);
+  expect(`"${bytesOf(plain)}"`).toBe(JSON.stringify(content));
+  expect(`"${bytesOf(numbered)}"`).toBe(JSON.stringify(text));
+  expect(Buffer.byteLength(content) + added).toBe(Buffer.byteLength(text));
+  expect(bytesOf(plainJson(content)).equals(bytesOf(plain))).toBe(true);
+}
+
+test('a content of any length is numbered line by line, however it is cut', () => {
+  const line = fc.constantFrom('', 'a "b" \\n', 'ü🙂\r', `${'x'.repeat(40_000)}\\`, '\t\u0000'.repeat(500));
+  const content = fc.array(line, { minLength: 1, maxLength: 60 }).map((lines) => lines.join('\n'));
+  fc.assert(
+    fc.property(content, fc.integer({ min: 1, max: 2_000_000 }), (text, first) => {
+      if (text !== '') expectSame(text, first);
+    }),
+  );
+});
+
+test.each(['\n', 'a\n', 'line\n'.repeat(30_000), 'line\n'.repeat(30_000).trimEnd(), 'x'.repeat(100_000)])(
+  'contents that end with a line and without (%#)',
+  (content) => {
+    expectSame(content, 1);
+    // Its number becomes wider within the first piece, which those after it have to know.
+    expectSame(content, 999_990);
+  },
+);
+
+test('a long content comes in pieces, a short one does not', () => {
+  expect(plainJson('short\n')).toBe('short\\n');
+  const pieces = plainJson('line\n'.repeat(30_000));
+  expect(pieces).toBeInstanceOf(Array);
+  expect(pieces.length).toBeGreaterThan(3);
+  expect(byteLength(pieces)).toBe('line\\n'.length * 30_000);
+});
+
+test.each([
+  'a',
+  '\n',
+  'a\n',
+  'a\nb',
+  '\n\n',
+  'a\\n',
+  '\\',
+  '\\\n',
+  '\\\\\n\\n\n',
+  '"\n"',
+  '\t\r\n',
+  '\u0000\n',
+  'ü\n🙂',
+])('numbers %j as it numbers the text itself', (text) => {
+  expectSame(text, 1);
+  expectSame(text, 999_999);
+});
+
+test('numbers any text as it numbers the text itself', () => {
+  const unit = fc.constantFrom('\\', 'n', '\n', '"', 'a', 'ü', '\t');
+  const text = fc.oneof(fc.string({ unit, minLength: 1 }), fc.string({ minLength: 1 }));
+  fc.assert(fc.property(text, fc.integer({ min: 1, max: 2_000_000 }), expectSame), { numRuns: 500 });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import { bytesOf, jsonTwice } from './json.ts';
+import { ITEMS, JsonList } from './json-list.ts';
+import { MAX_RESULT_BYTES, MAX_SENT_BYTES } from './result-size.ts';
+
+const item = (at: number) => ({ name: `"é${at}\n`, size: at });
+
+function listOf<T>(items: readonly T[]): JsonList<T> {
+  const list = new JsonList<T>();
+  for (const each of items) list.add(each);
+  return list;
+}
+
+describe('a list in JSON', () => {
+  test.each([0, 1, 2, ITEMS - 1, ITEMS, ITEMS + 1, 2 * ITEMS, 5 * ITEMS + 3])(
+    'of %i items is what they are',
+    (count) => {
+      const items = Array.from({ length: count }, (_, at) => item(at));
+      const list = listOf(items);
+      expect(list).toHaveLength(count);
+      expect(list.toJSON()).toEqual(items);
+      for (const rest of [{}, { count, more: [1] }]) {
+        const { json, quoted } = jsonTwice({ list, ...rest });
+        const expected = JSON.stringify({ list: items, ...rest });
+        expect(bytesOf(json).toString()).toBe(expected);
+        expect(`"${bytesOf(quoted)}"`).toBe(JSON.stringify(expected));
+        expect(JSON.stringify({ list, ...rest })).toBe(expected);
+      }
+    },
+  );
+
+  test('stays a text while it is short', () => {
+    expect(jsonTwice({ list: listOf([item(1)]) }).json).toBeTypeOf('string');
+  });
+
+  test.each([
+    ['many short ones', 'x', 1_000_000],
+    ['control characters', '\u0001'.repeat(250), 3_000],
+    ['few long ones', 'é'.repeat(100_000), 100],
+  ])('takes only the first of too many items: %s', (_, text, count) => {
+    const list = listOf(Array.from({ length: count }, () => text));
+    expect(list.length).toBeLessThan(count);
+    const { json, quoted } = jsonTwice({ list });
+    const bytes = bytesOf(json).length + bytesOf(quoted).length;
+    expect(bytes).toBeLessThan(MAX_RESULT_BYTES);
+    expect(bytes).toBeGreaterThan(MAX_SENT_BYTES - 600_000);
+    expect(JSON.parse(bytesOf(json).toString()).list).toHaveLength(list.length);
+  });
+});

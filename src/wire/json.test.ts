@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { byteLength, bytesOf, joined, jsonTwice } from './json.ts';
+
+const items = (count: number): unknown[] => Array.from({ length: count }, (_, i) => ({ name: `"é${i}\n`, size: i }));
+
+describe('a result', () => {
+  test.each([
+    { what: 'with short lists', result: { entries: items(3), count: 3 } },
+    { what: 'with a long list first', result: { entries: items(1_000), count: 1_000 } },
+    { what: 'with a long list last', result: { count: 129, 'a "key"': items(129) } },
+    { what: 'with two of them', result: { a: items(256), b: items(257), c: null } },
+    { what: 'with what JSON leaves out', result: { a: undefined, b: items(200), c: undefined } },
+    { what: 'with holes in its list', result: { a: Array.from({ length: 200 }, () => undefined) } },
+  ])('$what is the same in pieces', ({ result }) => {
+    const { json, quoted } = jsonTwice(result);
+    const expected = JSON.stringify(result);
+    expect(bytesOf(json).toString()).toBe(expected);
+    expect(`"${bytesOf(quoted)}"`).toBe(JSON.stringify(expected));
+    expect(byteLength(json)).toBe(Buffer.byteLength(expected));
+  });
+
+  test('comes in pieces only where a list is long', () => {
+    expect(jsonTwice({ entries: items(128) }).json).toBeTypeOf('string');
+    expect(jsonTwice({ entries: items(129) }).json).not.toBeTypeOf('string');
+  });
+});
+
+test('texts are joined to one, or to one list of pieces', () => {
+  expect(joined('a', 'b', 'c')).toBe('abc');
+  const pieces = joined('a', [Buffer.from('b'), Buffer.from('c')], 'd');
+  expect(pieces).toHaveLength(4);
+  expect(bytesOf(pieces).toString()).toBe('abcd');
+});
