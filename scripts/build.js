@@ -21,14 +21,14 @@ for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
 chmodSync(path.join(dist, 'bin.js'), 0o755);
 
 const load = (file) => import(pathToFileURL(path.join(dist, file)).href);
-const { introduce } = await load('server/protocol/describe-server.js');
-const introductions = path.join(dist, 'introductions');
-rmSync(introductions, { recursive: true, force: true });
-mkdirSync(introductions);
+const { describeServer } = await load('server/protocol/describe-server.js');
+const descriptions = path.join(dist, 'descriptions');
+rmSync(descriptions, { recursive: true, force: true });
+mkdirSync(descriptions);
 for (const name of readdirSync(path.join(dist, 'dialects'))) {
   if (!existsSync(path.join(dist, 'dialects', name, 'index.js'))) continue;
   const { [name]: dialect } = await load(`dialects/${name}/index.js`);
-  writeFileSync(path.join(introductions, `${name}.json`), JSON.stringify(introduce(dialect)));
+  writeFileSync(path.join(descriptions, `${name}.json`), JSON.stringify(describeServer(dialect)));
 }
 
 /** Compiles `x/assembly/index.ts` to `dist/x/kernel.wasm`, which works in the memory that its host brings. */

@@ -26,7 +26,12 @@ export {
 export { workspace } from './dialects/workspace/index.ts';
 export { type ErrorCode, type ErrorDetails, isCode, RingfenceError, type Violation } from './errors.ts';
 export { type CallerPath, chooseBackend, parseCallerPath, Root } from './fence/index.ts';
-export { openService, type Service, type ServiceParts, speaking } from './server/call/service.ts';
+export {
+  forDialect as speaking,
+  openService,
+  type Service,
+  type ServiceOptions as ServiceParts,
+} from './server/call/service.ts';
 export { type HttpOptions, type HttpServing, type Mount, startHttp } from './server/http/http-server.ts';
 export { type StdioServing, startStdio } from './server/stdio/stdio-server.ts';
 export type { Dialect } from './tools/dialect.ts';

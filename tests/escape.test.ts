@@ -12,7 +12,7 @@ import {
 import { copy } from '../src/files/copy/copy.ts';
 import { move } from '../src/files/copy/move.ts';
 import { patchFile } from '../src/files/edit/patch-file.ts';
-import { accessTo } from '../src/files/list/access.ts';
+import { accessOf } from '../src/files/list/access.ts';
 import { listFolder } from '../src/files/list/list-folder.ts';
 import { statPath } from '../src/files/list/stat-path.ts';
 import { hashFile } from '../src/files/read/hash-file.ts';
@@ -22,7 +22,7 @@ import { removeFile } from '../src/files/remove/remove-file.ts';
 import { removeFolder } from '../src/files/remove/remove-folder.ts';
 import { makeFolder } from '../src/files/write/make-folder.ts';
 import { writeFile } from '../src/files/write/write-file.ts';
-import { UNCONTROLLED } from '../src/runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../src/runtime/operation-context.ts';
 import { glob } from '../src/search/glob.ts';
 import { grep } from '../src/search/grep.ts';
 import { SearchPool } from '../src/search/pool/search-pool.ts';
@@ -49,16 +49,16 @@ const search = { maxResults: 1000, timeoutSeconds: 20 } as const;
 
 /** Each takes the path of a row as its own. */
 const READING = {
-  readWhole: (root, path) => readFile(root, path, { range: { by: 'whole' }, maxBytes: MAX_BYTES }, UNCONTROLLED),
+  readWhole: (root, path) => readFile(root, path, { range: { by: 'whole' }, maxBytes: MAX_BYTES }, DEFAULT_CONTEXT),
   readLines: (root, path) =>
-    readFile(root, path, { range: { by: 'lines', offset: 1 }, maxBytes: MAX_BYTES }, UNCONTROLLED),
-  hash: (root, path) => hashFile(root, path, 'sha256', UNCONTROLLED),
-  list: (root, path) => listFolder(root, path, UNCONTROLLED),
+    readFile(root, path, { range: { by: 'lines', offset: 1 }, maxBytes: MAX_BYTES }, DEFAULT_CONTEXT),
+  hash: (root, path) => hashFile(root, path, 'sha256', DEFAULT_CONTEXT),
+  list: (root, path) => listFolder(root, path, DEFAULT_CONTEXT),
   stat: (root, path) => statPath(root, path),
-  access: (root, path) => accessTo(root, path),
+  access: (root, path) => accessOf(root, path),
   grep: (root, path) =>
-    grep(root, { ...search, path, pattern: '', caseInsensitive: false, contextLines: 0 }, pool, UNCONTROLLED),
-  glob: (root, path) => glob(root, { ...search, path, pattern: '**', type: 'all' }, pool, UNCONTROLLED),
+    grep(root, { ...search, path, pattern: '', caseInsensitive: false, contextLines: 0 }, pool, DEFAULT_CONTEXT),
+  glob: (root, path) => glob(root, { ...search, path, pattern: '**', type: 'all' }, pool, DEFAULT_CONTEXT),
 } satisfies Record<string, Op>;
 
 const CREATING: Readonly<Record<string, Op>> = {
@@ -69,19 +69,19 @@ const CREATING: Readonly<Record<string, Op>> = {
   makeFolder: (root, path) => makeFolder(root, path),
   makeFolderBelow: (root, path) => makeFolder(root, below(path)),
   patch: (root, path) => patchFile(root, path, `@@ -1 +1 @@\n-${SECRET}\n+changed\n`, QUICK),
-  copyFrom: (root, path) => copy({ root, path }, { root, path: at('copied') }, QUICK, UNCONTROLLED),
-  copyTo: (root, path) => copy({ root, path: at('file.txt') }, { root, path }, QUICK, UNCONTROLLED),
-  copyAll: (root) => copy({ root, path: at('dir') }, { root, path: at('copied dir') }, QUICK, UNCONTROLLED),
+  copyFrom: (root, path) => copy({ root, path }, { root, path: at('copied') }, QUICK, DEFAULT_CONTEXT),
+  copyTo: (root, path) => copy({ root, path: at('file.txt') }, { root, path }, QUICK, DEFAULT_CONTEXT),
+  copyAll: (root) => copy({ root, path: at('dir') }, { root, path: at('copied dir') }, QUICK, DEFAULT_CONTEXT),
 };
 
 /** These may take away what makes a row a row, so each gets the layout anew. */
 const DESTROYING: Readonly<Record<string, Op>> = {
-  moveFrom: (root, path) => move({ root, path }, { root, path: at('moved') }, QUICK, UNCONTROLLED),
-  moveTo: (root, path) => move({ root, path: at('file.txt') }, { root, path }, QUICK, UNCONTROLLED),
-  moveFolderTo: (root, path) => move({ root, path: at('dir/sub') }, { root, path }, QUICK, UNCONTROLLED),
+  moveFrom: (root, path) => move({ root, path }, { root, path: at('moved') }, QUICK, DEFAULT_CONTEXT),
+  moveTo: (root, path) => move({ root, path: at('file.txt') }, { root, path }, QUICK, DEFAULT_CONTEXT),
+  moveFolderTo: (root, path) => move({ root, path: at('dir/sub') }, { root, path }, QUICK, DEFAULT_CONTEXT),
   removeFile: (root, path) => removeFile(root, path),
-  removeEntry: (root, path) => removeEntry(root, path, {}, UNCONTROLLED),
-  removeFolder: (root, path) => removeFolder(root, path, {}, UNCONTROLLED),
+  removeEntry: (root, path) => removeEntry(root, path, {}, DEFAULT_CONTEXT),
+  removeFolder: (root, path) => removeFolder(root, path, {}, DEFAULT_CONTEXT),
 };
 
 function below(path: CallerPath): CallerPath {
@@ -203,10 +203,10 @@ describe.each(BACKEND_NAMES)('every operation, on %s', (backend) => {
         grep: READING.grep,
         glob: READING.glob,
         list: READING.list,
-        copy: (root) => copy({ root, path: at('') }, { root, path: at('dir/x') }, QUICK, UNCONTROLLED),
-        copyDir: (root) => copy({ root, path: at('dir') }, { root, path: at('copied') }, QUICK, UNCONTROLLED),
+        copy: (root) => copy({ root, path: at('') }, { root, path: at('dir/x') }, QUICK, DEFAULT_CONTEXT),
+        copyDir: (root) => copy({ root, path: at('dir') }, { root, path: at('copied') }, QUICK, DEFAULT_CONTEXT),
         grepCopy: (root) => READING.grep(root, at('copied')),
-        remove: (root) => removeFolder(root, at('dir'), {}, UNCONTROLLED),
+        remove: (root) => removeFolder(root, at('dir'), {}, DEFAULT_CONTEXT),
       },
       row,
       backend,

@@ -1,7 +1,7 @@
 import { type ErrorCode, type ErrorDetails, RingfenceError, type Violation } from '../errors.ts';
-import { type ErrorType, wordingOf } from './error-wording.ts';
+import { type ErrorType, wordError } from './error-wording.ts';
 
-interface Where {
+interface BridgeErrorLocation {
   /** The path as the caller gave it. */
   readonly path?: string | undefined;
   readonly cause?: unknown;
@@ -12,9 +12,9 @@ export class BridgeError<C extends ErrorCode = ErrorCode> extends RingfenceError
   readonly errorType: ErrorType;
   readonly instruction: string;
 
-  constructor(code: C, details: ErrorDetails[C], where: Where = {}) {
+  constructor(code: C, details: ErrorDetails[C], where: BridgeErrorLocation = {}) {
     super(code, details, where);
-    const { errorType, message, instruction } = wordingOf(code, details, where.path);
+    const { errorType, message, instruction } = wordError(code, details, where.path);
     this.name = 'BridgeError';
     this.message = message;
     this.errorType = errorType;

@@ -91,7 +91,7 @@ const REMEDIES: Readonly<Record<Violation, string>> = {
 };
 
 /** A readable form of any failure. It shows the caller's path, never one of the host. */
-export function wordingOf<C extends ErrorCode>(code: C, details: ErrorDetails[C], path = ''): Wording {
+export function wordError<C extends ErrorCode>(code: C, details: ErrorDetails[C], path = ''): Wording {
   const word = WORDINGS[code];
   return word?.(details, printable(path)) ?? system(`Failed: ${code.replaceAll('_', ' ')}`, 'Try again later.');
 }

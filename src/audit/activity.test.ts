@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Client } from '../tools/client.ts';
-import { Activity, type Unusual } from './activity.ts';
+import { Activity, type UnusualActivity } from './activity.ts';
 
 const one: Client = { key: 'session:1', kind: 'session', name: 'session-1' };
 const other: Client = { key: 'principal:ci', kind: 'principal', name: 'ci' };
 
 function watched(maxClients?: number) {
-  const unusual: Unusual[] = [];
+  const unusual: UnusualActivity[] = [];
   let now = 1_000_000;
   const activity = new Activity({ unusual: (what) => unusual.push(what), now: () => now, maxClients });
   return {

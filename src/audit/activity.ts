@@ -13,7 +13,7 @@ export interface ClientFigures {
 }
 
 /** Something that an operator should look at: so many times in so many seconds. */
-export interface Unusual {
+export interface UnusualActivity {
   readonly client: string;
   readonly pattern: 'call_rate' | 'repeated_violations' | 'many_denied_paths';
   readonly count: number;
@@ -22,7 +22,7 @@ export interface Unusual {
 
 export interface ActivityOptions {
   /** Told of each pattern at most once a minute for a client. */
-  readonly unusual: (what: Unusual) => void;
+  readonly unusual: (what: UnusualActivity) => void;
   readonly now?: (() => number) | undefined;
   readonly maxClients?: number | undefined;
 }
@@ -109,7 +109,7 @@ export class Activity {
     if (oldest !== undefined) this.#clients.delete(oldest[0]);
   }
 
-  #tell({ name, told }: Counters, pattern: Unusual['pattern'], { seen, seconds }: Window): void {
+  #tell({ name, told }: Counters, pattern: UnusualActivity['pattern'], { seen, seconds }: CountWindow): void {
     const now = this.#now();
     if (now - (told.get(pattern) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
     told.set(pattern, now);
@@ -126,11 +126,11 @@ class Counters {
   /** How many calls and violations the last report knew of. */
   reported = 0;
   readonly denied = new Set<string>();
-  readonly rate = new Window(RATE_WINDOW_MS);
-  readonly tries = new Window(VIOLATION_WINDOW_MS);
-  readonly newPaths = new Window(VIOLATION_WINDOW_MS);
+  readonly rate = new CountWindow(RATE_WINDOW_MS);
+  readonly tries = new CountWindow(VIOLATION_WINDOW_MS);
+  readonly newPaths = new CountWindow(VIOLATION_WINDOW_MS);
   /** When each pattern was last told of. */
-  readonly told = new Map<Unusual['pattern'], number>();
+  readonly told = new Map<UnusualActivity['pattern'], number>();
 
   constructor(name: string) {
     this.name = name;
@@ -138,7 +138,7 @@ class Counters {
 }
 
 /** Counts within a stretch of time that begins with the first event and then anew with the first after its end. */
-class Window {
+class CountWindow {
   readonly #milliseconds: number;
   #start = Number.NEGATIVE_INFINITY;
   seen = 0;

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { SecurityError } from '../agent/index.ts';
 import { RingfenceError } from '../errors.ts';
 import { Activity } from './activity.ts';
-import { type CallEvent, type Failure, recordCall } from './call-event.ts';
+import { type CallEvent, type CallFailure, recordCall } from './call-event.ts';
 
-function record(failure?: Failure, more: Partial<CallEvent> = {}, activity?: Activity) {
+function record(failure?: CallFailure, more: Partial<CallEvent> = {}, activity?: Activity) {
   const lines: string[] = [];
   const logger = pino(
     { formatters: { level: (level) => ({ level }) } },
@@ -115,7 +115,7 @@ test('the line of an ordinary call holds what it was about, how it ended and how
     durationMs: 0.1234,
     responseBytes: 5,
   } as const;
-  const line = (failure: Failure | undefined): unknown => {
+  const line = (failure: CallFailure | undefined): unknown => {
     const lines: string[] = [];
     const options = { base: null, timestamp: false, formatters: { level: (level: string) => ({ level }) } };
     recordCall(pino(options, { write: (text: string) => void lines.push(text) }), { ...event, failure });

@@ -14,11 +14,11 @@ export interface CallEvent {
   readonly about: Readonly<Record<string, string>>;
   readonly durationMs: number;
   readonly responseBytes: number;
-  readonly failure: Failure | undefined;
+  readonly failure: CallFailure | undefined;
 }
 
 /** `cause` is what was thrown, where something was. */
-export interface Failure {
+export interface CallFailure {
   readonly code: ErrorCode | 'unknown_tool';
   readonly cause?: unknown;
 }
@@ -43,14 +43,14 @@ export function recordCall(logger: Logger, event: CallEvent, activity?: Activity
   if (failure === undefined || isOrdinary(failure)) {
     logger.info(fieldsOf(event), MESSAGE);
   } else if (failure.code === 'internal') {
-    logger.error({ ...fieldsOf(event), error: trace(failure.cause) }, 'internal error');
+    logger.error({ ...fieldsOf(event), error: describeThrown(failure.cause) }, 'internal error');
   } else {
-    logger.warn({ ...fieldsOf(event), ...violationOf(failure, event, activity) }, 'security violation');
+    logger.warn({ ...fieldsOf(event), ...violationFields(failure, event, activity) }, 'security violation');
   }
 }
 
 /** Whether a failure is nothing to warn of. */
-function isOrdinary({ code }: Failure): boolean {
+function isOrdinary({ code }: CallFailure): boolean {
   return code !== 'internal' && !VIOLATIONS.has(code);
 }
 
@@ -74,8 +74,8 @@ function fieldsOf(event: CallEvent): Record<string, unknown> {
 }
 
 /** What was tried, where it would have led if that is known, by which way it came, and how often before. */
-export function violationOf(
-  { code, cause }: Failure,
+export function violationFields(
+  { code, cause }: CallFailure,
   { path, client }: Pick<CallEvent, 'path' | 'client'>,
   activity: Activity | undefined,
 ): object {
@@ -101,7 +101,7 @@ function errnoOf(cause: unknown): string | undefined {
  * Where a bug happened: the error's name and stack frames, along its causes. Messages are left out unless they come from
  * the system: those of parsers and of the language itself quote the values they failed on, which may be file content.
  */
-export function trace(thrown: unknown, depth = 0): object {
+export function describeThrown(thrown: unknown, depth = 0): object {
   if (!(thrown instanceof Error)) return { name: typeof thrown };
   const { code, syscall } = thrown as NodeJS.ErrnoException;
   return {
@@ -110,7 +110,7 @@ export function trace(thrown: unknown, depth = 0): object {
     syscall,
     message: syscall === undefined ? undefined : thrown.message,
     stack: framesOf(thrown),
-    cause: thrown.cause === undefined || depth > 4 ? undefined : trace(thrown.cause, depth + 1),
+    cause: thrown.cause === undefined || depth > 4 ? undefined : describeThrown(thrown.cause, depth + 1),
   };
 }
 

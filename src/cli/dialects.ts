@@ -1,7 +1,7 @@
 import type { Config, DialectConfig } from '../config/index.ts';
 import { builtIntroduction } from '../config/index.ts';
-import type { Introduction } from '../server/protocol/server-description.ts';
-import { type Dialect, joined } from '../tools/dialect.ts';
+import type { ServerDescription } from '../server/protocol/server-description.ts';
+import { type Dialect, mergeDialects } from '../tools/dialect.ts';
 
 /** A dialect as a config has it. Each is loaded only where it is spoken: a client waits for the start. */
 export async function loadDialect(name: DialectConfig['name'], config: Config): Promise<Dialect> {
@@ -9,7 +9,7 @@ export async function loadDialect(name: DialectConfig['name'], config: Config): 
     case 'workspace': {
       const { workspace } = await import('../dialects/workspace/index.ts');
       // Files that a root asks the client for can also be handed over unasked.
-      return hasAgentRoot(config) ? joined(workspace, await loadDialect('guide', config)) : workspace;
+      return hasAgentRoot(config) ? mergeDialects(workspace, await loadDialect('guide', config)) : workspace;
     }
     case 'memory':
       return (await import('../dialects/memory/index.ts')).memory;
@@ -24,10 +24,10 @@ export async function loadDialect(name: DialectConfig['name'], config: Config): 
  * What a server of a dialect says about itself. The build has written that down, so that the first answer waits for neither
  * the tools nor their schemas; without a build, or for a mixture, it is made from them.
  */
-export async function introductionOf(name: DialectConfig['name'], config: Config): Promise<Introduction> {
+export async function descriptionOf(name: DialectConfig['name'], config: Config): Promise<ServerDescription> {
   const built = name === 'workspace' && hasAgentRoot(config) ? undefined : builtIntroduction(name);
-  if (built !== undefined) return JSON.parse(built) as Introduction;
-  const [{ introduce }, dialect] = await Promise.all([
+  if (built !== undefined) return JSON.parse(built) as ServerDescription;
+  const [{ describeServer: introduce }, dialect] = await Promise.all([
     import('../server/protocol/describe-server.ts'),
     loadDialect(name, config),
   ]);

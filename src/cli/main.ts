@@ -1,4 +1,4 @@
-import { trace } from '../audit/call-event.ts';
+import { describeThrown } from '../audit/call-event.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { runCommand } from './commands.ts';
 import { ListenError } from './listen-error.ts';
@@ -13,7 +13,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof ConfigError) return complain(error.message, USAGE_ERROR);
     if (error instanceof ListenError) return complain(error.message, FAILURE);
-    return complain(`internal error: ${JSON.stringify(trace(error))}`, FAILURE);
+    return complain(`internal error: ${JSON.stringify(describeThrown(error))}`, FAILURE);
   }
 }
 

@@ -5,7 +5,7 @@ import { CAPABILITIES } from '../tools/capabilities.ts';
 import { mountPath } from './dialects.ts';
 import { ListenError } from './listen-error.ts';
 import { firstSignal } from './signals.ts';
-import { configOf, GRACE_MS, type Source, type Started, start } from './start.ts';
+import { GRACE_MS, loadSource, type RunningServer, type Source, start } from './start.ts';
 
 export interface ServeOptions extends Source {
   readonly host?: string;
@@ -14,7 +14,7 @@ export interface ServeOptions extends Source {
 
 /** Serves over HTTP until told to stop. Raises `ConfigError` and `ListenError`. */
 export async function serve(options: ServeOptions): Promise<void> {
-  const config = withOverrides(await configOf(options), options);
+  const config = withOverrides(await loadSource(options), options);
   const stopped = firstSignal();
   const started = start(config);
   const { logger } = started.log;
@@ -40,10 +40,10 @@ export async function serve(options: ServeOptions): Promise<void> {
   await started.close();
 }
 
-async function mountsOf({ dialects: [first, ...more] }: Config, started: Started): Promise<[Mount, ...Mount[]]> {
+async function mountsOf({ dialects: [first, ...more] }: Config, started: RunningServer): Promise<[Mount, ...Mount[]]> {
   const mount = async (dialect: DialectConfig): Promise<Mount> => ({
     path: mountPath(dialect.name),
-    service: await started.speak(dialect),
+    service: await started.serviceFor(dialect),
   });
   return [await mount(first), ...(await Promise.all(more.map(mount)))];
 }

@@ -1,4 +1,4 @@
-import { trace } from '../audit/call-event.ts';
+import { describeThrown } from '../audit/call-event.ts';
 import { type Log, openLog } from '../audit/log.ts';
 import {
   type Config,
@@ -11,7 +11,7 @@ import {
 } from '../config/index.ts';
 import { type ActivityReport, reportActivity } from '../server/background/activity-report.ts';
 import { sweepInBackground } from '../server/background/sweep.ts';
-import { openShared, type Service, type Shared, speaking } from '../server/call/service.ts';
+import { forDialect, openSharedService, type Service, type SharedService } from '../server/call/service.ts';
 import { loadDialect } from './dialects.ts';
 
 /** How long running calls may take to finish once the server was asked to stop, so that all is over within 10 s. */
@@ -24,10 +24,10 @@ export interface Source {
 }
 
 /** What is open once the server runs, with what it takes to describe and to end it. */
-export interface Started {
-  readonly shared: Shared;
+export interface RunningServer {
+  readonly shared: SharedService;
   /** What calls in one of the config's dialects need. Raises `ConfigError`. */
-  speak(dialect: DialectConfig): Promise<Service>;
+  serviceFor(dialect: DialectConfig): Promise<Service>;
   readonly log: Log;
   readonly report: ActivityReport;
   /** What is logged about the start. Names roots, never their folders. */
@@ -36,7 +36,7 @@ export interface Started {
 }
 
 /** The config that the command line asks for. Raises `ConfigError`. */
-export async function configOf({ dirs, config }: Source): Promise<Config> {
+export async function loadSource({ dirs, config }: Source): Promise<Config> {
   if (config !== undefined && dirs.length > 0) {
     throw new ConfigError('give either --config FILE or folders, not both; list the folders as roots in the config');
   }
@@ -46,27 +46,27 @@ export async function configOf({ dirs, config }: Source): Promise<Config> {
 }
 
 /** Opens everything but dialects and transport. Raises `ConfigError`. */
-export function start(config: Config): Started {
+export function start(config: Config): RunningServer {
   const backend = fenceFromEnvironment();
   const log = openLog(config.logLevel);
-  const shared = openShared({ config, backend, logger: log.logger });
+  const shared = openSharedService({ config, backend, logger: log.logger });
   const sweep = sweepInBackground(shared);
   const report = reportActivity(shared);
   process.on('SIGUSR2', report.all);
   // Node's own report would print the error's message, which may quote file content.
   process.once('uncaughtException', (error) => {
-    log.logger.error({ error: trace(error) }, 'crashed');
+    log.logger.error({ error: describeThrown(error) }, 'crashed');
     void log.flush().finally(() => process.exit(1));
   });
   const speak = async (dialect: DialectConfig): Promise<Service> => {
-    const service = speaking(shared, await loadDialect(dialect.name, config), dialect.root);
-    if (!asksClients(config, dialect)) return service;
+    const service = forDialect(shared, await loadDialect(dialect.name, config), dialect.root);
+    if (!usesAgentFiles(config, dialect)) return service;
     const { withAgentFiles } = await import('../server/call/agent-files.ts');
     return withAgentFiles(service, { config, project: dialect.project, backend });
   };
   return {
     shared,
-    speak,
+    serviceFor: speak,
     log,
     report,
     facts: {
@@ -85,6 +85,6 @@ export function start(config: Config): Started {
 }
 
 /** Whether a dialect works on files of the client's side. */
-export function asksClients({ roots }: Config, { root, project }: DialectConfig): boolean {
+export function usesAgentFiles({ roots }: Config, { root, project }: DialectConfig): boolean {
   return project !== undefined || (root === undefined && roots.some(({ agent }) => agent !== undefined));
 }

@@ -1,24 +1,24 @@
 import { type Config, ConfigError, type DialectConfig } from '../config/index.ts';
 import { startStdio } from '../server/stdio/stdio-server.ts';
-import { introductionOf } from './dialects.ts';
+import { descriptionOf } from './dialects.ts';
 import { firstSignal } from './signals.ts';
-import { asksClients, configOf, GRACE_MS, type Source, start } from './start.ts';
+import { GRACE_MS, loadSource, type Source, start, usesAgentFiles } from './start.ts';
 
 /** The same in the dialect of `ringfence stdio`. Raises `ConfigError`. */
 export async function workspaceStdio(source: Source): Promise<void> {
-  const config = await configOf(source);
+  const config = await loadSource(source);
   await stdio(config, workspaceOf(config));
 }
 
 /** Serves the client at the other end of stdin and stdout until it goes away or we are told to stop. Raises `ConfigError`. */
 export async function stdio(config: Config, dialect: DialectConfig): Promise<void> {
   const stopped = firstSignal();
-  const { shared, speak, report, facts, close } = start(config);
+  const { shared, serviceFor: speak, report, facts, close } = start(config);
   const { logger, running } = shared;
   // What an operator got wrong about files of the client's side shows only when they are opened.
-  const ready = asksClients(config, dialect) ? await speak(dialect) : undefined;
+  const ready = usesAgentFiles(config, dialect) ? await speak(dialect) : undefined;
   const serving = startStdio({
-    introduction: await introductionOf(dialect.name, config),
+    description: await descriptionOf(dialect.name, config),
     shared,
     load: async () => ready ?? speak(dialect),
   });

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { AGENT_CAPABILITIES, CAPABILITIES, type Capability } from '../tools/capabilities.ts';
-import { type CheckStyle, checker } from '../tools/check-arguments.ts';
+import { argumentChecker, type CheckStyle } from '../tools/check-arguments.ts';
 import { nearest } from '../tools/nearest.ts';
 import { checkAuth } from './auth-config.ts';
 import { checkFolder } from './check-folder.ts';
@@ -27,7 +27,7 @@ export async function readConfigFile(file: string, env: NodeJS.ProcessEnv): Prom
   const fail = (problem: string): never => {
     throw new ConfigError(`${file}: ${problem}`);
   };
-  const checked = checker(configSchema, KEYS)(await parseYaml(readText(file, fail), fail));
+  const checked = argumentChecker(configSchema, KEYS)(await parseYaml(readText(file, fail), fail));
   if ('problems' in checked) return fail(checked.problems.map(({ message }) => message).join('; '));
   const { value } = checked;
   const base = path.dirname(path.resolve(file));

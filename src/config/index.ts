@@ -1,5 +1,5 @@
 export type { AuthConfig } from './auth-config.ts';
-export { builtIntroduction } from './built-introduction.ts';
+export { builtDescription as builtIntroduction } from './built-description.ts';
 export { type ClassicFlags, classicConfig } from './classic-config.ts';
 export type {
   AgentConfig,

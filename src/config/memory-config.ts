@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { ensureFolder } from '../fence/index.ts';
+import { ensureHostFolder } from '../fence/index.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';
 import { checkFolder } from './check-folder.ts';
 import type { Config } from './config.ts';
@@ -22,7 +22,7 @@ export function memoryConfig(env: NodeJS.ProcessEnv = process.env): Config {
     return fail('not set; set it to the absolute path of the folder to keep files in');
   if (!path.isAbsolute(folder)) return fail(`must be an absolute path, got "${folder}"`);
   try {
-    ensureFolder(folder);
+    ensureHostFolder(folder);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EEXIST')

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { type Kernel, loadKernel } from './syscalls.ts';
+import { loadSyscalls, type Syscalls } from './syscalls.ts';
 
 /** From the strongest to the weakest. The first two hold against any race; `portable` is best effort. */
 export const BACKEND_NAMES = ['openat2', 'procfd', 'portable'] as const;
@@ -8,19 +8,19 @@ export type BackendName = (typeof BACKEND_NAMES)[number];
 export interface Backend {
   readonly name: BackendName;
   /** Present only with `openat2`. */
-  readonly kernel: Kernel | undefined;
+  readonly syscalls: Syscalls | undefined;
 }
 
 /** Picks the strongest backend that works here, or the one asked for. Throws if that one does not work here. */
 export function chooseBackend(forced?: BackendName): Backend {
-  if (forced === 'portable') return { name: 'portable', kernel: undefined };
+  if (forced === 'portable') return { name: 'portable', syscalls: undefined };
   if (process.platform !== 'linux' || !fs.existsSync('/proc/self/fd')) {
     if (forced !== undefined) throw new Error(`the ${forced} fence needs Linux with /proc`);
-    return { name: 'portable', kernel: undefined };
+    return { name: 'portable', syscalls: undefined };
   }
-  if (forced === 'procfd') return { name: 'procfd', kernel: undefined };
-  const kernel = loadKernel();
-  if (kernel !== undefined) return { name: 'openat2', kernel };
+  if (forced === 'procfd') return { name: 'procfd', syscalls: undefined };
+  const syscalls = loadSyscalls();
+  if (syscalls !== undefined) return { name: 'openat2', syscalls };
   if (forced === 'openat2') throw new Error('the openat2 fence needs Linux 5.6 or newer and the koffi package');
-  return { name: 'procfd', kernel: undefined };
+  return { name: 'procfd', syscalls: undefined };
 }

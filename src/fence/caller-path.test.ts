@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RingfenceError } from '../errors.ts';
-import { isReserved, parseCallerPath, reservedName } from './caller-path.ts';
+import { isReservedName, parseCallerPath, reservedName } from './caller-path.ts';
 
 describe('parseCallerPath', () => {
   test.each([
@@ -43,6 +43,6 @@ describe('parseCallerPath', () => {
 });
 
 test('reserved names are known as such', () => {
-  expect(isReserved(reservedName('x'))).toBe(true);
-  expect(isReserved('.ringfence')).toBe(false);
+  expect(isReservedName(reservedName('x'))).toBe(true);
+  expect(isReservedName('.ringfence')).toBe(false);
 });

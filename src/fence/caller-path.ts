@@ -32,14 +32,14 @@ export function parseCallerPath(raw: string): CallerPath {
       throw new RingfenceError('outside_root', { resolved: raw }, { path: raw });
     }
   }
-  if (segments.some(isReserved)) throw new RingfenceError('invalid_path', { problem: 'reserved' }, { path: raw });
+  if (segments.some(isReservedName)) throw new RingfenceError('invalid_path', { problem: 'reserved' }, { path: raw });
   return { raw, segments };
 }
 
-/** Names that the fence keeps for its own temporary files; see `temp-names.ts`. */
+/** Names that the fence keeps for its own temporary files; see `temp-name.ts`. */
 const RESERVED_PREFIX = '.ringfence-tmp-';
 
-export function isReserved(name: string): boolean {
+export function isReservedName(name: string): boolean {
   return name.startsWith(RESERVED_PREFIX);
 }
 

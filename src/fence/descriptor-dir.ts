@@ -1,10 +1,18 @@
 import fs from 'node:fs';
 import { RingfenceError } from '../errors.ts';
-import { type HostPath, isReserved } from './caller-path.ts';
-import { ALWAYS, assertSingleName, Dir, type Entry, type Name, notRegular, type SharedDir } from './dir.ts';
+import { type HostPath, isReservedName } from './caller-path.ts';
+import {
+  assertSingleName,
+  Dir,
+  type Entry,
+  type Name,
+  notRegularError,
+  SAFE_OPEN_FLAGS,
+  type SharedDir,
+} from './dir.ts';
 import { fromSystem } from './errno.ts';
 import { ReadableFile } from './readable-file.ts';
-import type { Brief, DirEntry, Kernel } from './syscalls.ts';
+import type { RawEntry, StatLite, Syscalls } from './syscalls.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = fs.constants;
 
@@ -13,7 +21,7 @@ export const O_PATH = 0o10000000;
 
 interface Options {
   /** Where present, does what plain Node cannot do in one step. */
-  readonly kernel: Kernel | undefined;
+  readonly syscalls: Syscalls | undefined;
   /** False for a root's own descriptor, which outlives every Dir made of it. */
   readonly owned?: boolean;
   /** The descriptor was opened for reading just now. */
@@ -27,27 +35,27 @@ interface Options {
 export class DescriptorDir extends Dir {
   readonly fd: number;
   readonly #base: string;
-  readonly #kernel: Kernel | undefined;
+  readonly #syscalls: Syscalls | undefined;
   readonly #owned: boolean;
   /** The descriptor can be read, and nobody has begun to: then its first listing takes no other. */
   #listable: boolean;
   #closed = false;
 
-  constructor(fd: number, { kernel, owned = true, listable = false }: Options) {
+  constructor(fd: number, { syscalls, owned = true, listable = false }: Options) {
     super();
     this.fd = fd;
     this.#base = `${descriptors()}${fd}/`;
-    this.#kernel = kernel;
+    this.#syscalls = syscalls;
     this.#owned = owned;
     this.#listable = listable;
   }
 
   override share(): SharedDir | undefined {
     this.#assertOpen();
-    return this.#kernel && { fd: this.fd };
+    return this.#syscalls && { fd: this.fd };
   }
 
-  protected at(name: Name): HostPath | Buffer {
+  protected pathUnconfined(name: Name): HostPath | Buffer {
     this.#assertOpen();
     assertSingleName(name);
     if (typeof name === 'string') return (this.#base + name) as HostPath;
@@ -57,61 +65,61 @@ export class DescriptorDir extends Dir {
   openDir(name: Name): DescriptorDir {
     const flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
     try {
-      const fd = this.#openat(name, flags) ?? fs.openSync(this.at(name), flags);
-      return new DescriptorDir(fd, { kernel: this.#kernel });
+      const fd = this.#openat(name, flags) ?? fs.openSync(this.pathUnconfined(name), flags);
+      return new DescriptorDir(fd, { syscalls: this.#syscalls });
     } catch (error) {
       throw fromSystem(error);
     }
   }
 
-  override openDirToList(name: Name): DescriptorDir {
+  override openDirForListing(name: Name): DescriptorDir {
     const fd = this.#openat(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     // A folder that may be entered but not read opens only in the other way.
-    return fd === undefined ? this.openDir(name) : new DescriptorDir(fd, { kernel: this.#kernel, listable: true });
+    return fd === undefined ? this.openDir(name) : new DescriptorDir(fd, { syscalls: this.#syscalls, listable: true });
   }
 
-  override openToRead(name: Name): ReadableFile {
-    const fd = this.#openat(name, O_RDONLY | ALWAYS);
-    if (fd === undefined) return super.openToRead(name);
-    const found = this.#kernel?.statxOpen(fd);
+  override openForRead(name: Name): ReadableFile {
+    const fd = this.#openat(name, O_RDONLY | SAFE_OPEN_FLAGS);
+    if (fd === undefined) return super.openForRead(name);
+    const found = this.#syscalls?.fstatx(fd);
     if (found?.type === 'file') return new ReadableFile(fd, found.size);
     fs.closeSync(fd);
     // Without a word about what it is, it gets its second look in Node's way.
-    if (found === undefined) return super.openToRead(name);
-    throw notRegular(found.type);
+    if (found === undefined) return super.openForRead(name);
+    throw notRegularError(found.type);
   }
 
-  override readSmall(name: Name, into: Buffer, limit: number): number | undefined {
-    const fd = this.#openat(name, O_RDONLY | ALWAYS);
+  override readSmallFile(name: Name, into: Buffer, limit: number): number | undefined {
+    const fd = this.#openat(name, O_RDONLY | SAFE_OPEN_FLAGS);
     if (fd === undefined) return undefined;
-    const kernel = this.#kernel as Kernel;
+    const syscalls = this.#syscalls as Syscalls;
     try {
-      const found = kernel.statxOpen(fd);
+      const found = syscalls.fstatx(fd);
       if (found?.type !== 'file' || found.size === 0 || found.size > Math.min(limit, into.length)) return undefined;
-      return kernel.read(fd, into, found.size) === found.size ? found.size : undefined;
+      return syscalls.read(fd, into, found.size) === found.size ? found.size : undefined;
     } finally {
-      kernel.close(fd);
+      syscalls.close(fd);
     }
   }
 
   override list(all = false): Entry[] {
-    if (!this.#listable) return [...this.listInParts(all)].flat();
+    if (!this.#listable) return [...this.listBatches(all)].flat();
     this.#assertOpen();
     this.#listable = false;
-    let found = this.#kernel?.getdents(this.fd);
+    let found = this.#syscalls?.getdents(this.fd);
     if (found === undefined) return super.list(all);
     const entries: Entry[] = [];
     for (; found.length > 0; found = this.#readOn(this.fd)) entries.push(...this.#shown(found, all));
     return entries;
   }
 
-  override *listInParts(all = false): Generator<Entry[], void, undefined> {
+  override *listBatches(all = false): Generator<Entry[], void, undefined> {
     this.#assertOpen();
     const own = this.#listable;
     this.#listable = false;
     const fd = own ? this.fd : this.#openat('.', O_RDONLY | O_DIRECTORY);
     try {
-      let found = fd === undefined ? undefined : this.#kernel?.getdents(fd);
+      let found = fd === undefined ? undefined : this.#syscalls?.getdents(fd);
       // Where the first read fails already, Node lists all of it, or says why that cannot be done.
       if (fd === undefined || found === undefined) yield super.list(all);
       else {
@@ -128,18 +136,18 @@ export class DescriptorDir extends Dir {
   }
 
   /** What comes next in an opened directory, of which there was something to read before. */
-  #readOn(fd: number): DirEntry[] {
-    const found = this.#kernel?.getdents(fd);
+  #readOn(fd: number): RawEntry[] {
+    const found = this.#syscalls?.getdents(fd);
     if (found !== undefined) return found;
     if (fs.fstatSync(fd).nlink === 0) throw new RingfenceError('not_found', {});
     throw new RingfenceError('io_error', { errno: 'EIO' });
   }
 
-  #shown(found: readonly DirEntry[], all: boolean): Entry[] {
+  #shown(found: readonly RawEntry[], all: boolean): Entry[] {
     const entries: Entry[] = [];
     for (const entry of found) {
-      if (!all && isReserved(entry.name)) continue;
-      const type = entry.type ?? this.brief(entry.raw)?.type;
+      if (!all && isReservedName(entry.name)) continue;
+      const type = entry.type ?? this.statLite(entry.raw)?.type;
       if (type !== undefined) entries.push(entry.type === undefined ? { ...entry, type } : entry);
     }
     return entries;
@@ -149,11 +157,11 @@ export class DescriptorDir extends Dir {
   #openat(name: Name, flags: number): number | undefined {
     this.#assertOpen();
     assertSingleName(name);
-    return this.#kernel?.openat(this.fd, name, flags);
+    return this.#syscalls?.openatUnconfined(this.fd, name, flags);
   }
 
-  override hold(name: Name): Disposable | undefined {
-    const at = this.at(name);
+  override holdOpen(name: Name): Disposable | undefined {
+    const at = this.pathUnconfined(name);
     let fd: number;
     try {
       fd = fs.openSync(at, O_PATH | O_NOFOLLOW);
@@ -163,31 +171,32 @@ export class DescriptorDir extends Dir {
     return { [Symbol.dispose]: () => fs.close(fd, () => {}) };
   }
 
-  override renameNew(name: Name, to: Dir, toName: Name): void {
+  override renameNoReplace(name: Name, to: Dir, toName: Name): void {
     this.#assertOpen();
     assertSingleName(name);
     assertSingleName(toName);
     // What did not work in one step (a name in the way, a filesystem that cannot) fails or works in the other way too.
     const { fd } = this;
-    const done = to instanceof DescriptorDir && this.#kernel?.renameNoReplace(fd, name, to.fd, toName) === true;
-    if (!done) super.renameNew(name, to, toName);
+    const done =
+      to instanceof DescriptorDir && this.#syscalls?.renameNoReplaceUnconfined(fd, name, to.fd, toName) === true;
+    if (!done) super.renameNoReplace(name, to, toName);
   }
 
-  override brief(name: Name): Brief | undefined {
+  override statLite(name: Name): StatLite | undefined {
     this.#assertOpen();
     assertSingleName(name);
-    const found = typeof name === 'string' ? this.#kernel?.statx(this.fd, name) : undefined;
-    return found ?? super.brief(name);
+    const found = typeof name === 'string' ? this.#syscalls?.statxUnconfined(this.fd, name) : undefined;
+    return found ?? super.statLite(name);
   }
 
   override exchange(name: Name, other: Name): boolean {
     this.#assertOpen();
     assertSingleName(name);
     assertSingleName(other);
-    return this.#kernel?.exchange(this.fd, name, other) === true;
+    return this.#syscalls?.exchangeUnconfined(this.fd, name, other) === true;
   }
 
-  whereabouts(): HostPath {
+  hostPath(): HostPath {
     this.#assertOpen();
     return fs.readlinkSync(`${descriptors()}${this.fd}`) as HostPath;
   }

@@ -160,7 +160,7 @@ describe('changes through what a path leads to stay inside', () => {
     createFile: (dir, name) => dir.createFile(name)[Symbol.dispose](),
     overwrite: (dir, name) => {
       using file = dir.openFile(name, fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_TRUNC);
-      file.write(Buffer.from('changed'));
+      file.writeAll(Buffer.from('changed'));
       file.chmod(0o600);
     },
     mkdir: (dir, name) => dir.mkdir(name),
@@ -173,10 +173,10 @@ describe('changes through what a path leads to stay inside', () => {
       dir.createFile('incoming')[Symbol.dispose]();
       dir.rename('incoming', dir, name);
     },
-    'renameNew away': (dir, name) => dir.renameNew(name, dir, 'moved'),
-    'renameNew onto': (dir, name) => {
+    'renameNoReplace away': (dir, name) => dir.renameNoReplace(name, dir, 'moved'),
+    'renameNoReplace onto': (dir, name) => {
       dir.createFile('incoming')[Symbol.dispose]();
-      dir.renameNew('incoming', dir, name);
+      dir.renameNoReplace('incoming', dir, name);
     },
   };
 
@@ -206,7 +206,7 @@ describe('changes through what a path leads to stay inside', () => {
       using found = root.locate(parseCallerPath(layout.path), { follow: true, makeParents: true });
       expect(found.stats).toBeUndefined();
       using file = found.dir.createFile(found.name);
-      file.write(Buffer.from('made'));
+      file.writeAll(Buffer.from('made'));
       expect(readBelow(layout.places.root, want.vacant).toString()).toBe('made');
     }
   });

@@ -2,11 +2,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /** Makes a folder of this machine, and those above it, unless it is there. Throws a system error where that fails. */
-export function ensureFolder(hostPath: string): void {
+export function ensureHostFolder(hostPath: string): void {
   const folder = path.resolve(hostPath);
   if (made(folder)) return;
   // Node's own recursive mkdir never returns where making an entry is answered with ENOENT, as in /proc.
-  ensureFolder(path.dirname(folder));
+  ensureHostFolder(path.dirname(folder));
   if (!made(folder)) throw Object.assign(new Error('cannot be made'), { code: 'ENOENT' });
 }
 

@@ -1,11 +1,11 @@
 export { BACKEND_NAMES, type Backend, type BackendName, chooseBackend } from './backend.ts';
 export { type CallerPath, parseCallerPath } from './caller-path.ts';
-export { Dir, type Entry, type EntryType, type Name, type SharedDir, typeOf } from './dir.ts';
+export { Dir, type Entry, type EntryType, entryTypeOf, type Name, type SharedDir } from './dir.ts';
 export { fromSystem } from './errno.ts';
-export { ensureFolder } from './host-folder.ts';
+export { ensureHostFolder } from './host-folder.ts';
 export type { OpenFile } from './open-file.ts';
 export { OwnerNames } from './owner-names.ts';
 export type { ReadableFile } from './readable-file.ts';
 export type { Location } from './resolver.ts';
 export { Root, type SharedRoot } from './root.ts';
-export { isLeftover, isTemporary, temporaryName } from './temp-name.ts';
+export { isLeftover, isTemporaryName, temporaryName } from './temp-name.ts';

@@ -54,18 +54,18 @@ onEveryBackend((open) => {
     using dir = box.root.openDir(parseCallerPath('.'));
     const before = openDescriptors();
     {
-      using file = dir.openToRead('plain');
+      using file = dir.openForRead('plain');
       const into = Buffer.alloc(20);
       expect([file.size, file.read(into), into.toString('utf8', 0, 12)]).toEqual([12, 12, 'some content']);
       using same = dir.openFile('plain');
       expect(file.identity()).toBe(same.identity());
     }
-    const refused = async (name: string) => outcome((async () => dir.openToRead(name)[Symbol.dispose]())());
+    const refused = async (name: string) => outcome((async () => dir.openForRead(name)[Symbol.dispose]())());
     expect(await refused('folder')).toBe('is_directory');
     expect(await refused('fifo')).toBe('special_file');
     expect(await refused('nowhere')).toBe('not_found');
     expect(await refused('link')).toMatch(/link_loop|outside_root/);
-    expect(() => dir.openToRead('folder/inner')).toThrow('not a single file name');
+    expect(() => dir.openForRead('folder/inner')).toThrow('not a single file name');
     expect(openDescriptors()).toBe(before);
   });
 
@@ -78,19 +78,19 @@ onEveryBackend((open) => {
     using top = box.root.openDir(parseCallerPath('.'));
     const before = openDescriptors();
     {
-      using folder = top.openDirToList('folder');
+      using folder = top.openDirForListing('folder');
       const listed = () => folder.list().map(({ name }) => name);
       // One listing is left in the middle.
-      for (const some of folder.listInParts()) {
+      for (const some of folder.listBatches()) {
         expect(some.length).toBeGreaterThan(0);
         break;
       }
       expect(listed().sort()).toEqual(names);
       expect(listed().sort()).toEqual(names);
-      expect(folder.openToRead(names[0] as string)[Symbol.dispose]()).toBeUndefined();
+      expect(folder.openForRead(names[0] as string)[Symbol.dispose]()).toBeUndefined();
     }
     {
-      using folder = top.openDirToList('folder');
+      using folder = top.openDirForListing('folder');
       expect(
         folder
           .list()
@@ -98,11 +98,11 @@ onEveryBackend((open) => {
           .sort(),
       ).toEqual(names);
     }
-    const refused = (name: string) => outcome((async () => top.openDirToList(name)[Symbol.dispose]())());
+    const refused = (name: string) => outcome((async () => top.openDirForListing(name)[Symbol.dispose]())());
     for (const name of ['link', 'file'])
       expect(await refused(name)).toBe(await outcome((async () => top.openDir(name))()));
     expect(await refused('nowhere')).toBe('not_found');
-    expect(() => top.openDirToList('folder/x')).toThrow('not a single file name');
+    expect(() => top.openDirForListing('folder/x')).toThrow('not a single file name');
     expect(openDescriptors()).toBe(before);
   });
 
@@ -117,14 +117,14 @@ onEveryBackend((open) => {
     const before = openDescriptors();
     const into = Buffer.alloc(20);
     const read = (name: string, limit: number) => {
-      const length = dir.readSmall(name, into, limit);
+      const length = dir.readSmallFile(name, into, limit);
       return length === undefined ? undefined : into.toString('utf8', 0, length);
     };
     // Where it is no faster, everything is left to opening.
     const fast = box.root.share().backend === 'openat2';
     expect(read('plain', 12)).toBe(fast ? 'some content' : undefined);
     expect(read('plain', 11)).toBeUndefined();
-    expect(dir.readSmall('plain', Buffer.alloc(11), 100)).toBeUndefined();
+    expect(dir.readSmallFile('plain', Buffer.alloc(11), 100)).toBeUndefined();
     for (const name of ['empty', 'folder', 'fifo', 'nowhere', 'link']) expect(read(name, 100), name).toBeUndefined();
     if (fast) expect(() => read('folder/inner', 100)).toThrow('not a single file name');
     expect(openDescriptors()).toBe(before);
@@ -152,7 +152,7 @@ test('a folder that is removed while it is listed is not found', async () => {
   using box = new Sandbox('openat2');
   for (let number = 0; number < 3_000; number += 1) box.file(`gone/${number}-with-a-name-of-some-length`, '');
   using dir = box.root.openDir(parseCallerPath('gone'));
-  const parts = dir.listInParts();
+  const parts = dir.listBatches();
   expect(parts.next().done).toBe(false);
   fs.rmSync(box.host('gone'), { recursive: true });
   expect(await outcome(() => Array.from(parts))).toBe('not_found');

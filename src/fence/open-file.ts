@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { promisify } from 'node:util';
 import { fromSystem } from './errno.ts';
-import { guarded, ReadableFile } from './readable-file.ts';
+import { ReadableFile, withFenceErrors } from './readable-file.ts';
 
 const fsync = promisify(fs.fsync);
 /** A regular file that was opened through the fence. Holds a descriptor, so dispose of it. */
@@ -14,21 +14,21 @@ export class OpenFile extends ReadableFile {
   }
 
   /** Writes all of `data` at the end of what was written so far. */
-  write(data: Uint8Array): void {
+  writeAll(data: Uint8Array): void {
     let done = 0;
-    while (done < data.byteLength) done += this.writeSome(data.subarray(done));
+    while (done < data.byteLength) done += this.writeOnce(data.subarray(done));
   }
 
   /** One write call: returns how many bytes the system took. */
-  writeSome(data: Uint8Array): number {
-    return guarded(() => fs.writeSync(this.fd, data));
+  writeOnce(data: Uint8Array): number {
+    return withFenceErrors(() => fs.writeSync(this.fd, data));
   }
 
   /**
    * The same on another thread, so that a slow disk holds up nobody else. The file must not be disposed of, nor the data
    * changed, before it is done.
    */
-  writeSomeLater(data: Uint8Array): Promise<number> {
+  writeAsync(data: Uint8Array): Promise<number> {
     return new Promise((resolve, reject) => {
       fs.write(this.fd, data, (error, written) => {
         if (error === null) resolve(written);
@@ -38,24 +38,24 @@ export class OpenFile extends ReadableFile {
   }
 
   /** What the file is now, as opposed to `stats`, which is what it was when opened. */
-  statNow(): fs.Stats {
-    return guarded(() => fs.fstatSync(this.fd));
+  stat(): fs.Stats {
+    return withFenceErrors(() => fs.fstatSync(this.fd));
   }
 
   truncate(size: number): void {
-    guarded(() => fs.ftruncateSync(this.fd, size));
+    withFenceErrors(() => fs.ftruncateSync(this.fd, size));
   }
 
   chmod(mode: number): void {
-    guarded(() => fs.fchmodSync(this.fd, mode));
+    withFenceErrors(() => fs.fchmodSync(this.fd, mode));
   }
 
   chown(uid: number, gid: number): void {
-    guarded(() => fs.fchownSync(this.fd, uid, gid));
+    withFenceErrors(() => fs.fchownSync(this.fd, uid, gid));
   }
 
-  setTimes(atime: Date, mtime: Date): void {
-    guarded(() => fs.futimesSync(this.fd, atime, mtime));
+  utimes(atime: Date, mtime: Date): void {
+    withFenceErrors(() => fs.futimesSync(this.fd, atime, mtime));
   }
 
   /** Asks the disk to keep what was written. The one call here that may take long, hence the promise. */

@@ -32,7 +32,7 @@ export class ReadableFile implements Disposable {
    * The same on another thread, so that a slow disk holds up nobody else. Costs more than a small read, and the file must
    * not be disposed of before it is done.
    */
-  readLater(into: Uint8Array, position: number): Promise<number> {
+  readAsync(into: Uint8Array, position: number): Promise<number> {
     return new Promise((resolve, reject) => {
       fs.read(this.#fd, into, 0, into.byteLength, position, (error, read) => {
         if (error === null) resolve(read);
@@ -52,12 +52,12 @@ export class ReadableFile implements Disposable {
 
   /** The same for two descriptors only if they are the same file. */
   identity(): string {
-    const { dev, ino } = guarded(() => fs.fstatSync(this.#fd, { bigint: true }));
+    const { dev, ino } = withFenceErrors(() => fs.fstatSync(this.#fd, { bigint: true }));
     return `${dev} ${ino}`;
   }
 
   /** Disposes of it on another thread: with the last descriptor of a removed file the system gives back all that it held. */
-  disposeLater(): Promise<void> {
+  closeAsync(): Promise<void> {
     const fd = this.#fd;
     if (fd === CLOSED) return Promise.resolve();
     this.#fd = CLOSED;
@@ -77,7 +77,7 @@ export class ReadableFile implements Disposable {
   }
 }
 
-export function guarded<T>(call: () => T): T {
+export function withFenceErrors<T>(call: () => T): T {
   try {
     return call();
   } catch (error) {

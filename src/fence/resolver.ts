@@ -28,7 +28,7 @@ export interface ResolveOptions {
   readonly makeParents?: boolean;
 }
 
-export interface Top {
+export interface ResolverRoot {
   /** Opens the root's directory anew. */
   open(): Dir;
   /** The root's real path as names from `/` down. Only ever compared with link targets. */
@@ -43,8 +43,8 @@ export interface Top {
  * refused (`outside_root`) unless it comes back in. Raises `link_loop` past 40 links, and `invalid_path` for a link whose
  * target is not UTF-8.
  */
-export function resolve(top: Top, segments: readonly string[], options: ResolveOptions): Location {
-  const walk = new Walk(top, segments);
+export function resolveBeneath(top: ResolverRoot, segments: readonly string[], options: ResolveOptions): Location {
+  const walk = new Resolver(top, segments);
   try {
     return walk.run(options);
   } catch (error) {
@@ -53,9 +53,9 @@ export function resolve(top: Top, segments: readonly string[], options: ResolveO
   }
 }
 
-class Walk {
+class Resolver {
   dir: Dir;
-  readonly #top: Top;
+  readonly #top: ResolverRoot;
   /** The names from the root down to `dir`, all of them directories. */
   #names: string[] = [];
   #pending: string[];
@@ -66,7 +66,7 @@ class Walk {
   /** The folders made, each by its names from the root down. */
   readonly #made: string[][] = [];
 
-  constructor(top: Top, segments: readonly string[]) {
+  constructor(top: ResolverRoot, segments: readonly string[]) {
     this.#top = top;
     this.#pending = segments.toReversed();
     this.#steps = segments.length + MAX_EXTRA_STEPS;

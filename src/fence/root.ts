@@ -1,15 +1,15 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { isCode, RingfenceError } from '../errors.ts';
-import { Turns } from '../runtime/keyed-mutex.ts';
+import { KeyedMutex } from '../runtime/keyed-mutex.ts';
 import { type Backend, type BackendName, chooseBackend } from './backend.ts';
 import { type CallerPath, type HostPath, parseCallerPath } from './caller-path.ts';
 import { DescriptorDir, O_PATH } from './descriptor-dir.ts';
-import { type Dir, regularFile, type SharedDir } from './dir.ts';
+import { type Dir, type SharedDir, wrapRegularFile } from './dir.ts';
 import { fromSystem } from './errno.ts';
 import type { OpenFile } from './open-file.ts';
 import { PathDir } from './path-dir.ts';
-import { type Location, type ResolveOptions, resolve, type Top } from './resolver.ts';
+import { type Location, type ResolveOptions, type ResolverRoot, resolveBeneath } from './resolver.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NONBLOCK, O_NOCTTY } = fs.constants;
 
@@ -34,11 +34,11 @@ export interface SharedRoot {
 export class Root implements Disposable {
   readonly name: string;
   readonly #backend: Backend;
-  readonly #top: Top;
+  readonly #top: ResolverRoot;
   readonly #shared: SharedRoot;
   readonly #owned: boolean;
-  readonly #turns = new Turns();
-  readonly #alone = new Turns();
+  readonly #turns = new KeyedMutex();
+  readonly #alone = new KeyedMutex();
   #closed = false;
 
   private constructor(shared: SharedRoot, backend: Backend, owned: boolean) {
@@ -46,12 +46,12 @@ export class Root implements Disposable {
     this.#shared = shared;
     this.#backend = backend;
     this.#owned = owned;
-    const { kernel } = backend;
+    const { syscalls } = backend;
     const { real, given } = shared;
     this.#top = {
       open: () => {
         const fd = this.#fd();
-        return fd === undefined ? new PathDir(real) : new DescriptorDir(fd, { kernel, owned: false });
+        return fd === undefined ? new PathDir(real) : new DescriptorDir(fd, { syscalls, owned: false });
       },
       real: split(real),
       aliases: real === given ? [] : [split(given)],
@@ -88,13 +88,13 @@ export class Root implements Disposable {
   }
 
   /** Does work that reads and then writes one file after such work on it that was asked for before. */
-  inTurn<T>(path: CallerPath, work: () => Promise<T>): Promise<T> {
-    return this.#turns.take(path.segments.join('/'), work);
+  exclusive<T>(path: CallerPath, work: () => Promise<T>): Promise<T> {
+    return this.#turns.runExclusive(path.segments.join('/'), work);
   }
 
   /** Does work that takes much memory, one at a time and in the order in which it was asked for. */
-  alone<T>(work: () => Promise<T>): Promise<T> {
-    return this.#alone.take('', work);
+  exclusiveLarge<T>(work: () => Promise<T>): Promise<T> {
+    return this.#alone.runExclusive('', work);
   }
 
   /** Opens a regular file for reading, following links that stay inside. */
@@ -103,14 +103,14 @@ export class Root implements Disposable {
       const fd = this.#openBeneath(path.segments, O_RDONLY | O_NONBLOCK | O_NOCTTY);
       if (fd !== undefined) {
         try {
-          return regularFile(fd);
+          return wrapRegularFile(fd);
         } catch (error) {
           fs.closeSync(fd);
           throw error;
         }
       }
       return this.#retrying(() => {
-        using found = resolve(this.#top, path.segments, { follow: true });
+        using found = resolveBeneath(this.#top, path.segments, { follow: true });
         if (found.stats === undefined) throw new RingfenceError('not_found', {});
         return found.dir.openFile(found.name);
       });
@@ -127,12 +127,12 @@ export class Root implements Disposable {
    * it is closed there, and what is found then means nothing.
    */
   borrow({ fd }: SharedDir): Dir {
-    return new DescriptorDir(fd, { kernel: this.#backend.kernel, owned: false });
+    return new DescriptorDir(fd, { syscalls: this.#backend.syscalls, owned: false });
   }
 
   /** Memory to read files into, placed so that the system copies into its beginning fast. What it holds is left to chance. */
-  allocate(bytes: number): Buffer {
-    return this.#backend.kernel?.pageAligned(bytes) ?? Buffer.allocUnsafeSlow(bytes);
+  allocateReadBuffer(bytes: number): Buffer {
+    return this.#backend.syscalls?.allocatePageAligned(bytes) ?? Buffer.allocUnsafeSlow(bytes);
   }
 
   /**
@@ -140,7 +140,10 @@ export class Root implements Disposable {
    * there when looked at; acting on it through `dir` is safe either way, since a Dir follows no links.
    */
   locate(path: CallerPath, options: ResolveOptions): Location {
-    return this.#located(path, () => this.#fastLocate(path, options) ?? resolve(this.#top, path.segments, options));
+    return this.#located(
+      path,
+      () => this.#fastLocate(path, options) ?? resolveBeneath(this.#top, path.segments, options),
+    );
   }
 
   [Symbol.dispose](): void {
@@ -160,7 +163,7 @@ export class Root implements Disposable {
     const fd = this.#openBeneath(segments, O_PATH | O_DIRECTORY);
     if (fd !== undefined) return this.#dir(fd);
     return this.#retrying(() => {
-      const found = resolve(this.#top, segments, { follow: true });
+      const found = resolveBeneath(this.#top, segments, { follow: true });
       if (found.name === '.') return found.dir;
       using _parent = found;
       if (found.stats === undefined) throw new RingfenceError('not_found', {});
@@ -176,7 +179,7 @@ export class Root implements Disposable {
 
   #fastLocate(path: CallerPath, { follow }: ResolveOptions): Location | undefined {
     const name = path.segments.at(-1);
-    if (name === undefined || this.#backend.kernel === undefined) return undefined;
+    if (name === undefined || this.#backend.syscalls === undefined) return undefined;
     const fd = this.#openBeneath(path.segments.slice(0, -1), O_PATH | O_DIRECTORY);
     if (fd === undefined) return undefined;
     let dir: Dir | undefined = this.#dir(fd);
@@ -201,17 +204,17 @@ export class Root implements Disposable {
   }
 
   #dir(fd: number): Dir {
-    return new DescriptorDir(fd, { kernel: this.#backend.kernel });
+    return new DescriptorDir(fd, { syscalls: this.#backend.syscalls });
   }
 
   /**
-   * One confined open by the kernel. Undefined where our own resolver has to do it (absolute links, over-long paths), or
+   * One confined open by the syscalls. Undefined where our own resolver has to do it (absolute links, over-long paths), or
    * has to find out what is wrong.
    */
   #openBeneath(segments: readonly string[], flags: number): number | undefined {
     const fd = this.#fd();
-    if (this.#backend.kernel === undefined || fd === undefined) return undefined;
-    return this.#backend.kernel.openat2(fd, segments.join('/') || '.', flags);
+    if (this.#backend.syscalls === undefined || fd === undefined) return undefined;
+    return this.#backend.syscalls.openat2(fd, segments.join('/') || '.', flags);
   }
 
   /**

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import type { LibraryHandle } from 'koffi';
 import type { Entry, EntryType } from './dir.ts';
-import { exactName } from './entry-name.ts';
+import { decodeName } from './entry-name.ts';
 
 /**
  * The system calls that Node does not offer, through koffi. They say whether it worked, not why it did not. Whatever openat2
@@ -10,34 +10,34 @@ import { exactName } from './entry-name.ts';
  * something was renamed somewhere on the machine while a `..` was resolved. So the reason always comes from one place,
  * the same attempt in a way that Node reports.
  */
-export interface Kernel {
+export interface Syscalls {
   /** Opens beneath a directory descriptor; the kernel refuses whatever would leave it. Undefined if it did not open. */
   openat2(dirFd: number, path: string, flags: number): number | undefined;
   /** Opens one name in a directory. Without `O_NOFOLLOW` among the flags it would not confine. Undefined if it did not open. */
-  openat(dirFd: number, name: string | Buffer, flags: number): number | undefined;
+  openatUnconfined(dirFd: number, name: string | Buffer, flags: number): number | undefined;
   /** `renameat2(RENAME_NOREPLACE)`: false if nothing was renamed. */
-  renameNoReplace(fromFd: number, from: string | Buffer, toFd: number, to: string | Buffer): boolean;
+  renameNoReplaceUnconfined(fromFd: number, from: string | Buffer, toFd: number, to: string | Buffer): boolean;
   /** `renameat2(RENAME_EXCHANGE)` within a directory: false if nothing changed places. */
-  exchange(dirFd: number, name: string | Buffer, other: string | Buffer): boolean;
+  exchangeUnconfined(dirFd: number, name: string | Buffer, other: string | Buffer): boolean;
   /** What an entry is, a link itself for a link; undefined if that was not to be had. Half the cost of Node's own lstat. */
-  statx(dirFd: number, name: string): Brief | undefined;
+  statxUnconfined(dirFd: number, name: string): StatLite | undefined;
   /** What an open file is; undefined if that was not to be had. */
-  statxOpen(fd: number): Brief | undefined;
+  fstatx(fd: number): StatLite | undefined;
   /** The next entries of an open directory, without `.` and `..`; none at the end, undefined if it could not be read. */
-  getdents(fd: number): DirEntry[] | undefined;
+  getdents(fd: number): RawEntry[] | undefined;
   /** Reads on into the beginning of a buffer. How many bytes that were; less than 0 if it did not work. */
   read(fd: number, into: Buffer, length: number): number;
   /** Closes a descriptor that was opened here. */
   close(fd: number): void;
   /** Memory that begins with a page. The kernel copies into it up to four times as fast as into what begins elsewhere. */
-  pageAligned(bytes: number): Buffer;
+  allocatePageAligned(bytes: number): Buffer;
 }
 
 /** An entry as a directory holds it, of no type on filesystems that do not note that there. */
-export type DirEntry = Entry | (Omit<Entry, 'type'> & { readonly type: undefined });
+export type RawEntry = Entry | (Omit<Entry, 'type'> & { readonly type: undefined });
 
 /** What a listing shows of an entry. */
-export interface Brief {
+export interface StatLite {
   readonly type: EntryType;
   readonly size: number;
   readonly mtimeMs: number;
@@ -62,24 +62,24 @@ const RESOLVE_BENEATH = 0x08n;
 const O_CLOEXEC = 0o2000000;
 
 /** Loads koffi and tries the calls once. Undefined where any of that is missing, also in a sandbox that forbids them. */
-export function loadKernel(): Kernel | undefined {
+export function loadSyscalls(): Syscalls | undefined {
   const renameat2 = RENAMEAT2[process.arch];
   if (process.platform !== 'linux' || renameat2 === undefined) return undefined;
   try {
-    const kernel = bind(renameat2);
+    const syscalls = bind(renameat2);
     const proc = fs.openSync('/proc/self', fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
-    const probe = kernel.openat2(proc, 'fd', fs.constants.O_RDONLY);
+    const probe = syscalls.openat2(proc, 'fd', fs.constants.O_RDONLY);
     fs.closeSync(proc);
     if (probe === undefined) return undefined;
     fs.closeSync(probe);
-    return kernel;
+    return syscalls;
   } catch {
     // No koffi for this platform: the pure-Node backend takes over, as it does without openat2.
     return undefined;
   }
 }
 
-function bind(renameat2: number): Kernel {
+function bind(renameat2: number): Syscalls {
   const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
   const libc = koffi.load(null);
   const open = libc.func('long syscall(long number, int dirfd, const char *path, const void *how, size_t size)');
@@ -97,8 +97,8 @@ function bind(renameat2: number): Kernel {
   const listing = Buffer.alloc(GETDENTS_BYTES);
   how.writeBigUInt64LE(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS, 16);
 
-  const look = (fd: number, name: string, flags: number): Brief | undefined =>
-    stat(fd, name, flags, STATX_BASIC, status) === 0 ? brief(status) : undefined;
+  const look = (fd: number, name: string, flags: number): StatLite | undefined =>
+    stat(fd, name, flags, STATX_BASIC, status) === 0 ? toStatLite(status) : undefined;
   const succeeds = (...call: [number, Buffer, number, Buffer, number]): boolean =>
     Number(rename(renameat2, ...call)) === 0;
 
@@ -108,14 +108,15 @@ function bind(renameat2: number): Kernel {
       const fd = Number(open(OPENAT2, dirFd, path, how, how.length));
       return fd >= 0 ? fd : undefined;
     },
-    renameNoReplace: (fromFd, from, toFd, to) => succeeds(fromFd, cString(from), toFd, cString(to), RENAME_NOREPLACE),
-    openat(dirFd, name, flags) {
+    renameNoReplaceUnconfined: (fromFd, from, toFd, to) =>
+      succeeds(fromFd, cString(from), toFd, cString(to), RENAME_NOREPLACE),
+    openatUnconfined(dirFd, name, flags) {
       const all = flags | O_CLOEXEC;
       const fd = typeof name === 'string' ? openName(dirFd, name, all) : openBytes(dirFd, cString(name), all);
       return fd >= 0 ? fd : undefined;
     },
-    statx: (dirFd, name) => look(dirFd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT),
-    statxOpen: (fd) => look(fd, '', AT_EMPTY_PATH),
+    statxUnconfined: (dirFd, name) => look(dirFd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT),
+    fstatx: (fd) => look(fd, '', AT_EMPTY_PATH),
     getdents(fd) {
       for (;;) {
         const length = Number(entries(GETDENTS64[process.arch] ?? 0, fd, listing, listing.length));
@@ -129,12 +130,12 @@ function bind(renameat2: number): Kernel {
     close(fd) {
       closeFd(fd);
     },
-    pageAligned(bytes) {
+    allocatePageAligned(bytes) {
       const memory = Buffer.allocUnsafeSlow(bytes + PAGE);
       const past = Number(BigInt(koffi.address(memory)) % BigInt(PAGE));
       return memory.subarray(PAGE - past, PAGE - past + bytes);
     },
-    exchange: (dirFd, name, other) => succeeds(dirFd, cString(name), dirFd, cString(other), RENAME_EXCHANGE),
+    exchangeUnconfined: (dirFd, name, other) => succeeds(dirFd, cString(name), dirFd, cString(other), RENAME_EXCHANGE),
   };
 }
 
@@ -161,7 +162,7 @@ const S_IFDIR = 0o040000;
 const S_IFLNK = 0o120000;
 
 /** Takes a `struct statx` apart, in words of four bytes: mode in the 7th, size in the 10th and 11th, mtime from the 28th on. */
-function brief(status: Uint32Array): Brief {
+function toStatLite(status: Uint32Array): StatLite {
   const word = (at: number): number => status[at] as number;
   return {
     type: typeOfMode(word(7) & S_IFMT),
@@ -183,8 +184,8 @@ const DT_UNKNOWN = 0;
 const DOT = 0x2e;
 
 /** Takes a row of `struct linux_dirent64` apart: length of the record at 16, type at 18, name and a NUL from 19 on. */
-function dirEntries(records: Buffer, length: number): DirEntry[] {
-  const found: DirEntry[] = [];
+function dirEntries(records: Buffer, length: number): RawEntry[] {
+  const found: RawEntry[] = [];
   for (let at = 0; at < length; at += records.readUInt16LE(at + 16)) {
     const start = at + 19;
     let end = start;
@@ -197,7 +198,7 @@ function dirEntries(records: Buffer, length: number): DirEntry[] {
       const name = records.toString('latin1', start, end);
       found.push({ name, raw: name, type });
     } else {
-      const raw = exactName(Buffer.from(records.subarray(start, end)));
+      const raw = decodeName(Buffer.from(records.subarray(start, end)));
       found.push({ name: raw.toString(), raw, type });
     }
   }

@@ -1,26 +1,26 @@
 import { createHash, randomBytes } from 'node:crypto';
 import fs, { type Stats } from 'node:fs';
 import os from 'node:os';
-import { isReserved, reservedName } from './caller-path.ts';
+import { isReservedName, reservedName } from './caller-path.ts';
 
 const DAY_MS = 86_400_000;
 
 /** A name for a temporary file or folder that is never listed and says whose it is. */
 export function temporaryName(): string {
-  return reservedName([place(), process.pid, randomBytes(8).toString('hex')].join('-'));
+  return reservedName([hostTag(), process.pid, randomBytes(8).toString('hex')].join('-'));
 }
 
 /** Whether an entry has a name that only temporary files and folders have. */
-export const isTemporary: (name: string) => boolean = isReserved;
+export const isTemporaryName: (name: string) => boolean = isReservedName;
 
 /**
  * Whether a temporary entry was left by a process that is gone. One that carries our own pid is, if it is older than this
  * process. Another machine's count only after a day.
  */
 export function isLeftover(name: string, { ctimeMs, mtimeMs }: Pick<Stats, 'ctimeMs' | 'mtimeMs'>): boolean {
-  if (!isTemporary(name)) return false;
+  if (!isTemporaryName(name)) return false;
   const [where, pid] = name.slice(reservedName('').length).split('-');
-  if (where !== place()) return Date.now() - mtimeMs > DAY_MS;
+  if (where !== hostTag()) return Date.now() - mtimeMs > DAY_MS;
   if (Number(pid) === process.pid) return ctimeMs < Date.now() - process.uptime() * 1000;
   return !isAlive(Number(pid));
 }
@@ -39,7 +39,7 @@ function isAlive(pid: number): boolean {
 let known: string | undefined;
 
 /** Tells machines and containers apart that share a folder: elsewhere the same pid is another process. */
-function place(): string {
+function hostTag(): string {
   known ??= createHash('sha256').update(`${os.hostname()} ${pidNamespace()}`).digest('hex').slice(0, 8);
   return known;
 }

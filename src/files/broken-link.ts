@@ -10,6 +10,6 @@ const CODES = [
 ] as const;
 
 /** Whether following a link failed because of where it leads, which says nothing about its neighbours. */
-export function leadsNowhere(error: unknown): boolean {
+export function isBrokenLinkError(error: unknown): boolean {
   return isCode(error, ...CODES);
 }

@@ -3,9 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { chooseBackend, parseCallerPath, Root } from '../fence/index.ts';
-import { UNCONTROLLED } from '../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../runtime/operation-context.ts';
 import { move } from './copy/move.ts';
-import { holdLarge } from './free-later.ts';
+import { freeLater } from './free-later.ts';
 import { removeEntry } from './remove/remove-entry.ts';
 import { removeFile } from './remove/remove-file.ts';
 import { removeFolder } from './remove/remove-folder.ts';
@@ -47,7 +47,7 @@ describe.runIf(process.platform === 'linux').each(['openat2', 'procfd'] as const
     using root = Root.open('w', top, chooseBackend(backend));
     {
       using place = root.locate(at('large'), { follow: false });
-      using _held = holdLarge(place);
+      using _held = freeLater(place);
       place.dir.unlink(place.name);
       expect(held()).toEqual(['large']);
     }
@@ -58,24 +58,25 @@ describe.runIf(process.platform === 'linux').each(['openat2', 'procfd'] as const
     using root = Root.open('w', top, chooseBackend(backend));
     for (const name of ['small', 'missing']) {
       using place = root.locate(at(name), { follow: false });
-      expect(holdLarge(place)).toBeUndefined();
+      expect(freeLater(place)).toBeUndefined();
     }
     using gone = root.locate(at('large'), { follow: false });
     gone.dir.unlink(gone.name);
-    expect(holdLarge(gone)).toBeUndefined();
+    expect(freeLater(gone)).toBeUndefined();
   });
 
   test.each([
     ['removing a file', (root: Root) => removeFile(root, at('large'))],
-    ['removing an entry', (root: Root) => removeEntry(root, at('large'), {}, UNCONTROLLED)],
-    ['removing a folder', (root: Root) => removeFolder(root, at('d'), {}, UNCONTROLLED)],
+    ['removing an entry', (root: Root) => removeEntry(root, at('large'), {}, DEFAULT_CONTEXT)],
+    ['removing a folder', (root: Root) => removeFolder(root, at('d'), {}, DEFAULT_CONTEXT)],
     [
       'overwriting',
       (root: Root) => writeFile(root, at('large'), Buffer.from('x'), { mode: 'overwrite', durable: false }),
     ],
     [
       'moving over',
-      (root: Root) => move({ root, path: at('small') }, { root, path: at('large') }, { durable: false }, UNCONTROLLED),
+      (root: Root) =>
+        move({ root, path: at('small') }, { root, path: at('large') }, { durable: false }, DEFAULT_CONTEXT),
     ],
   ])('%s holds it, and lets go of it on another thread', async (_what, work) => {
     using root = Root.open('w', top, chooseBackend(backend));

@@ -3,7 +3,7 @@ import { type CallerPath, fromSystem, type Root } from '../fence/index.ts';
 type Raw = Pick<CallerPath, 'raw'>;
 
 /** Runs work on a path so that whatever fails in it says which path and root it was about. */
-export async function located<T>(root: Root, path: Raw, work: () => T | Promise<T>): Promise<T> {
+export async function withLocation<T>(root: Root, path: Raw, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -12,7 +12,7 @@ export async function located<T>(root: Root, path: Raw, work: () => T | Promise<
 }
 
 /** The same for work that is done at once. */
-export function locatedSync<T>(root: Root, path: Raw, work: () => T): T {
+export function withLocationSync<T>(root: Root, path: Raw, work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { outcome } from '../../tests/support/sandbox.ts';
-import { leisure } from './background-pacer.ts';
+import { backgroundPacer } from './background-pacer.ts';
 
 const busy = (ms: number): void => {
   const end = performance.now() + ms;
@@ -8,7 +8,7 @@ const busy = (ms: number): void => {
 };
 
 test('rests most of the time', async () => {
-  const pause = leisure(new AbortController().signal);
+  const pause = backgroundPacer(new AbortController().signal);
   const started = performance.now();
   let worked = 0;
   while (worked < 20) {
@@ -21,7 +21,7 @@ test('rests most of the time', async () => {
 });
 
 test('goes on without waiting while there is time', () => {
-  const pause = leisure(new AbortController().signal);
+  const pause = backgroundPacer(new AbortController().signal);
   expect(pause()).toBeUndefined();
   busy(4);
   expect(pause()).toBeInstanceOf(Promise);
@@ -29,7 +29,7 @@ test('goes on without waiting while there is time', () => {
 
 test('can be stopped, also while it rests', async () => {
   const stopping = new AbortController();
-  const pause = leisure(stopping.signal);
+  const pause = backgroundPacer(stopping.signal);
   busy(4);
   const resting = outcome(Promise.resolve(pause()));
   stopping.abort();

@@ -5,19 +5,19 @@ const SLAB_BYTES = 256 * 1024;
 const CHARACTER_BYTES = 3;
 
 /** Memory for what is short and soon forgotten, in parts of large pieces: to give each its own costs more than a small read. */
-export class Slab {
+export class BufferPool {
   #memory = Buffer.alloc(0);
   #used = 0;
 
   /** Memory that nobody else uses. What it holds is left to chance. */
-  take(length: number): Buffer {
+  allocate(length: number): Buffer {
     if (length > PART_BYTES) return Buffer.allocUnsafe(length);
     this.#makeRoom(length);
     return this.#part(length);
   }
 
   /** A text as UTF-8. */
-  bytesOf(text: string): Buffer {
+  encode(text: string): Buffer {
     const most = text.length * CHARACTER_BYTES;
     if (most > PART_BYTES) return Buffer.from(text);
     this.#makeRoom(most);

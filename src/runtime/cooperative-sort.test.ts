@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sortInTurns } from './cooperative-sort.ts';
+import { cooperativeSort } from './cooperative-sort.ts';
 
 const never = { pause: () => undefined };
 
@@ -8,10 +8,10 @@ test('sorts as the built-in sort does, by units or by any other order, equals in
   await fc.assert(
     fc.asyncProperty(fc.array(fc.string({ maxLength: 3 }), { maxLength: 200 }), fc.nat(300), async (some, times) => {
       const items = Array.from({ length: times }, () => some).flat();
-      expect(await sortInTurns(items, never)).toEqual(items.toSorted());
+      expect(await cooperativeSort(items, never)).toEqual(items.toSorted());
       const pairs = items.map((text, index) => ({ text, index }));
       const compare = (a: { text: string }, b: { text: string }) => b.text.length - a.text.length;
-      expect(await sortInTurns(pairs, { ...never, compare })).toEqual(pairs.toSorted(compare));
+      expect(await cooperativeSort(pairs, { ...never, compare })).toEqual(pairs.toSorted(compare));
     }),
     { numRuns: 20 },
   );
@@ -24,7 +24,7 @@ test('pauses between all its steps', async () => {
     pauses += 1;
     return Promise.resolve();
   };
-  expect(await sortInTurns(items, { pause })).toEqual(items.toSorted());
+  expect(await cooperativeSort(items, { pause })).toEqual(items.toSorted());
   // Of runs there are four, and they are merged twice.
   expect(pauses).toBeGreaterThan(4 + items.length / 4096);
 });

@@ -4,7 +4,7 @@ type Compare<T> = (a: T, b: T) => number;
 const RUN = 16 * 1024;
 const STEPS = 4096;
 
-interface Turns<T> {
+interface SortOptions<T> {
   /** Without one, strings are ordered by their UTF-16 units. */
   readonly compare?: Compare<T> | undefined;
   /** Called between steps; what it returns is awaited. */
@@ -12,7 +12,7 @@ interface Turns<T> {
 }
 
 /** Sorts a list of any length without keeping the thread: short runs by themselves, then run by run together. */
-export async function sortInTurns<T>(items: readonly T[], { compare, pause }: Turns<T>): Promise<T[]> {
+export async function cooperativeSort<T>(items: readonly T[], { compare, pause }: SortOptions<T>): Promise<T[]> {
   if (items.length <= RUN) return items.toSorted(compare);
   let runs: T[][] = [];
   for (let from = 0; from < items.length; from += RUN) {
@@ -32,7 +32,7 @@ export async function sortInTurns<T>(items: readonly T[], { compare, pause }: Tu
   return runs[0] ?? [];
 }
 
-async function merge<T>(left: T[], right: T[], compare: Compare<T>, pause: Turns<T>['pause']): Promise<T[]> {
+async function merge<T>(left: T[], right: T[], compare: Compare<T>, pause: SortOptions<T>['pause']): Promise<T[]> {
   const merged: T[] = [];
   let l = 0;
   let r = 0;

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { hasRoom } from './drained.ts';
+import { drained } from './drained.ts';
 
 const EVENTS = ['drain', 'close', 'error'];
 
@@ -22,7 +22,7 @@ test('resolves when the reader has caught up, and leaves no listener', async () 
   const { stream, take, listeners } = full();
   const before = listeners();
   let resolved = false;
-  const room = hasRoom(stream).then(() => {
+  const room = drained(stream).then(() => {
     resolved = true;
   });
   await new Promise((resolve) => setImmediate(resolve));
@@ -39,7 +39,7 @@ test.each([
   const it = full();
   it.stream.on('error', () => {});
   const before = it.listeners();
-  const room = hasRoom(it.stream);
+  const room = drained(it.stream);
   end(it);
   await room;
   expect(it.listeners()).toEqual(before);
@@ -48,6 +48,6 @@ test.each([
 test('does not wait for a stream that is closed already, or has room', async () => {
   const { stream } = full();
   await new Promise((resolve) => stream.destroy().once('close', resolve));
-  await hasRoom(stream);
-  await hasRoom(new Writable({ write: (_chunk, _encoding, done) => done() }));
+  await drained(stream);
+  await drained(new Writable({ write: (_chunk, _encoding, done) => done() }));
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Pace } from './fair-scheduler.ts';
+import { FairScheduler } from './fair-scheduler.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -9,11 +9,11 @@ function work(milliseconds: number): void {
 }
 
 test('what is new begins in order, as much in each turn as there is time for, with room for others in between', async () => {
-  const pace = new Pace();
+  const pace = new FairScheduler();
   const begun: number[] = [];
   for (let number = 0; number < 40; number += 1)
     void (async () => {
-      await pace.begin();
+      await pace.admit();
       // Some of it is done only after an answer that is there already.
       await undefined;
       begun.push(number);
@@ -28,11 +28,11 @@ test('what is new begins in order, as much in each turn as there is time for, wi
   expect(counts.length).toBeGreaterThan(5);
   await turn();
   await turn();
-  expect(pace.begin()).toBeUndefined();
+  expect(pace.admit()).toBeUndefined();
 });
 
 test('of many that take long one goes on in each turn for a while, in order, and none is forgotten', async () => {
-  const pace = new Pace();
+  const pace = new FairScheduler();
   const went: number[] = [];
   let turns = 0;
   let running = 10;
@@ -40,7 +40,7 @@ test('of many that take long one goes on in each turn for a while, in order, and
     for (let step = 0; step < 12; step += 1) {
       if (went.at(-1) !== number) went.push(number);
       work(1);
-      await pace.goOn();
+      await pace.yieldTurn();
     }
     running -= 1;
   });
@@ -56,34 +56,34 @@ test('of many that take long one goes on in each turn for a while, in order, and
 });
 
 test('what is new does not wait for the end of what takes long', async () => {
-  const pace = new Pace();
+  const pace = new FairScheduler();
   let running = 20;
   for (let number = 0; number < 20; number += 1)
     void (async () => {
       for (let step = 0; step < 20; step += 1) {
         work(1);
-        await pace.goOn();
+        await pace.yieldTurn();
       }
       running -= 1;
     })();
-  await pace.begin();
+  await pace.admit();
   expect(running).toBeGreaterThan(15);
   while (running > 0) await turn();
 });
 
 test('a turn may be made short', async () => {
-  const pace = new Pace();
+  const pace = new FairScheduler();
   let steps = 0;
   const long = (async () => {
     for (; steps < 30; steps += 1) {
       work(1);
-      await pace.goOn();
+      await pace.yieldTurn();
     }
   })();
   const counts: number[] = [];
   while (steps < 30) {
     const before = steps;
-    pace.hasten();
+    pace.shortenNextTurn();
     await turn();
     counts.push(steps - before);
   }
@@ -92,10 +92,10 @@ test('a turn may be made short', async () => {
 });
 
 test('one that comes while others wait does not overtake them', async () => {
-  const pace = new Pace();
+  const pace = new FairScheduler();
   const begun: number[] = [];
   const begin = async (number: number): Promise<void> => {
-    await pace.begin();
+    await pace.admit();
     begun.push(number);
     work(1);
   };
@@ -107,11 +107,11 @@ test('one that comes while others wait does not overtake them', async () => {
 });
 
 test('alone it does not wait', async () => {
-  const pace = new Pace();
+  const pace = new FairScheduler();
   let waits = 0;
   for (let number = 0; number < 100; number += 1) {
-    if (pace.begin() !== undefined) waits += 1;
-    if (pace.goOn() !== undefined) waits += 1;
+    if (pace.admit() !== undefined) waits += 1;
+    if (pace.yieldTurn() !== undefined) waits += 1;
     await turn();
     await turn();
   }

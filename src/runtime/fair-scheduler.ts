@@ -11,7 +11,7 @@ const AT_ONCE = 16;
  * a while, and something new may begin while there is time, each in the order in which it came; the rest waits for the
  * next turn. So however many calls are under way, others are heard between turns, such as a question for the server's health.
  */
-export class Pace {
+export class FairScheduler {
   readonly #new: (() => void)[] = [];
   readonly #old: (() => void)[] = [];
   /** When the time of this turn is over, and of what runs now. Undefined between turns. */
@@ -21,7 +21,7 @@ export class Pace {
   #hasty = false;
 
   /** To be awaited before something begins. Undefined if it may at once. */
-  begin(): Promise<void> | undefined {
+  admit(): Promise<void> | undefined {
     if (this.#hasTime() && this.#new.length === 0 && this.#begun < AT_ONCE) {
       this.#begun += 1;
       return undefined;
@@ -30,12 +30,12 @@ export class Pace {
   }
 
   /** To be awaited again and again by what takes long. Undefined if it may go on at once. */
-  goOn(): Promise<void> | undefined {
+  yieldTurn(): Promise<void> | undefined {
     return this.#hasTime() ? undefined : new Promise((resolve) => void this.#old.push(resolve));
   }
 
   /** Makes the next turn a short one. */
-  hasten(): void {
+  shortenNextTurn(): void {
     this.#hasty = true;
   }
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { IsoTimes, isoTime } from './iso-times.ts';
+import { IsoTimeFormatter, isoTime } from './iso-times.ts';
 
 const MAX_MS = 8.64e15;
 
 test('writes every time as Date does, whatever was written before', () => {
-  const times = new IsoTimes();
+  const times = new IsoTimeFormatter();
   const near = fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2026, 0, 3) });
   fc.assert(
     fc.property(fc.oneof(near, fc.integer({ min: -MAX_MS, max: MAX_MS })), (ms) => {
@@ -15,7 +15,7 @@ test('writes every time as Date does, whatever was written before', () => {
 });
 
 test('a time that no Date can hold shows as the nearest that one can', () => {
-  for (const write of [isoTime, (ms: number) => new IsoTimes().format(ms)]) {
+  for (const write of [isoTime, (ms: number) => new IsoTimeFormatter().format(ms)]) {
     expect(write(MAX_MS + 1)).toBe('+275760-09-13T00:00:00.000Z');
     expect(write(-MAX_MS - 1)).toBe('-271821-04-20T00:00:00.000Z');
   }

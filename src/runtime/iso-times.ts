@@ -17,7 +17,7 @@ function nearest(ms: number): number {
  * Writes times, in whole milliseconds, as `isoTime` does, in a tenth of its time. Remembers the day, the
  * second and the time it wrote last: what lies in a folder was often made on the same day, if not in the same moment.
  */
-export class IsoTimes {
+export class IsoTimeFormatter {
   #day = Number.NaN;
   #date = '';
   #second = Number.NaN;

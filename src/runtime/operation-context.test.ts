@@ -1,12 +1,12 @@
 import { expect, test, vi } from 'vitest';
 import { outcome } from '../../tests/support/sandbox.ts';
 import { RingfenceError } from '../errors.ts';
-import { pacer, throwIfAborted, UNCONTROLLED } from './operation-context.ts';
+import { DEFAULT_CONTEXT, throwIfAborted, yieldPoint } from './operation-context.ts';
 
 test('a pause costs nothing at first and then lets the event loop run', async () => {
   const pause = await vi.waitFor(() => {
     // On a busy machine the time may be over already.
-    const fresh = pacer(UNCONTROLLED);
+    const fresh = yieldPoint(DEFAULT_CONTEXT);
     expect(fresh()).toBeUndefined();
     return fresh;
   });
@@ -21,11 +21,11 @@ test('a pause costs nothing at first and then lets the event loop run', async ()
 
 test('a pause throws what the signal was aborted with', async () => {
   const stop = new AbortController();
-  const pause = pacer({ signal: stop.signal });
+  const pause = yieldPoint({ signal: stop.signal });
   stop.abort();
   expect(await outcome(() => pause())).toBe('cancelled');
   const late = AbortSignal.abort(new RingfenceError('timed_out', { seconds: 3 }));
   expect(await outcome(() => throwIfAborted(late))).toBe('timed_out');
   expect(await outcome(() => throwIfAborted(AbortSignal.abort('because')))).toBe('cancelled');
-  expect(await outcome(() => throwIfAborted(UNCONTROLLED.signal))).toBe('ok');
+  expect(await outcome(() => throwIfAborted(DEFAULT_CONTEXT.signal))).toBe('ok');
 });

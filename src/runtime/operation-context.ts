@@ -1,18 +1,18 @@
 import { setMaxListeners } from 'node:events';
 import { RingfenceError } from '../errors.ts';
-import { Pace } from './fair-scheduler.ts';
+import { FairScheduler } from './fair-scheduler.ts';
 
 /** How a running operation is watched and stopped. */
-export interface Control {
+export interface OperationContext {
   readonly signal: AbortSignal;
   /** Tells whoever asked how far the work is. Cheap when nobody did. */
   progress(done: number, total?: number): void;
   /** Shared with all that is done at the same time; without it the work only gives way by itself. */
-  readonly pace?: Pace | undefined;
+  readonly scheduler?: FairScheduler | undefined;
 }
 
 /** For library callers and tests that neither watch nor stop. */
-export const UNCONTROLLED: Control = { signal: never(), progress: () => {} };
+export const DEFAULT_CONTEXT: OperationContext = { signal: never(), progress: () => {} };
 
 /** A signal that is never aborted, for any number of listeners. */
 function never(): AbortSignal {
@@ -26,13 +26,13 @@ function never(): AbortSignal {
  * time, then waits for the next turn of the event loop in which it may go on. Throws what the signal was aborted with
  * (`cancelled` by default).
  */
-export function pacer({
+export function yieldPoint({
   signal,
-  pace = new Pace(),
-}: Pick<Control, 'signal' | 'pace'>): () => Promise<void> | undefined {
+  scheduler = new FairScheduler(),
+}: Pick<OperationContext, 'signal' | 'scheduler'>): () => Promise<void> | undefined {
   return () => {
     throwIfAborted(signal);
-    return pace.goOn();
+    return scheduler.yieldTurn();
   };
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { compiledBeside } from './compiled-file.ts';
+import { compiledFile } from './compiled-file.ts';
 
 const PAGE = 65_536;
 
@@ -26,7 +26,7 @@ export interface Kernel<F, C extends string> {
 export function loadKernel<F, C extends string>(module: string, bytes: number): Kernel<F, C> | undefined {
   const { WebAssembly } = globalThis as unknown as { WebAssembly?: Wasm };
   if (WebAssembly === undefined) return undefined;
-  const code = readFileSync(compiledBeside(module, 'kernel.wasm'));
+  const code = readFileSync(compiledFile(module, 'kernel.wasm'));
   try {
     const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE) });
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code), { env: { memory } });

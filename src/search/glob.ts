@@ -1,7 +1,7 @@
 import type { CallerPath, EntryType, Root } from '../fence/index.ts';
-import { located } from '../files/located.ts';
-import { IsoTimes } from '../runtime/iso-times.ts';
-import { type Control, throwIfAborted } from '../runtime/operation-context.ts';
+import { withLocation } from '../files/located.ts';
+import { IsoTimeFormatter } from '../runtime/iso-times.ts';
+import { type OperationContext, throwIfAborted } from '../runtime/operation-context.ts';
 import { Deadline } from './pool/deadline.ts';
 import { OrderedSearch } from './pool/ordered-search.ts';
 import type { SearchPool } from './pool/search-pool.ts';
@@ -58,10 +58,15 @@ export interface GlobResult {
  *
  * Raises `invalid_pattern`, what opening `path` raises, and `cancelled`.
  */
-export async function glob(root: Root, options: GlobOptions, pool: SearchPool, control: Control): Promise<GlobResult> {
+export async function glob(
+  root: Root,
+  options: GlobOptions,
+  pool: SearchPool,
+  control: OperationContext,
+): Promise<GlobResult> {
   throwIfAborted(control.signal);
   const { pattern, regex, path, maxResults, timeoutSeconds, maxDepth, type, skipHidden = false } = options;
-  return located(root, path, async () => {
+  return withLocation(root, path, async () => {
     using search = pool.begin({
       kind: 'entries',
       root: root.share(),
@@ -89,14 +94,14 @@ export async function glob(root: Root, options: GlobOptions, pool: SearchPool, c
     });
     const outcome = await ordered.run();
     throwIfAborted(control.signal);
-    const times = new IsoTimes();
+    const times = new IsoTimeFormatter();
     const matches = entries.slice(0, maxResults).map((entry) => toMatch(entry, times));
     const [truncated, timedOut] = [outcome === 'full', outcome === 'stopped'];
     return { matches, totalMatches: matches.length, truncated, timedOut, skipped };
   });
 }
 
-function toMatch({ path, type, size, mtimeMs }: FoundEntry, times: IsoTimes): GlobMatch {
+function toMatch({ path, type, size, mtimeMs }: FoundEntry, times: IsoTimeFormatter): GlobMatch {
   // Rounded as Node rounds the times of `stats`, so that every tool tells the same.
   return { path, type, size, modifiedAt: times.format(Math.round(mtimeMs)) };
 }

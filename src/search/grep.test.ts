@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../tests/support/child.ts';
 import { onEveryBackend, outcome, Sandbox } from '../../tests/support/sandbox.ts';
 import { chooseBackend, parseCallerPath } from '../fence/index.ts';
-import { type Control, UNCONTROLLED } from '../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT, type OperationContext } from '../runtime/operation-context.ts';
 import { type GrepOptions, grep } from './grep.ts';
 import { SearchPool } from './pool/search-pool.ts';
 
@@ -17,7 +17,7 @@ function search(
   box: Sandbox,
   pattern: string,
   { path = '.', ...options }: Options = {},
-  control: Control = UNCONTROLLED,
+  control: OperationContext = DEFAULT_CONTEXT,
 ) {
   return grep(
     box.root,
@@ -132,7 +132,7 @@ test('goes deeper than any path can name', async () => {
     dir = next;
   }
   using file = dir.createFile('f');
-  file.write(Buffer.from('needle'));
+  file.writeAll(Buffer.from('needle'));
   dir[Symbol.dispose]();
   expect(await filesWith(box, 'needle')).toEqual([`deep/${'down/'.repeat(900)}f`, 'deep/z']);
   // Node's own removal gives up on paths this long.
@@ -225,7 +225,7 @@ describe('options', () => {
         const { SearchPool } = await from('search/pool/search-pool.js');
         const pool = new SearchPool();
         const fixed = { pattern: 'x', caseInsensitive: false, contextLines: 0, maxResults: 10, timeoutSeconds: 20 };
-        const search = (raw) => grep(root, { ...fixed, path: path(raw) }, pool, UNCONTROLLED);
+        const search = (raw) => grep(root, { ...fixed, path: path(raw) }, pool, DEFAULT_CONTEXT);
         const { matches, skipped } = await search('.');
         const named = [await outcome(search('secret')), await outcome(search('closed'))];
         await pool.close();

@@ -1,6 +1,6 @@
 import type { CallerPath, Root } from '../fence/index.ts';
-import { located } from '../files/located.ts';
-import { type Control, throwIfAborted } from '../runtime/operation-context.ts';
+import { withLocation } from '../files/located.ts';
+import { type OperationContext, throwIfAborted } from '../runtime/operation-context.ts';
 import type { LineMatch } from './file/match-list.ts';
 import { Deadline } from './pool/deadline.ts';
 import { LineSearch } from './pool/line-search.ts';
@@ -51,11 +51,16 @@ export interface GrepResult {
  * Raises `invalid_pattern`, what opening `path` raises, `result_too_large` if a single match with its context exceeds
  * `maxText`, and `cancelled`.
  */
-export async function grep(root: Root, options: GrepOptions, pool: SearchPool, control: Control): Promise<GrepResult> {
+export async function grep(
+  root: Root,
+  options: GrepOptions,
+  pool: SearchPool,
+  control: OperationContext,
+): Promise<GrepResult> {
   throwIfAborted(control.signal);
   const { pattern, path, globFilter, caseInsensitive, contextLines, maxResults, timeoutSeconds } = options;
   const { literal = false, maxDepth, skipHidden = false, maxFileSize, maxText = MAX_TEXT } = options;
-  return located(root, path, async () => {
+  return withLocation(root, path, async () => {
     refuseUnreadable(root, path);
     using search = pool.begin({
       kind: 'lines',

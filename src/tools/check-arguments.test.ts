@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { checker } from './check-arguments.ts';
+import { argumentChecker } from './check-arguments.ts';
 
-const check = checker(
+const check = argumentChecker(
   z.strictObject({
     path: z.string(),
     limit_lines: z.int().min(1).optional(),
@@ -58,7 +58,7 @@ const entry = z.strictObject({
     return z.array(entry).optional();
   },
 });
-const checkTree = checker(z.strictObject({ entries: z.array(entry) }));
+const checkTree = argumentChecker(z.strictObject({ entries: z.array(entry) }));
 
 test.each([
   [[{ name: 'a', children: [{ name: 3 }] }], 'entries.0.children.0.name must be a string, got 3'],

@@ -32,16 +32,16 @@ export interface CheckStyle {
 
 const PARAMETERS: CheckStyle = { noun: 'parameter', name: (path) => path.map(String).join('.') };
 
-export type Checked<T> = { readonly value: T } | { readonly problems: readonly ArgumentProblem[] };
+export type CheckedArguments<T> = { readonly value: T } | { readonly problems: readonly ArgumentProblem[] };
 
 /**
  * Prepares a check of values against a schema, whose problems say what was wrong and what would be right.
  * A message that the schema itself carries is kept as it is.
  */
-export function checker<S extends z.ZodObject>(
+export function argumentChecker<S extends z.ZodObject>(
   schema: S,
   style: CheckStyle = PARAMETERS,
-): (value: unknown) => Checked<z.output<S>> {
+): (value: unknown) => CheckedArguments<z.output<S>> {
   let node: SchemaNode | undefined;
   const described = (): SchemaNode => {
     node ??= z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as SchemaNode;

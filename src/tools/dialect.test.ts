@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RingfenceError } from '../errors.ts';
-import { type Dialect, joined } from './dialect.ts';
+import { type Dialect, mergeDialects } from './dialect.ts';
 import type { Tool } from './tool.ts';
 
 function dialect(name: string, tool: string): Dialect {
@@ -10,19 +10,19 @@ function dialect(name: string, tool: string): Dialect {
     instructions: `${name}.`,
     tools: [{ name: tool } as Tool],
     destructive: () => name === 'one',
-    wordError: ({ code }) => `${name}: ${code}`,
-    wordProblems: (problems) => `${name}: ${problems.length}`,
+    formatError: ({ code }) => `${name}: ${code}`,
+    formatProblems: (problems) => `${name}: ${problems.length}`,
   };
 }
 
 test('joined dialects are one, in which each tool keeps its contract', () => {
-  const both = joined(dialect('one', 'read'), dialect('two', 'take'));
+  const both = mergeDialects(dialect('one', 'read'), dialect('two', 'take'));
   expect(both).toMatchObject({ name: 'one', serverName: 'server of one', instructions: 'one. two.' });
   const words = both.tools.map((tool) => [
     tool.name,
     both.destructive(tool),
-    both.wordError(new RingfenceError('not_found', {}), { tool, args: {} }),
-    both.wordProblems([], { tool, args: {} }),
+    both.formatError(new RingfenceError('not_found', {}), { tool, args: {} }),
+    both.formatProblems([], { tool, args: {} }),
   ]);
   expect(words).toEqual([
     ['read', true, 'one: not_found', 'one: 0'],

@@ -12,7 +12,7 @@ export interface ArgumentProblem {
 }
 
 /** The call that an error text is about. */
-export interface WordedCall {
+export interface FailedCall {
   readonly tool: Pick<Tool, 'name'>;
   /** As the client sent them, unchecked. */
   readonly args: Readonly<Record<string, unknown>>;
@@ -35,13 +35,13 @@ export interface Dialect {
   /** MCP's destructiveHint by effect; some contracts fix it. */
   destructive(tool: Tool): boolean;
   /** The error text a client sees. Never shows a host path. */
-  wordError(error: RingfenceError, call: WordedCall): string;
+  formatError(error: RingfenceError, call: FailedCall): string;
   /** The same for arguments that do not fit the tool's schema. */
-  wordProblems(problems: readonly ArgumentProblem[], call: WordedCall): string;
+  formatProblems(problems: readonly ArgumentProblem[], call: FailedCall): string;
 }
 
 /** A dialect with the tools of another beside its own. Each tool keeps the contract that it comes from. */
-export function joined(main: Dialect, other: Dialect): Dialect {
+export function mergeDialects(main: Dialect, other: Dialect): Dialect {
   const names = new Set(other.tools.map(({ name }) => name));
   const of = ({ name }: Pick<Tool, 'name'>): Dialect => (names.has(name) ? other : main);
   return {
@@ -50,7 +50,7 @@ export function joined(main: Dialect, other: Dialect): Dialect {
     instructions: `${main.instructions} ${other.instructions}`,
     tools: [...main.tools, ...other.tools],
     destructive: (tool) => of(tool).destructive(tool),
-    wordError: (error, call) => of(call.tool).wordError(error, call),
-    wordProblems: (problems, call) => of(call.tool).wordProblems(problems, call),
+    formatError: (error, call) => of(call.tool).formatError(error, call),
+    formatProblems: (problems, call) => of(call.tool).formatProblems(problems, call),
   };
 }

@@ -6,7 +6,7 @@ export type ErrorMap<Context extends readonly unknown[], Answer> = {
 };
 
 /** What a map answers to an error. */
-export function answerTo<Context extends readonly unknown[], Answer>(
+export function mapError<Context extends readonly unknown[], Answer>(
   map: ErrorMap<Context, Answer>,
   error: RingfenceError,
   ...context: Context

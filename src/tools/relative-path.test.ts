@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Sandbox } from '../../tests/support/sandbox.ts';
 import { RingfenceError } from '../errors.ts';
-import { isAbsolute, notBelow, parseBelow, parseRelativePath } from './relative-path.ts';
+import { isAbsolute, outsideRootError, parseBelow, parseRelativePath } from './relative-path.ts';
 
 function failure(work: () => unknown): RingfenceError {
   try {
@@ -65,5 +65,9 @@ test('of a path below something else, the whole is told and the part is meant', 
     details: { resolved: box.host('..', 'x') },
     path: '/top/../x',
   });
-  expect(notBelow(box.root, 'elsewhere')).toMatchObject({ code: 'outside_root', details: {}, path: 'elsewhere' });
+  expect(outsideRootError(box.root, 'elsewhere')).toMatchObject({
+    code: 'outside_root',
+    details: {},
+    path: 'elsewhere',
+  });
 });

@@ -14,14 +14,14 @@ export function isAbsolute(raw: string): boolean {
  * `outside_root`: there is no top to mean but that of the machine. Also raises `invalid_path`.
  */
 export function parseRelativePath(root: Root, raw: string): CallerPath {
-  if (isAbsolute(raw)) throw notBelow(root, raw);
+  if (isAbsolute(raw)) throw outsideRootError(root, raw);
   return parseBelow(root, raw, raw);
 }
 
 /** The same for a path of which only `below` is meant from the root. What is raised names all of it. */
 export function parseBelow(root: Root, raw: string, below: string): CallerPath {
   try {
-    return { raw, segments: root.parse(withSlashes(below)).segments };
+    return { raw, segments: root.parse(toSlash(below)).segments };
   } catch (error) {
     if (error instanceof RingfenceError) error.path = raw;
     throw error;
@@ -29,11 +29,11 @@ export function parseBelow(root: Root, raw: string, below: string): CallerPath {
 }
 
 /** The refusal of a path that does not start at the root. */
-export function notBelow(root: Root, raw: string): RingfenceError<'outside_root'> {
-  const details = isAbsolute(raw) ? { resolved: path.posix.normalize(withSlashes(raw)) } : {};
+export function outsideRootError(root: Root, raw: string): RingfenceError<'outside_root'> {
+  const details = isAbsolute(raw) ? { resolved: path.posix.normalize(toSlash(raw)) } : {};
   return new RingfenceError('outside_root', details, { path: raw, root: root.name });
 }
 
-function withSlashes(raw: string): string {
+function toSlash(raw: string): string {
   return raw.replaceAll('\\', '/');
 }

@@ -3,10 +3,10 @@ import type { AgentRoot } from '../agent/bridge/agent-root.ts';
 import type { FilesystemBridge } from '../agent/bridge/filesystem-bridge.ts';
 import type { Sample } from '../agent/sample.ts';
 import type { Root } from '../fence/index.ts';
-import type { LineIndex } from '../files/read/line-index.ts';
-import type { Control } from '../runtime/operation-context.ts';
+import type { LineIndexCache } from '../files/read/line-index.ts';
+import type { OperationContext } from '../runtime/operation-context.ts';
 import type { SearchPool } from '../search/pool/search-pool.ts';
-import type { Json } from '../wire/json.ts';
+import type { JsonChunks } from '../wire/json.ts';
 import type { JsonList } from '../wire/json-list.ts';
 import type { Capability } from './capabilities.ts';
 import type { Client } from './client.ts';
@@ -24,32 +24,32 @@ export interface Limits {
 }
 
 /** What a root's name stands for: a folder of this machine, or files of the client's side. */
-type Place =
+type ResolvedRoot =
   | { readonly root: Root; readonly agent?: undefined }
   | { readonly root?: undefined; readonly agent: AgentRoot };
 
 /** What the server hands to a running tool. */
-export interface CallContext extends Control {
+export interface CallContext extends OperationContext {
   readonly client: Client;
   /** Asks the client's model; undefined for a client that cannot be asked. */
   readonly sample: Sample | undefined;
   readonly limits: Limits;
   readonly search: SearchPool;
   /** Shared by all calls; it holds no content. Without one, every page of a large file reads it from its beginning. */
-  readonly lineIndex?: LineIndex | undefined;
+  readonly lineIndex?: LineIndexCache | undefined;
   /** False where the operator turned off waiting for the disk (`durable_writes: false`). */
   readonly durable: boolean;
   /** The root of that name, checked to allow what the tool `needs`. The only way for a tool to get a root. */
   root(name: string): Root;
   /** The same for a tool that can also work on files of the client's side, if the root is one of those. */
-  place(name: string): Place;
+  resolveRoot(name: string): ResolvedRoot;
   /** The one root of a dialect that is bound to it and whose tools name none; checked in the same way. */
-  home(): Root;
+  boundRoot(): Root;
   /**
    * What this client has handed over of the files on its side, and the way to ask for more. Raises `tool_not_allowed` for
    * a client that may not know of the root that these files appear as.
    */
-  agent(): FilesystemBridge;
+  agentFiles(): FilesystemBridge;
   /** Asks for one capability more, where a tool learns only while running that it needs it. */
   require(root: Root, capability: Capability): void;
   /** Puts a warning about this call in the log. The facts name things; they never hold what is in files. */
@@ -75,16 +75,16 @@ export interface Tool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject
   /** What a person would read; the result as JSON if absent. */
   text?(result: z.output<O>, args: z.output<I>): string;
   /** Writes result and text at once, for a text that repeats so much of the result that to write each by itself is a waste. */
-  write?(result: z.output<O>, args: z.output<I>): Written;
+  write?(result: z.output<O>, args: z.output<I>): RenderedResult;
 }
 
 /** A result, of which lists may be in JSON already. */
 type Returned<T> = { [K in keyof T]: T[K] | (T[K] extends readonly (infer Item)[] ? JsonList<Item> : never) };
 
 /** A result and its text, each in JSON, the text without its quotes. */
-export interface Written {
-  readonly result: Json;
-  readonly text: Json;
+export interface RenderedResult {
+  readonly result: JsonChunks;
+  readonly text: JsonChunks;
   /** Of the text itself. */
   readonly bytes: number;
 }

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { contentJson, plainJson } from './content-json.ts';
-import { byteLength, bytesOf } from './json.ts';
+import { jsonByteLength, jsonBytes } from './json.ts';
 import { numberedContent } from './numbered-lines.ts';
 
 function expectSame(content: string, first: number): void {
   const text = numberedContent(content, first);
   const { plain, numbered, added } = contentJson(content, first);
-  expect(`"${bytesOf(plain)}"`).toBe(JSON.stringify(content));
-  expect(`"${bytesOf(numbered)}"`).toBe(JSON.stringify(text));
+  expect(`"${jsonBytes(plain)}"`).toBe(JSON.stringify(content));
+  expect(`"${jsonBytes(numbered)}"`).toBe(JSON.stringify(text));
   expect(Buffer.byteLength(content) + added).toBe(Buffer.byteLength(text));
-  expect(bytesOf(plainJson(content)).equals(bytesOf(plain))).toBe(true);
+  expect(jsonBytes(plainJson(content)).equals(jsonBytes(plain))).toBe(true);
 }
 
 test('a content of any length is numbered line by line, however it is cut', () => {
@@ -32,12 +32,12 @@ test.each(['\n', 'a\n', 'line\n'.repeat(30_000), 'line\n'.repeat(30_000).trimEnd
   },
 );
 
-test('a long content comes in pieces, a short one does not', () => {
+test('a long content comes in chunks, a short one does not', () => {
   expect(plainJson('short\n')).toBe('short\\n');
-  const pieces = plainJson('line\n'.repeat(30_000));
-  expect(pieces).toBeInstanceOf(Array);
-  expect(pieces.length).toBeGreaterThan(3);
-  expect(byteLength(pieces)).toBe('line\\n'.length * 30_000);
+  const chunks = plainJson('line\n'.repeat(30_000));
+  expect(chunks).toBeInstanceOf(Array);
+  expect(chunks.length).toBeGreaterThan(3);
+  expect(jsonByteLength(chunks)).toBe('line\\n'.length * 30_000);
 });
 
 test.each([

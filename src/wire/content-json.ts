@@ -1,6 +1,6 @@
-import { type Json, joined } from './json.ts';
+import { concatJson, type JsonChunks } from './json.ts';
 import { type JsonEscaper, jsonEscaper, MAX_LENGTH } from './json-escaper.ts';
-import { inQuotes } from './json-string.ts';
+import { escapeJson } from './json-string.ts';
 import { linePrefix, numberedContent } from './numbered-lines.ts';
 
 /** So many bytes of a long content make a piece. */
@@ -8,9 +8,9 @@ const PIECE_BYTES = 32 * 1024;
 
 /** A content twice, each time in JSON, between its quotes. */
 export interface ContentJson {
-  readonly plain: Json;
+  readonly plain: JsonChunks;
   /** With a number before each line, and without the end of the last one. */
-  readonly numbered: Json;
+  readonly numbered: JsonChunks;
   /** By how many bytes the numbered text itself is longer. */
   readonly added: number;
 }
@@ -19,30 +19,30 @@ export interface ContentJson {
 export function contentJson(content: string, first: number): ContentJson {
   const escaper = jsonEscaper();
   if (escaper === undefined) return stringified(content, first);
-  const start = inQuotes(linePrefix(first));
-  const plain: Json[] = [];
-  const numbered: Json[] = [start];
+  const start = escapeJson(linePrefix(first));
+  const plain: JsonChunks[] = [];
+  const numbered: JsonChunks[] = [start];
   const end = content.endsWith('\n') ? 1 : 0;
   let longer = start.length;
   escaper.line = first;
   for (const { isAscii, isLast } of parts(escaper, content)) {
     const asItIs = escaper.plain();
     longer -= asItIs.length;
-    plain.push(kept(asItIs, isAscii));
+    plain.push(keptChunk(asItIs, isAscii));
     const withNumbers = escaper.numbered(isLast ? end : 0);
     longer += withNumbers.length;
-    numbered.push(kept(withNumbers, isAscii));
+    numbered.push(keptChunk(withNumbers, isAscii));
   }
   // The tab of each line is two bytes in JSON and one in the text, as is the last line's end.
   const lines = escaper.line - first + 1;
-  return { plain: joined(...plain), numbered: joined(...numbered), added: longer - lines + end };
+  return { plain: concatJson(...plain), numbered: concatJson(...numbered), added: longer - lines + end };
 }
 
 /** A content of whole characters in JSON, between its quotes. */
-export function plainJson(content: string): Json {
+export function plainJson(content: string): JsonChunks {
   const escaper = jsonEscaper();
-  if (escaper === undefined) return inQuotes(content);
-  return joined(...Array.from(parts(escaper, content), ({ isAscii }) => kept(escaper.plain(), isAscii)));
+  if (escaper === undefined) return escapeJson(content);
+  return concatJson(...Array.from(parts(escaper, content), ({ isAscii }) => keptChunk(escaper.plain(), isAscii)));
 }
 
 interface Part {
@@ -64,12 +64,12 @@ function* parts(escaper: JsonEscaper, content: string): Generator<Part, void, un
 }
 
 /** What an escaper made, before it makes the next. To make a text of bytes beyond ASCII costs more than all else about them. */
-function kept(made: Buffer, isAscii: boolean): Json {
+function keptChunk(made: Buffer, isAscii: boolean): JsonChunks {
   return isAscii ? made.toString('latin1') : [Buffer.from(made)];
 }
 
 function stringified(content: string, first: number): ContentJson {
   const text = numberedContent(content, first);
   const added = Buffer.byteLength(text) - Buffer.byteLength(content);
-  return { plain: inQuotes(content), numbered: inQuotes(text), added };
+  return { plain: escapeJson(content), numbered: escapeJson(text), added };
 }

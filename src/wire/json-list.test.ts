@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bytesOf, jsonTwice } from './json.ts';
+import { jsonAndEscaped, jsonBytes } from './json.ts';
 import { ITEMS, JsonList } from './json-list.ts';
 import { MAX_RESULT_BYTES, MAX_SENT_BYTES } from './result-size.ts';
 
@@ -20,17 +20,17 @@ describe('a list in JSON', () => {
       expect(list).toHaveLength(count);
       expect(list.toJSON()).toEqual(items);
       for (const rest of [{}, { count, more: [1] }]) {
-        const { json, quoted } = jsonTwice({ list, ...rest });
+        const { json, escaped } = jsonAndEscaped({ list, ...rest });
         const expected = JSON.stringify({ list: items, ...rest });
-        expect(bytesOf(json).toString()).toBe(expected);
-        expect(`"${bytesOf(quoted)}"`).toBe(JSON.stringify(expected));
+        expect(jsonBytes(json).toString()).toBe(expected);
+        expect(`"${jsonBytes(escaped)}"`).toBe(JSON.stringify(expected));
         expect(JSON.stringify({ list, ...rest })).toBe(expected);
       }
     },
   );
 
   test('stays a text while it is short', () => {
-    expect(jsonTwice({ list: listOf([item(1)]) }).json).toBeTypeOf('string');
+    expect(jsonAndEscaped({ list: listOf([item(1)]) }).json).toBeTypeOf('string');
   });
 
   test.each([
@@ -40,10 +40,10 @@ describe('a list in JSON', () => {
   ])('takes only the first of too many items: %s', (_, text, count) => {
     const list = listOf(Array.from({ length: count }, () => text));
     expect(list.length).toBeLessThan(count);
-    const { json, quoted } = jsonTwice({ list });
-    const bytes = bytesOf(json).length + bytesOf(quoted).length;
+    const { json, escaped } = jsonAndEscaped({ list });
+    const bytes = jsonBytes(json).length + jsonBytes(escaped).length;
     expect(bytes).toBeLessThan(MAX_RESULT_BYTES);
     expect(bytes).toBeGreaterThan(MAX_SENT_BYTES - 600_000);
-    expect(JSON.parse(bytesOf(json).toString()).list).toHaveLength(list.length);
+    expect(JSON.parse(jsonBytes(json).toString()).list).toHaveLength(list.length);
   });
 });

@@ -1,4 +1,4 @@
-import { piecesInQuotes } from './json-string.ts';
+import { escapeJsonChunks } from './json-string.ts';
 import { MAX_SENT_BYTES } from './result-size.ts';
 
 /** So many items of a list make a piece: some kilobytes, which are soon made, copied and forgotten. */
@@ -13,7 +13,7 @@ const CHARACTERS = 32 * 1024;
 export class JsonList<T> {
   /** All but the last items, in pieces: as JSON, and as they stand between the quotes of a JSON string. */
   readonly json: Buffer[] = [];
-  readonly quoted: Buffer[] = [];
+  readonly escaped: Buffer[] = [];
   #rest: string[] = [];
   #characters = 0;
   #length = 0;
@@ -51,14 +51,14 @@ export class JsonList<T> {
 
   #write(): void {
     const json = Buffer.from(this.rest);
-    const quoted = piecesInQuotes(json);
-    for (const { length } of [json, ...quoted]) this.#bytes += length;
+    const escaped = escapeJsonChunks(json);
+    for (const { length } of [json, ...escaped]) this.#bytes += length;
     this.#isFull = this.#bytes > MAX_SENT_BYTES;
     if (this.#isFull) {
       this.#length -= this.#rest.length;
     } else {
       this.json.push(json);
-      this.quoted.push(...quoted);
+      this.escaped.push(...escaped);
     }
     this.#rest = [];
     this.#characters = 0;

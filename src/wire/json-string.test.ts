@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jsonEscaper } from './json-escaper.ts';
-import { inQuotes, piecesInQuotes } from './json-string.ts';
+import { escapeJson, escapeJsonChunks } from './json-string.ts';
 
 const asJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
@@ -15,9 +15,9 @@ test.each([
   ['characters of two halves across all parts', `a${'\u{1f600}'.repeat(100_000)}`],
   ['half a character', `${'a'.repeat(300)}\ud83d`],
 ])('%s: as JSON has it', (_, text) => {
-  expect(inQuotes(text) === asJson(text)).toBe(true);
+  expect(escapeJson(text) === asJson(text)).toBe(true);
   if (text.isWellFormed())
-    expect(Buffer.concat(piecesInQuotes(Buffer.from(text))).toString() === asJson(text)).toBe(true);
+    expect(Buffer.concat(escapeJsonChunks(Buffer.from(text))).toString() === asJson(text)).toBe(true);
 });
 
 test('16 bytes at once are to be had here', () => {
@@ -46,7 +46,7 @@ test('any text is as JSON has it, wherever its end lies', () => {
     fc.property(fc.array(unit, { maxLength: 60 }), fc.nat(40), fc.boolean(), (units, spare, ascii) => {
       const some = units.join('');
       const text = 'x'.repeat(150 + spare) + (ascii ? some.replace(/[^\0-\x7f]/g, '"') : some);
-      expect(inQuotes(text)).toBe(asJson(text));
+      expect(escapeJson(text)).toBe(asJson(text));
     }),
     { numRuns: 2_000 },
   );

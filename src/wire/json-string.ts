@@ -4,7 +4,7 @@ import { jsonEscaper, MAX_BYTES, MAX_LENGTH } from './json-escaper.ts';
 const SHORT = 160;
 
 /** A text, as it stands between the quotes of a JSON string. */
-export function inQuotes(text: string): string {
+export function escapeJson(text: string): string {
   const escaper = text.length < SHORT ? undefined : jsonEscaper();
   if (escaper === undefined) return stringified(text);
   let json = '';
@@ -18,15 +18,15 @@ export function inQuotes(text: string): string {
 }
 
 /** The same for a text in UTF-8, in pieces. */
-export function piecesInQuotes(utf8: Buffer): Buffer[] {
+export function escapeJsonChunks(utf8: Buffer): Buffer[] {
   const escaper = jsonEscaper();
   if (escaper === undefined) return [Buffer.from(stringified(utf8.toString()))];
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   for (let from = 0; from < utf8.length; from += MAX_BYTES) {
     escaper.put(utf8.subarray(from, from + MAX_BYTES));
-    pieces.push(Buffer.from(escaper.plain()));
+    chunks.push(Buffer.from(escaper.plain()));
   }
-  return pieces;
+  return chunks;
 }
 
 function stringified(text: string): string {

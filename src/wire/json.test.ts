@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { byteLength, bytesOf, joined, jsonTwice } from './json.ts';
+import { concatJson, jsonAndEscaped, jsonByteLength, jsonBytes } from './json.ts';
 
 const items = (count: number): unknown[] => Array.from({ length: count }, (_, i) => ({ name: `"é${i}\n`, size: i }));
 
@@ -11,23 +11,23 @@ describe('a result', () => {
     { what: 'with two of them', result: { a: items(256), b: items(257), c: null } },
     { what: 'with what JSON leaves out', result: { a: undefined, b: items(200), c: undefined } },
     { what: 'with holes in its list', result: { a: Array.from({ length: 200 }, () => undefined) } },
-  ])('$what is the same in pieces', ({ result }) => {
-    const { json, quoted } = jsonTwice(result);
+  ])('$what is the same in chunks', ({ result }) => {
+    const { json, escaped } = jsonAndEscaped(result);
     const expected = JSON.stringify(result);
-    expect(bytesOf(json).toString()).toBe(expected);
-    expect(`"${bytesOf(quoted)}"`).toBe(JSON.stringify(expected));
-    expect(byteLength(json)).toBe(Buffer.byteLength(expected));
+    expect(jsonBytes(json).toString()).toBe(expected);
+    expect(`"${jsonBytes(escaped)}"`).toBe(JSON.stringify(expected));
+    expect(jsonByteLength(json)).toBe(Buffer.byteLength(expected));
   });
 
-  test('comes in pieces only where a list is long', () => {
-    expect(jsonTwice({ entries: items(128) }).json).toBeTypeOf('string');
-    expect(jsonTwice({ entries: items(129) }).json).not.toBeTypeOf('string');
+  test('comes in chunks only where a list is long', () => {
+    expect(jsonAndEscaped({ entries: items(128) }).json).toBeTypeOf('string');
+    expect(jsonAndEscaped({ entries: items(129) }).json).not.toBeTypeOf('string');
   });
 });
 
-test('texts are joined to one, or to one list of pieces', () => {
-  expect(joined('a', 'b', 'c')).toBe('abc');
-  const pieces = joined('a', [Buffer.from('b'), Buffer.from('c')], 'd');
-  expect(pieces).toHaveLength(4);
-  expect(bytesOf(pieces).toString()).toBe('abcd');
+test('texts are joined to one, or to one list of chunks', () => {
+  expect(concatJson('a', 'b', 'c')).toBe('abc');
+  const chunks = concatJson('a', [Buffer.from('b'), Buffer.from('c')], 'd');
+  expect(chunks).toHaveLength(4);
+  expect(jsonBytes(chunks).toString()).toBe('abcd');
 });

@@ -1,39 +1,39 @@
 import { ITEMS, JsonList } from './json-list.ts';
-import { inQuotes, piecesInQuotes } from './json-string.ts';
+import { escapeJson, escapeJsonChunks } from './json-string.ts';
 
 /**
  * JSON as it is sent: as a text, or, where there is much of it, as the bytes of one piece after another. To put a megabyte
  * of text together takes longer than to make it, and texts that are kept are copied by the garbage collector.
  */
-export type Json = string | readonly Buffer[];
+export type JsonChunks = string | readonly Buffer[];
 
 /** A value as JSON, and that JSON as it stands between the quotes of a JSON string. */
-export interface TwiceJson {
-  readonly json: Json;
-  readonly quoted: Json;
+export interface EscapedJson {
+  readonly json: JsonChunks;
+  readonly escaped: JsonChunks;
 }
 
 /** What `JSON.stringify` makes of a result, and of what it made, with long lists in pieces. */
-export function jsonTwice(result: Readonly<Record<string, unknown>>): TwiceJson {
+export function jsonAndEscaped(result: Readonly<Record<string, unknown>>): EscapedJson {
   let plain = true;
   for (const key in result) plain &&= !(isLong(result[key]) || result[key] instanceof JsonList);
-  const pieces = plain ? [JSON.stringify(result)] : [...jsonPieces(result)];
-  if (pieces.every(isText)) {
-    const json = pieces.join('');
-    return { json, quoted: inQuotes(json) };
+  const chunks = plain ? [JSON.stringify(result)] : [...jsonPieces(result)];
+  if (chunks.every(isText)) {
+    const json = chunks.join('');
+    return { json, escaped: escapeJson(json) };
   }
   const json: Buffer[] = [];
-  const quoted: Buffer[] = [];
-  for (const piece of pieces) {
-    const twice = isText(piece) ? twiceInBytes(piece) : piece;
+  const escaped: Buffer[] = [];
+  for (const chunk of chunks) {
+    const twice = isText(chunk) ? twiceInBytes(chunk) : chunk;
     json.push(...twice.json);
-    quoted.push(...twice.quoted);
+    escaped.push(...twice.escaped);
   }
-  return { json, quoted };
+  return { json, escaped };
 }
 
 /** Texts one behind the other, in pieces if one of them is. */
-export function joined(...texts: readonly Json[]): Json {
+export function concatJson(...texts: readonly JsonChunks[]): JsonChunks {
   let all = '';
   for (const text of texts) {
     if (typeof text !== 'string') return texts.flatMap((part) => (typeof part === 'string' ? Buffer.from(part) : part));
@@ -42,23 +42,23 @@ export function joined(...texts: readonly Json[]): Json {
   return all;
 }
 
-export function bytesOf(json: Json): Buffer {
+export function jsonBytes(json: JsonChunks): Buffer {
   return typeof json === 'string' ? Buffer.from(json) : Buffer.concat(json);
 }
 
-export function byteLength(json: Json): number {
+export function jsonByteLength(json: JsonChunks): number {
   if (typeof json === 'string') return Buffer.byteLength(json);
-  return json.reduce((total, piece) => total + piece.length, 0);
+  return json.reduce((total, chunk) => total + chunk.length, 0);
 }
 
 function isLong(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.length > ITEMS;
 }
 
-type Pieces = { readonly [K in keyof TwiceJson]: readonly Buffer[] };
+type EscapedChunks = { readonly [K in keyof EscapedJson]: readonly Buffer[] };
 
 /** In texts if it is short as a whole. */
-function* jsonPieces(result: Readonly<Record<string, unknown>>): Generator<string | Pieces, void, undefined> {
+function* jsonPieces(result: Readonly<Record<string, unknown>>): Generator<string | EscapedChunks, void, undefined> {
   let before = '{';
   for (const key in result) {
     const value = result[key];
@@ -82,11 +82,11 @@ function* jsonPieces(result: Readonly<Record<string, unknown>>): Generator<strin
   yield `${before.slice(0, -1)}}`;
 }
 
-function twiceInBytes(text: string): Pieces {
+function twiceInBytes(text: string): EscapedChunks {
   const json = Buffer.from(text);
-  return { json: [json], quoted: piecesInQuotes(json) };
+  return { json: [json], escaped: escapeJsonChunks(json) };
 }
 
-function isText(piece: string | Pieces): piece is string {
-  return typeof piece === 'string';
+function isText(chunk: string | EscapedChunks): chunk is string {
+  return typeof chunk === 'string';
 }

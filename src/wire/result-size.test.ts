@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { numberedLines } from './numbered-lines.ts';
-import { firstFitting, fittingContent, MAX_RESULT_BYTES } from './result-size.ts';
+import { firstFitting, MAX_RESULT_BYTES, truncateToFit } from './result-size.ts';
 
 /** What a value takes as structured content and as text, and how much that may be. */
 const wire = (value: unknown) => Buffer.byteLength(JSON.stringify(value) + JSON.stringify(JSON.stringify(value))) - 8;
@@ -24,20 +24,20 @@ describe('content', () => {
 
   test('that fits is not touched', () => {
     for (const content of ['', 'x'.repeat(3_000_000), '\u{1f600}'.repeat(800_000)]) {
-      expect(fittingContent(content, json)).toBe(content);
+      expect(truncateToFit(content, json)).toBe(content);
     }
   });
 
   test.each(SCRIPTS)('of %s is cut just where the limit is', (_, text) => {
     const content = text.repeat(Math.ceil(4_000_000 / text.length));
-    const kept = fittingContent(content, json);
+    const kept = truncateToFit(content, json);
     expect(wire(kept)).toBeLessThanOrEqual(WANTED);
     expect(wire(content.slice(0, kept.length + 4))).toBeGreaterThan(WANTED);
   });
 
   test.each(SCRIPTS)('of %s that stands plainly in the text is cut just where the limit is', (_, text) => {
     const content = text.repeat(Math.ceil(4_000_000 / text.length));
-    const kept = fittingContent(content, { encoding: 'utf-8', text: 'plain' });
+    const kept = truncateToFit(content, { encoding: 'utf-8', text: 'plain' });
     const plain = (sent: string) => 2 * (Buffer.byteLength(JSON.stringify(sent)) - 2);
     expect(plain(kept)).toBeLessThanOrEqual(WANTED);
     expect(plain(content.slice(0, kept.length + 4))).toBeGreaterThan(WANTED);
@@ -45,7 +45,7 @@ describe('content', () => {
 
   test.each(['\n', 'x\n', 'some text\n'])('of lines like %j fits with its line numbers', (line) => {
     const content = line.repeat(Math.ceil(6_000_000 / line.length));
-    const kept = fittingContent(content, { encoding: 'utf-8', text: 'numbered' });
+    const kept = truncateToFit(content, { encoding: 'utf-8', text: 'numbered' });
     const text = numberedLines(kept.split('\n'), 1);
     const sent = Buffer.byteLength(JSON.stringify(kept) + JSON.stringify(text));
     expect(sent).toBeLessThanOrEqual(WANTED);
@@ -54,13 +54,13 @@ describe('content', () => {
 
   test('is never cut inside a character', () => {
     for (const lead of ['', 'x']) {
-      const kept = fittingContent(lead + '\u{1f600}'.repeat(1_200_000), json);
+      const kept = truncateToFit(lead + '\u{1f600}'.repeat(1_200_000), json);
       expect(kept.at(-1)).toBe('\ude00');
     }
   });
 
   test('in base64 stays base64', () => {
-    const kept = fittingContent(Buffer.alloc(3_500_001, 0xff).toString('base64'), { encoding: 'base64', text: 'json' });
+    const kept = truncateToFit(Buffer.alloc(3_500_001, 0xff).toString('base64'), { encoding: 'base64', text: 'json' });
     expect(kept.length % 4).toBe(0);
     expect(Buffer.from(kept, 'base64').every((byte) => byte === 0xff)).toBe(true);
   });

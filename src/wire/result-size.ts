@@ -1,5 +1,5 @@
 import { characterStart } from '../files/content.ts';
-import { inQuotes } from './json-string.ts';
+import { escapeJson } from './json-string.ts';
 
 /** The most that the server lets through, well below the 10 MiB at which stdio clients drop the connection. */
 export const MAX_RESULT_BYTES = 8 * 1024 * 1024;
@@ -27,9 +27,9 @@ const QUOTES = 6;
  * text is JSON once more (`\n`, then `\\n`), or the content as it is, which may have line numbers.
  */
 const COSTS = {
-  json: costs((character) => inQuotes(character).length + inQuotes(inQuotes(character)).length),
-  plain: costs((character) => 2 * inQuotes(character).length),
-  numbered: costs((character) => 2 * inQuotes(character).length + (character === '\n' ? NUMBER_BYTES : 0)),
+  json: costs((character) => escapeJson(character).length + escapeJson(escapeJson(character)).length),
+  plain: costs((character) => 2 * escapeJson(character).length),
+  numbered: costs((character) => 2 * escapeJson(character).length + (character === '\n' ? NUMBER_BYTES : 0)),
 };
 
 /** The first items, as many as one result can carry that also goes out as JSON in its text. */
@@ -51,7 +51,7 @@ interface ContentForm {
 }
 
 /** The beginning of a content that one result can carry, cut between characters, or between groups of base64. */
-export function fittingContent(content: string, { encoding, text, bytes: given }: ContentForm): string {
+export function truncateToFit(content: string, { encoding, text, bytes: given }: ContentForm): string {
   if (encoding === 'base64') return content.slice(0, MAX_SENT_BYTES / 2 - ((MAX_SENT_BYTES / 2) % 4));
   if ((given?.length ?? Buffer.byteLength(content)) * WORST_BYTE + NUMBER_BYTES <= MAX_SENT_BYTES) return content;
   const bytes = given ?? Buffer.from(content, 'utf8');

@@ -8,7 +8,7 @@ const SCRIPT = `
 const { classic } = await from('dialects/classic/index.js');
 const { SearchPool } = await from('search/pool/search-pool.js');
 const context = {
-  ...UNCONTROLLED, durable: false, limits: { maxFullReadSize: 1e7 },
+  ...DEFAULT_CONTEXT, durable: false, limits: { maxFullReadSize: 1e7 },
   search: new SearchPool({ size: 1 }), home: () => root, require: () => {},
 };
 const answers = [];

@@ -8,7 +8,7 @@ import { copy } from '../../src/files/copy/copy.ts';
 import { move } from '../../src/files/copy/move.ts';
 import { patchFile } from '../../src/files/edit/patch-file.ts';
 import { type WriteMode, writeFile } from '../../src/files/write/write-file.ts';
-import { UNCONTROLLED } from '../../src/runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../src/runtime/operation-context.ts';
 import { outcome, Sandbox } from '../support/sandbox.ts';
 
 const mounted = fs.mkdtempSync(path.join(os.tmpdir(), 'ringfence-small-'));
@@ -63,7 +63,7 @@ describe.skipIf(problem)(`a disk of 256 KB${problem ? ` (not here: ${problem})` 
       large.file('d/b', MORE);
       box.file('f', HALF);
       const attempt = (from: string, to: string) =>
-        outcome(copy(large.at(from), box.at(to), { durable: true }, UNCONTROLLED));
+        outcome(copy(large.at(from), box.at(to), { durable: true }, DEFAULT_CONTEXT));
       expect(await attempt('f', 'f')).toBe('disk_full');
       expect(await attempt('f', 'new')).toBe('disk_full');
       expect(await attempt('d', 'd')).toBe('disk_full');
@@ -79,7 +79,7 @@ describe.skipIf(problem)(`a disk of 256 KB${problem ? ` (not here: ${problem})` 
       large.file('d/b', MORE);
       box.file('f', HALF);
       const attempt = (from: string, to: string) =>
-        outcome(move(large.at(from), box.at(to), { durable: true }, UNCONTROLLED));
+        outcome(move(large.at(from), box.at(to), { durable: true }, DEFAULT_CONTEXT));
       expect(await attempt('f', 'f')).toBe('disk_full');
       expect(await attempt('d', 'd')).toBe('disk_full');
       expect(large.tree()).toEqual(['d/', 'd/a', 'd/b', 'f']);

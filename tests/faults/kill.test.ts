@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseCallerPath, temporaryName } from '../../src/fence/index.ts';
 import { listFolder } from '../../src/files/list/list-folder.ts';
 import { sweepLeftovers } from '../../src/files/sweep/sweep-leftovers.ts';
-import { UNCONTROLLED } from '../../src/runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../src/runtime/operation-context.ts';
 import { type ChildOptions, startChild } from '../support/child.ts';
 import { memory, Sandbox } from '../support/sandbox.ts';
 
@@ -22,7 +22,7 @@ async function killWhileWorking(script: string, options: ChildOptions, ms: numbe
 }
 
 const visible = async (box: Sandbox) =>
-  (await listFolder(box.root, parseCallerPath('.'), UNCONTROLLED)).map((entry) => entry.name);
+  (await listFolder(box.root, parseCallerPath('.'), DEFAULT_CONTEXT)).map((entry) => entry.name);
 const temporary = (box: Sandbox) => fs.readdirSync(box.inside).filter((name) => name.startsWith('.ringfence-tmp-'));
 
 describe('a process that is killed', () => {
@@ -50,7 +50,7 @@ describe('a process that is killed', () => {
 
     const ours = temporaryName();
     box.file(ours, 'in use');
-    expect(await sweepLeftovers(box.root, UNCONTROLLED.signal)).toBe(left.length);
+    expect(await sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(left.length);
     expect(fs.readdirSync(box.inside).sort()).toEqual([ours, 'f'].sort());
   });
 
@@ -67,14 +67,14 @@ describe('a process that is killed', () => {
         writeSync(1, 'ready');
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
       };
-      await copy(at('d'), at('e'), { durable: false }, { ...UNCONTROLLED, progress });`;
+      await copy(at('d'), at('e'), { durable: false }, { ...DEFAULT_CONTEXT, progress });`;
     for (const call of ['1', '100', '799']) {
       await killWhileWorking(script, { folder: box.inside, args: [call] }, 0);
       expect(await visible(box)).toEqual(['d']);
     }
     const left = temporary(box);
     expect(left).toHaveLength(3);
-    expect(await sweepLeftovers(box.root, UNCONTROLLED.signal)).toBe(3);
+    expect(await sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(3);
     expect(fs.readdirSync(box.inside)).toEqual(['d']);
   });
 
@@ -89,11 +89,11 @@ describe('a process that is killed', () => {
     const child = startChild(script, { folder: box.inside });
     if (child.stdout === null) throw new Error('no output');
     await once(child.stdout, 'data');
-    expect(await sweepLeftovers(box.root, UNCONTROLLED.signal)).toBe(0);
+    expect(await sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(0);
     expect(temporary(box)).toHaveLength(1);
     child.kill('SIGKILL');
     await once(child, 'close');
-    expect(await sweepLeftovers(box.root, UNCONTROLLED.signal)).toBe(1);
+    expect(await sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(1);
     expect(box.tree()).toEqual([]);
   });
 });

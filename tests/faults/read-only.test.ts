@@ -8,7 +8,7 @@ import { removeFolder } from '../../src/files/remove/remove-folder.ts';
 import { sweepLeftovers } from '../../src/files/sweep/sweep-leftovers.ts';
 import { makeFolder } from '../../src/files/write/make-folder.ts';
 import { WRITE_MODES, writeFile } from '../../src/files/write/write-file.ts';
-import { UNCONTROLLED } from '../../src/runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../src/runtime/operation-context.ts';
 import { outcome, Sandbox } from '../support/sandbox.ts';
 
 const box = new Sandbox('procfd');
@@ -37,12 +37,14 @@ describe.skipIf(problem)(`a read-only disk${problem ? ` (not here: ${problem})` 
     box.file('f');
     expect(await outcome(makeFolder(box.root, missing))).toBe('read_only');
     expect(await outcome(removeFile(box.root, file))).toBe('read_only');
-    expect(await outcome(removeFolder(box.root, dir, {}, UNCONTROLLED))).toBe('read_only');
+    expect(await outcome(removeFolder(box.root, dir, {}, DEFAULT_CONTEXT))).toBe('read_only');
     for (const op of [copy, move]) {
-      expect(await outcome(op(box.at('f'), box.at('mounted/g'), { durable: true }, UNCONTROLLED))).toBe('read_only');
+      expect(await outcome(op(box.at('f'), box.at('mounted/g'), { durable: true }, DEFAULT_CONTEXT))).toBe('read_only');
     }
-    expect(await outcome(move(box.at('mounted/d/f'), box.at('g'), { durable: true }, UNCONTROLLED))).toBe('read_only');
-    expect(await sweepLeftovers(box.root, UNCONTROLLED.signal)).toBe(0);
+    expect(await outcome(move(box.at('mounted/d/f'), box.at('g'), { durable: true }, DEFAULT_CONTEXT))).toBe(
+      'read_only',
+    );
+    expect(await sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(0);
   });
 });
 

@@ -4,15 +4,15 @@ import { RE2JS, RE2JSException } from 're2js';
 import { afterAll, expect, test } from 'vitest';
 import { Root } from '../../src/fence/index.ts';
 import { compileLinePattern } from '../../src/search/file/line-pattern.ts';
-import { FilteredScan } from '../../src/search/file/line-scan.ts';
+import { PrefilteredScan } from '../../src/search/file/line-scan.ts';
 import { SearchMemory } from '../../src/search/kernels/search-memory.ts';
-import { LineAutomaton } from '../../src/search/pattern/dfa-matcher.ts';
-import { LineNfa } from '../../src/search/pattern/pike-matcher.ts';
+import { DfaMatcher } from '../../src/search/pattern/dfa-matcher.ts';
+import { PikeMatcher } from '../../src/search/pattern/pike-matcher.ts';
 import { type Program, programOf } from '../../src/search/pattern/program.ts';
-import { beginningsOf, lineStartWindow, windowsOf } from '../../src/search/prefilter/byte-sequence.ts';
-import { exactWindows } from '../../src/search/prefilter/exact-sequences.ts';
+import { lineStartSequence, prefixSequences, requiredSequences } from '../../src/search/prefilter/byte-sequence.ts';
+import { exactSequences } from '../../src/search/prefilter/exact-sequences.ts';
 import { requiredLiterals } from '../../src/search/prefilter/required-literals.ts';
-import { planSimd, planSimdAtStart, planSimdExactly } from '../../src/search/prefilter/simd-prefilter.ts';
+import { planExactSequences, planLineStarts, planSequences } from '../../src/search/prefilter/simd-prefilter.ts';
 import { linesFound, linesThat, longTexts, patterns, texts } from '../support/line-patterns.ts';
 
 const stop = { raised: false };
@@ -63,8 +63,8 @@ const long = fc.tuple(longTexts);
 const byPattern: Search = (regex, bytes) => {
   const options = { pattern: regex.pattern(), literal: false, caseInsensitive: false };
   const pattern = compileLinePattern(options, { memory });
-  return [bytes, inMemory(bytes)].map((region) => {
-    const scan = pattern.scan(region);
+  return [bytes, inMemory(bytes)].map((block) => {
+    const scan = pattern.scan(block);
     return (from) => scan.next(from);
   });
 };
@@ -80,27 +80,27 @@ test('finds them in long texts too', () => {
 test('no prefilter misses a line, whether it would be chosen or not', () => {
   const byAnyPrefilter: Search = (regex, bytes) => {
     const program = programOf(regex);
-    const windows = windowsOf(program);
-    const plans = windows.map((window) => planSimd([window], memory));
-    const beginnings = beginningsOf(program);
-    if (beginnings.length > 0) plans.push(planSimd(beginnings, memory));
-    const exact = exactWindows(program);
-    if (exact !== undefined && exact.length > 0) plans.push(planSimdExactly(exact, memory));
-    const start = lineStartWindow(program);
-    if (start !== undefined) plans.push(planSimdAtStart(start, memory));
+    const sequences = requiredSequences(program);
+    const plans = sequences.map((sequence) => planSequences([sequence], memory));
+    const beginnings = prefixSequences(program);
+    if (beginnings.length > 0) plans.push(planSequences(beginnings, memory));
+    const exact = exactSequences(program);
+    if (exact !== undefined && exact.length > 0) plans.push(planExactSequences(exact, memory));
+    const start = lineStartSequence(program);
+    if (start !== undefined) plans.push(planLineStarts(start, memory));
     const literals = requiredLiterals(regex);
     if (literals !== undefined) {
       plans.push(
-        planSimd(
+        planSequences(
           literals.map((literal) => Array.from(literal, (byte) => [byte])),
           memory,
         ),
       );
     }
-    const region = inMemory(bytes);
-    const matcher = new LineNfa(program, stop);
+    const block = inMemory(bytes);
+    const matcher = new PikeMatcher(program, stop);
     return plans.map((plan) => {
-      const scan = new FilteredScan(region, { matcher, finder: plan.build()(region), gaveUp: () => {} });
+      const scan = new PrefilteredScan(block, { matcher, finder: plan.build()(block), gaveUp: () => {} });
       return (from) => scan.next(from);
     });
   };
@@ -111,8 +111,8 @@ test('no prefilter misses a line, whether it would be chosen or not', () => {
 test('the automaton may forget its states at any time, and give up', () => {
   const withLittleMemory: Search = (regex, bytes) => {
     const program = programOf(regex);
-    const otherwise = new LineNfa(program, stop);
-    const automaton = new LineAutomaton({ program, otherwise, stop, memory: littleMemory(program) });
+    const fallback = new PikeMatcher(program, stop);
+    const automaton = new DfaMatcher({ program, fallback, stop, memory: littleMemory(program) });
     return [(from) => automaton.next(bytes, from, bytes.length)];
   };
   check(withLittleMemory, short, 1_000);

@@ -7,7 +7,7 @@ import { minimatch } from 'minimatch';
 import { RE2JS } from 're2js';
 import { afterAll, expect, test } from 'vitest';
 import { chooseBackend, parseCallerPath } from '../../src/fence/index.ts';
-import { UNCONTROLLED } from '../../src/runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../src/runtime/operation-context.ts';
 import { glob } from '../../src/search/glob.ts';
 import { grep } from '../../src/search/grep.ts';
 import { SearchPool } from '../../src/search/pool/search-pool.ts';
@@ -124,7 +124,7 @@ test('grep finds what a naive search finds, and with a limit the beginning of it
           box.root,
           { pattern, path: parseCallerPath('.'), timeoutSeconds: 60, ...options },
           pool,
-          UNCONTROLLED,
+          DEFAULT_CONTEXT,
         );
         expect(found.matches).toEqual(expected.slice(0, options.maxResults));
         expect(found.truncated).toBe(expected.length > options.maxResults);
@@ -154,7 +154,7 @@ test('glob finds what matching every path finds, in the same order', async () =>
           maxDepth: maxDepth ?? undefined,
         },
         pool,
-        UNCONTROLLED,
+        DEFAULT_CONTEXT,
       );
       expect(found.matches.map((match) => match.path)).toEqual(expected);
     }),
@@ -216,7 +216,7 @@ test('grep finds what ripgrep finds', async () => {
         ...{ maxResults: 1_000_000, timeoutSeconds: 60 },
       },
       pool,
-      UNCONTROLLED,
+      DEFAULT_CONTEXT,
     );
     const lines = found.matches.map((match) => `./${match.file}\0${match.lineNumber}:${match.lineContent}`);
     expect([...lines].sort(), pattern).toEqual(expected);

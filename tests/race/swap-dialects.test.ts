@@ -8,7 +8,7 @@ import { memory } from '../../src/dialects/memory/index.ts';
 import { type BackendName, chooseBackend } from '../../src/fence/index.ts';
 import { toolCaller } from '../../src/server/call/call-tool.ts';
 import { anonymousClient } from '../../src/server/call/peer.ts';
-import { openService, speaking } from '../../src/server/call/service.ts';
+import { forDialect, openService } from '../../src/server/call/service.ts';
 import { SECRET } from '../support/escape-layouts.ts';
 import { OUTSIDE_NAME, swapLayout } from '../support/swap-layout.ts';
 import { startSwapper } from '../support/swapper.ts';
@@ -111,7 +111,7 @@ describe.each<BackendName>(['openat2', 'procfd'])('a folder swapped with a link 
         backend: chooseBackend(backend),
         logger: pino({ level: 'silent' }),
       });
-      const callTool = toolCaller(speaking(service, dialect, config.roots[0]?.name));
+      const callTool = toolCaller(forDialect(service, dialect, config.roots[0]?.name));
       const caller = { client: anonymousClient(), roots: service.roots, sample: undefined };
       const leaked: string[] = [];
       const done = new Map<string, number>();

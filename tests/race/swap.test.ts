@@ -61,7 +61,7 @@ const ATTACKS: Readonly<Record<string, (root: Root, turn: number) => string>> = 
   overwrite(root, turn) {
     using found = root.locate(parseCallerPath(`dir/victim-${turn % 4}`), { follow: true });
     using file = found.dir.openFile(found.name, fs.constants.O_WRONLY | fs.constants.O_CREAT);
-    file.write(Buffer.from('ours'));
+    file.writeAll(Buffer.from('ours'));
     file.chmod(0o644);
     return '';
   },
@@ -85,8 +85,8 @@ const ATTACKS: Readonly<Record<string, (root: Root, turn: number) => string>> = 
   'rename to a new name'(root, turn) {
     using from = root.locate(parseCallerPath('dir/nested.txt'), { follow: false });
     using to = root.locate(parseCallerPath(`dir/renamed-${turn}`), { follow: false });
-    from.dir.renameNew(from.name, to.dir, to.name);
-    to.dir.renameNew(to.name, from.dir, from.name);
+    from.dir.renameNoReplace(from.name, to.dir, to.name);
+    to.dir.renameNoReplace(to.name, from.dir, from.name);
     return '';
   },
   'mkdir and rmdir'(root) {

@@ -234,8 +234,8 @@ const RESULT_FIELDS = ['success', 'data', 'message', 'warnings', 'stats', 'error
 
 /** What holds for every answer of every tool. */
 function assertAnswer(tool: string, { isError, text, structured, raw }: CallResult, base: string): void {
-  const wire = JSON.stringify(raw);
-  assert(!wire.includes(base) && !wire.includes('/proc/'), `a host path is in the answer: ${wire}`);
+  const sink = JSON.stringify(raw);
+  assert(!sink.includes(base) && !sink.includes('/proc/'), `a host path is in the answer: ${sink}`);
   assert.equal(raw.content.length, 1);
   assert.equal(raw.content[0].type, 'text');
   if (isError) assert.equal(structured, undefined, 'an error carries text only');

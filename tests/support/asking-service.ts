@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { pino } from 'pino';
 import * as z from 'zod';
 import type { SampleParams } from '../../src/agent/sample.ts';
-import { Pace } from '../../src/runtime/fair-scheduler.ts';
+import { FairScheduler } from '../../src/runtime/fair-scheduler.ts';
 import { SearchPool } from '../../src/search/pool/search-pool.ts';
 import { Principals } from '../../src/server/call/principals.ts';
 import { RunningCalls } from '../../src/server/call/running-calls.ts';
@@ -58,8 +58,8 @@ const dialect: Dialect = {
   serverVersion: '0',
   instructions: '',
   destructive: () => false,
-  wordError: (error) => `${error.code} ${JSON.stringify(error.details)}`,
-  wordProblems: () => 'bad arguments',
+  formatError: (error) => `${error.code} ${JSON.stringify(error.details)}`,
+  formatProblems: () => 'bad arguments',
   tools: [ask],
 };
 
@@ -80,7 +80,7 @@ export const service: Service = {
     { write: (line: string) => void lines.push(JSON.parse(line)) },
   ),
   running: new RunningCalls(),
-  pace: new Pace(),
+  scheduler: new FairScheduler(),
   close: async () => {},
 };
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

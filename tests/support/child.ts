@@ -22,7 +22,7 @@ function prelude(script: string): string {
   return `
 const from = (file) => import(new URL(file, ${JSON.stringify(DIST.href)}).href);
 const { Root, parseCallerPath: path, chooseBackend } = await from('fence/index.js');
-const { UNCONTROLLED } = await from('runtime/operation-context.js');
+const { DEFAULT_CONTEXT } = await from('runtime/operation-context.js');
 ${imports.join('\n')}
 const [folder, ...args] = process.argv.slice(1);
 const root = Root.open('workspace', folder, chooseBackend(process.env.RINGFENCE_FENCE || undefined));

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { classic } from '../../src/dialects/classic/index.ts';
 import { type BackendName, chooseBackend, Root } from '../../src/fence/index.ts';
-import { Pace } from '../../src/runtime/fair-scheduler.ts';
+import { FairScheduler } from '../../src/runtime/fair-scheduler.ts';
 import { SearchPool } from '../../src/search/pool/search-pool.ts';
 import { toolCaller } from '../../src/server/call/call-tool.ts';
 import { anonymousClient } from '../../src/server/call/peer.ts';
@@ -49,7 +49,7 @@ export class Classic extends Sandbox {
     this.#roots = new Roots([{ root: this.#home, allowed: new Set(allowed) }]);
     const service: Service = {
       dialect: classic,
-      home: ROOT,
+      boundRoot: ROOT,
       roots: this.#roots,
       search: POOL,
       limits: { maxFullReadSize: limits.maxFileSize ?? 10 * 1024 * 1024 },
@@ -60,7 +60,7 @@ export class Classic extends Sandbox {
         { write: (line: string) => void this.log.push(JSON.parse(line)) },
       ),
       running: new RunningCalls(),
-      pace: new Pace(),
+      scheduler: new FairScheduler(),
       close: async () => {},
     };
     this.#call = toolCaller(service);

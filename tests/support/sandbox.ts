@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe } from 'vitest';
 import { RingfenceError } from '../../src/errors.ts';
 import { BACKEND_NAMES, type BackendName, chooseBackend, parseCallerPath, Root } from '../../src/fence/index.ts';
-import type { End } from '../../src/files/copy/copy.ts';
+import type { RootPath } from '../../src/files/copy/copy.ts';
 
 /**
  * A fresh folder opened as a root, and a folder beside it that nothing may touch. Paths are relative to the root's
@@ -41,7 +41,7 @@ export class Sandbox implements Disposable {
     return path.join(this.inside, ...names);
   }
 
-  at(raw: string, root: Root = this.root): End {
+  at(raw: string, root: Root = this.root): RootPath {
     return { root, path: parseCallerPath(raw) };
   }
 

@@ -124,8 +124,8 @@ export class Workspace {
   async call(tool: string, args: Args = {}, options?: CallOptions): Promise<CallResult> {
     const result = await this.server.call(tool, args, options);
     const { content, structuredContent } = result.raw;
-    const wire = JSON.stringify(result.raw);
-    assert(!wire.includes(this.base) && !wire.includes('/proc/'), `a host path is in the answer: ${wire}`);
+    const sink = JSON.stringify(result.raw);
+    assert(!sink.includes(this.base) && !sink.includes('/proc/'), `a host path is in the answer: ${sink}`);
     assert.equal(content.length, 1);
     assert.equal(content[0].type, 'text');
     if (result.isError) {

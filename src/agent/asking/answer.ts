@@ -10,7 +10,7 @@ export interface HandoverCall {
 }
 
 /** What an answer holds: calls, or the texts of its blocks. */
-export interface OpenedAnswer {
+export interface AnswerContent {
   readonly calls: readonly HandoverCall[];
   readonly texts: readonly string[];
 }
@@ -20,7 +20,7 @@ const CUT_OFF_ADVICE =
 const CUT_OFF: readonly unknown[] = ['maxTokens', 'max_tokens', 'length'];
 
 /** Takes an answer apart. One that was cut off is `bad_answer`, whatever it holds: half a file looks like a whole one. */
-export function openAnswer(answer: SampleAnswer, path: string): OpenedAnswer {
+export function readAnswer(answer: SampleAnswer, path: string): AnswerContent {
   if (typeof answer === 'string') return { calls: [], texts: [answer] };
   if (!isRecord(answer)) throw badAnswer('it has no content', path);
   if (CUT_OFF.includes(answer.stopReason)) throw badAnswer('it was cut off by its token limit', path, CUT_OFF_ADVICE);
@@ -48,7 +48,7 @@ function textOf(block: unknown): string[] {
 /** The first value that a text spells as JSON and that `recognise` knows: each block by itself, then all of them joined. */
 export function findForm<T>(texts: readonly string[], recognise: (value: unknown) => T | undefined): T | undefined {
   const wholes = texts.length > 1 ? [...texts, texts.join('')] : texts;
-  for (const value of wholes.flatMap(spelledValues)) {
+  for (const value of wholes.flatMap(parseJsonValues)) {
     const form = recognise(value);
     if (form !== undefined) return form;
   }
@@ -56,16 +56,16 @@ export function findForm<T>(texts: readonly string[], recognise: (value: unknown
 }
 
 /** The calls that a value spells: `{ "name" or "tool", "arguments" or "input" }`, or an array of nothing else. */
-export function spelledCalls(value: unknown): readonly HandoverCall[] | undefined {
+export function parseToolCalls(value: unknown): readonly HandoverCall[] | undefined {
   if (Array.isArray(value)) {
-    const calls = value.map((item) => spelledCall(item));
+    const calls = value.map((item) => parseToolCall(item));
     return calls.length > 0 && calls.every((call) => call !== undefined) ? calls : undefined;
   }
-  const call = spelledCall(value);
+  const call = parseToolCall(value);
   return call && [call];
 }
 
-function spelledCall(value: unknown): HandoverCall | undefined {
+function parseToolCall(value: unknown): HandoverCall | undefined {
   if (!isRecord(value)) return undefined;
   const name = value.name ?? value.tool;
   const given = value.arguments ?? value.input;
@@ -76,7 +76,7 @@ function spelledCall(value: unknown): HandoverCall | undefined {
 const FENCED = /```[\w-]*[ \t]*\r?\n([\s\S]*?)\r?\n?```/g;
 const CALLED = new RegExp(`^\\s*(${TOOL_NAMES.join('|')})\\s*\\(([\\s\\S]*)\\)\\s*;?\\s*$`);
 
-function spelledValues(text: string): unknown[] {
+function parseJsonValues(text: string): unknown[] {
   const called = CALLED.exec(text);
   if (called !== null) return [{ name: called[1], arguments: called[2] }];
   const whole = parseJson(text);
@@ -100,7 +100,7 @@ function isToolName(name: unknown): name is HandoverCall['name'] {
 }
 
 /** The error that an answer reports: `{ "error": "not_found" }`, perhaps with a message. */
-export function spelledFailure(value: unknown): string | undefined {
+export function parseReportedError(value: unknown): string | undefined {
   if (!isRecord(value) || typeof value.error !== 'string') return undefined;
   return Object.keys(value).every((key) => ['error', 'message', 'path'].includes(key)) ? value.error : undefined;
 }
@@ -110,7 +110,7 @@ const FOLDER = /^(?:is_)?(?:a_)?directory$|^eisdir$/i;
 const DENIED = /^permission_denied$|^access_denied$|^forbidden$|^eacces$|^eperm$/i;
 
 /** The failure that an answer reports, as ours. */
-export function reportedFailure(error: string, path: string): BridgeError {
+export function toReportedError(error: string, path: string): BridgeError {
   if (MISSING.test(error)) return new BridgeError('not_found', {}, { path });
   if (FOLDER.test(error)) return new BridgeError('is_directory', {}, { path });
   if (DENIED.test(error)) return new BridgeError('permission_denied', {}, { path });

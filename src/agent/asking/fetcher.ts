@@ -11,7 +11,7 @@ import { badAnswer } from './answer.ts';
 import { readFileAnswer } from './file-answer.ts';
 import { readListingAnswer } from './listing-answer.ts';
 import { askForFile, askForListing } from './prompts.ts';
-import { Asks, unlessAborted } from './single-flight.ts';
+import { SingleFlight, unlessAborted } from './single-flight.ts';
 
 interface FetcherParts {
   readonly validator: PathValidator;
@@ -31,7 +31,7 @@ export interface Asking {
  * an answer is awaited counts in its place. An answer that comes too late, or cannot be used, changes nothing.
  */
 export class Fetcher {
-  readonly #asks = new Asks();
+  readonly #asks = new SingleFlight();
   readonly #parts: FetcherParts;
 
   constructor(parts: FetcherParts) {
@@ -46,7 +46,7 @@ export class Fetcher {
   file(question: FileQuestion, asking: Asking): Promise<CachedFile> {
     const { handover, maxTokens } = this.#parts;
     const { path } = question;
-    return this.#asks.share(waiter(`f:${path}`, asking), async (abort) => {
+    return this.#asks.run(waiter(`f:${path}`, asking), async (abort) => {
       using arrival = handover.files.watch(path);
       try {
         const answer = await this.#ask({ type: 'file', ...question }, askForFile(question, maxTokens), {
@@ -65,7 +65,7 @@ export class Fetcher {
     const { handover, maxTokens } = this.#parts;
     const { path, recursive, pattern } = question;
     const key = `l:${JSON.stringify([path, recursive, pattern ?? null])}`;
-    return this.#asks.share(waiter(key, asking), async (abort) => {
+    return this.#asks.run(waiter(key, asking), async (abort) => {
       using arrival = handover.folders.watch(path);
       const arrived = () => (fits(arrival.seen?.pattern, pattern) ? arrival.seen?.entries : undefined);
       try {

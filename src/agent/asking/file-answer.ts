@@ -6,10 +6,10 @@ import {
   badAnswer,
   findForm,
   type HandoverCall,
-  openAnswer,
-  reportedFailure,
-  spelledCalls,
-  spelledFailure,
+  parseReportedError,
+  parseToolCalls,
+  readAnswer,
+  toReportedError,
 } from './answer.ts';
 
 type Form = { failure: string } | { calls: readonly HandoverCall[] } | { file: FileFields };
@@ -20,20 +20,20 @@ type FileFields = Omit<ReceivedFile, 'path'> & { readonly path?: string };
  * also if it is JSON. Raises `bad_answer`, `not_found` and `permission_denied`.
  */
 export function readFileAnswer(answer: SampleAnswer, { path, binary }: FileQuestion): ReceivedFile[] {
-  const { calls, texts } = openAnswer(answer, path);
+  const { calls, texts } = readAnswer(answer, path);
   const form: Form = (calls.length > 0 ? { calls } : findForm(texts, recognise)) ?? {
     file: { content: binary ? texts.join('').trim() : texts.join('') },
   };
-  if ('failure' in form) throw reportedFailure(form.failure, path);
+  if ('failure' in form) throw toReportedError(form.failure, path);
   const files: FileFields[] = 'file' in form ? [form.file] : form.calls.flatMap((call) => filesOf(call, path));
   // Asked for bytes, an answer that says nothing of its encoding is taken for the base64 that was asked for.
   return files.map((file) => ({ path, ...file, ...(binary && file.encoding === undefined && { binary }) }));
 }
 
 function recognise(value: unknown): Form | undefined {
-  const failure = spelledFailure(value);
+  const failure = parseReportedError(value);
   if (failure !== undefined) return { failure };
-  const calls = spelledCalls(value);
+  const calls = parseToolCalls(value);
   if (calls !== undefined) return { calls };
   const file = fileFields(value);
   return file && { file };

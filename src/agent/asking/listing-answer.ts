@@ -1,6 +1,6 @@
 import { isRecord } from '../handover/check-entries.ts';
 import type { SampleAnswer } from '../sample.ts';
-import { badAnswer, findForm, openAnswer, reportedFailure, spelledCalls, spelledFailure } from './answer.ts';
+import { badAnswer, findForm, parseReportedError, parseToolCalls, readAnswer, toReportedError } from './answer.ts';
 
 /** A listing as it came: the entries are unchecked. */
 export interface AnsweredListing {
@@ -11,18 +11,18 @@ export interface AnsweredListing {
 
 /** The listing that an answer hands over. Raises `bad_answer`, `not_found` and `permission_denied`. */
 export function readListingAnswer(answer: SampleAnswer, path: string): AnsweredListing {
-  const { calls, texts } = openAnswer(answer, path);
+  const { calls, texts } = readAnswer(answer, path);
   const called = calls.find(({ name }) => name === 'guide_list_directory');
   const found = called === undefined ? findForm(texts, recognise) : fromObject(called.input);
   if (found === undefined) throw badAnswer('it is not a listing of the folder', path);
-  if ('failure' in found) throw reportedFailure(found.failure, path);
+  if ('failure' in found) throw toReportedError(found.failure, path);
   return found;
 }
 
 function recognise(value: unknown): AnsweredListing | { failure: string } | undefined {
-  const failure = spelledFailure(value);
+  const failure = parseReportedError(value);
   if (failure !== undefined) return { failure };
-  const call = spelledCalls(value)?.find(({ name }) => name === 'guide_list_directory');
+  const call = parseToolCalls(value)?.find(({ name }) => name === 'guide_list_directory');
   if (call !== undefined) return fromObject(call.input);
   return Array.isArray(value) ? { path: undefined, entries: value } : fromObject(value);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { deferred } from '../../../tests/support/deferred.ts';
 import { RingfenceError } from '../../errors.ts';
 import { BridgeError } from '../bridge-error.ts';
-import { Asks, unlessAborted } from './single-flight.ts';
+import { SingleFlight, unlessAborted } from './single-flight.ts';
 
 /** A question whose answer is given by the test. */
 function question() {
@@ -18,21 +18,21 @@ function question() {
 const waiter = (key: string | undefined, signal?: AbortSignal) => ({ key, signal });
 
 test('the same question is put once, another by itself, and both again later', async () => {
-  const asks = new Asks();
+  const asks = new SingleFlight();
   const { asked, ask, resolve } = question();
-  const both = [asks.share(waiter('a'), ask), asks.share(waiter('a'), ask), asks.share(waiter('b'), ask)];
+  const both = [asks.run(waiter('a'), ask), asks.run(waiter('a'), ask), asks.run(waiter('b'), ask)];
   expect([asked.length, asks.size]).toEqual([2, 2]);
   resolve('yes');
   expect(await Promise.all(both)).toEqual(['yes', 'yes', 'yes']);
   expect(asks.size).toBe(0);
-  await asks.share(waiter('a'), ask);
+  await asks.run(waiter('a'), ask);
   expect(asked).toHaveLength(3);
 });
 
 test('one without a key is nobody else’s', async () => {
-  const asks = new Asks();
+  const asks = new SingleFlight();
   const { asked, ask, resolve } = question();
-  const both = [asks.share(waiter(undefined), ask), asks.share(waiter(undefined), ask)];
+  const both = [asks.run(waiter(undefined), ask), asks.run(waiter(undefined), ask)];
   resolve('yes');
   await Promise.all(both);
   expect(asked).toHaveLength(2);
@@ -40,11 +40,11 @@ test('one without a key is nobody else’s', async () => {
 
 describe('one who stops waiting', () => {
   test('does not take the answer from the others', async () => {
-    const asks = new Asks();
+    const asks = new SingleFlight();
     const { asked, ask, resolve } = question();
     const stop = new AbortController();
-    const first = asks.share(waiter('a', stop.signal), ask);
-    const second = asks.share(waiter('a'), ask);
+    const first = asks.run(waiter('a', stop.signal), ask);
+    const second = asks.run(waiter('a'), ask);
     stop.abort();
     await expect(first).rejects.toMatchObject({ code: 'cancelled' });
     expect(asked[0]?.signal.aborted).toBe(false);
@@ -54,10 +54,10 @@ describe('one who stops waiting', () => {
   });
 
   test('ends the question if nobody else waits', async () => {
-    const asks = new Asks();
+    const asks = new SingleFlight();
     const { asked, ask } = question();
     const stop = new AbortController();
-    const waits = [asks.share(waiter('a', stop.signal), ask), asks.share(waiter('a', stop.signal), ask)];
+    const waits = [asks.run(waiter('a', stop.signal), ask), asks.run(waiter('a', stop.signal), ask)];
     stop.abort(new RingfenceError('timed_out', { seconds: 1 }));
     for (const wait of waits) await expect(wait).rejects.toMatchObject({ code: 'timed_out', errorType: 'timeout' });
     expect(asked[0]?.signal.aborted).toBe(true);
@@ -67,16 +67,18 @@ describe('one who stops waiting', () => {
 
   test('before it began asks nothing', async () => {
     const { asked, ask } = question();
-    await expect(new Asks().share(waiter('a', AbortSignal.abort()), ask)).rejects.toMatchObject({ code: 'cancelled' });
+    await expect(new SingleFlight().run(waiter('a', AbortSignal.abort()), ask)).rejects.toMatchObject({
+      code: 'cancelled',
+    });
     expect(asked).toEqual([]);
   });
 });
 
 describe('a failure', () => {
   test('of the answer is everybody’s', async () => {
-    const asks = new Asks();
+    const asks = new SingleFlight();
     const { ask, reject, asked } = question();
-    const both = [asks.share(waiter('a'), ask), asks.share(waiter('a'), ask)];
+    const both = [asks.run(waiter('a'), ask), asks.run(waiter('a'), ask)];
     reject(new BridgeError('not_found', {}));
     for (const one of both) await expect(one).rejects.toMatchObject({ code: 'not_found' });
     expect(asked).toHaveLength(1);
@@ -85,10 +87,10 @@ describe('a failure', () => {
   test.each([new Error('a signal of the first'), new BridgeError('cancelled', {})])(
     'of the asking (%s) is the first one’s, and the next asks by itself',
     async (failure) => {
-      const asks = new Asks();
+      const asks = new SingleFlight();
       const mine = question();
-      const first = asks.share(waiter('a'), mine.ask);
-      const second = asks.share(waiter('a'), async () => 'asked by myself');
+      const first = asks.run(waiter('a'), mine.ask);
+      const second = asks.run(waiter('a'), async () => 'asked by myself');
       mine.reject(failure);
       await expect(first).rejects.toBe(failure);
       expect(await second).toBe('asked by myself');
@@ -98,11 +100,11 @@ describe('a failure', () => {
 });
 
 test('there is a limit to how many are under way', async () => {
-  const asks = new Asks();
+  const asks = new SingleFlight();
   const { ask, resolve } = question();
-  const many = Array.from({ length: 100 }, (_, i) => asks.share(waiter(`${i}`), ask));
-  await expect(asks.share(waiter('one more'), ask)).rejects.toMatchObject({ code: 'exhausted', errorType: 'system' });
-  const joined = asks.share(waiter('0'), ask);
+  const many = Array.from({ length: 100 }, (_, i) => asks.run(waiter(`${i}`), ask));
+  await expect(asks.run(waiter('one more'), ask)).rejects.toMatchObject({ code: 'exhausted', errorType: 'system' });
+  const joined = asks.run(waiter('0'), ask);
   resolve('yes');
   await Promise.all([...many, joined]);
 });

@@ -1,7 +1,7 @@
 import { RingfenceError } from '../../errors.ts';
 import { BridgeError } from '../bridge-error.ts';
 
-interface Ask {
+interface Flight {
   readonly result: Promise<unknown>;
   /** Aborted when the question is given up. */
   readonly abort: AbortController;
@@ -20,15 +20,15 @@ const MAX_ASKS = 100;
  * Questions under way: whoever asks the same meanwhile waits for the same answer. One who stops waiting does not take it
  * from the others; when nobody waits any more, the question is aborted. More than 100 at once is `exhausted`.
  */
-export class Asks {
-  readonly #shared = new Map<string, Ask>();
+export class SingleFlight {
+  readonly #shared = new Map<string, Flight>();
   #running = 0;
 
   get size(): number {
     return this.#running;
   }
 
-  async share<T>({ key, signal }: Waiter, ask: (abort: AbortController) => Promise<T>): Promise<T> {
+  async run<T>({ key, signal }: Waiter, ask: (abort: AbortController) => Promise<T>): Promise<T> {
     for (;;) {
       if (signal?.aborted) throw reasonOf(signal);
       const under = key === undefined ? undefined : this.#shared.get(key);
@@ -43,7 +43,7 @@ export class Asks {
     }
   }
 
-  #start(key: string | undefined, ask: (abort: AbortController) => Promise<unknown>): Ask {
+  #start(key: string | undefined, ask: (abort: AbortController) => Promise<unknown>): Flight {
     if (this.#running >= MAX_ASKS) throw new BridgeError('exhausted', {});
     this.#running += 1;
     const abort = new AbortController();
@@ -58,7 +58,7 @@ export class Asks {
     return started;
   }
 
-  async #wait(ask: Ask, signal: AbortSignal | undefined): Promise<unknown> {
+  async #wait(ask: Flight, signal: AbortSignal | undefined): Promise<unknown> {
     ask.waiting += 1;
     try {
       return await unlessAborted(ask.result, signal);

@@ -1,12 +1,12 @@
 /** Tells those who wait for something that it was handed over meanwhile, and keeps it for them should the cache let go of it. */
-export class Arrivals<T> {
-  readonly #watches = new Map<string, Set<Watch<T>>>();
+export class ArrivalWatches<T> {
+  readonly #watches = new Map<string, Set<ArrivalWatch<T>>>();
 
   /** Watches for a key until it is disposed of. */
-  watch(key: string): Watch<T> {
+  watch(key: string): ArrivalWatch<T> {
     const watches = this.#watches.get(key) ?? new Set();
     this.#watches.set(key, watches);
-    const watch = new Watch<T>(() => {
+    const watch = new ArrivalWatch<T>(() => {
       watches.delete(watch);
       if (watches.size === 0) this.#watches.delete(key);
     });
@@ -19,7 +19,7 @@ export class Arrivals<T> {
   }
 }
 
-class Watch<T> implements Disposable {
+class ArrivalWatch<T> implements Disposable {
   /** The last that arrived. */
   seen: T | undefined;
   readonly #end: () => void;

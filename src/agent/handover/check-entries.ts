@@ -19,7 +19,7 @@ export function checkEntries(raw: unknown, folder: string, validator: PathValida
   return entries;
 }
 
-interface Place {
+interface EntryLocation {
   readonly folder: string;
   /** `entries[2].children`, for messages. */
   readonly argument: string;
@@ -30,7 +30,7 @@ class EntryCheck {
   readonly followed: string[] = [];
   readonly links: string[] = [];
 
-  entries(raw: unknown, place: Place): PathInfo[] {
+  entries(raw: unknown, place: EntryLocation): PathInfo[] {
     if (!Array.isArray(raw)) throw invalid(place.argument, `must be an array, not ${kindOf(raw)}`);
     if (place.depth > MAX_DEPTH) throw invalid(place.argument, `is nested deeper than ${MAX_DEPTH} folders`);
     const names = new Set<string>();
@@ -43,7 +43,7 @@ class EntryCheck {
     });
   }
 
-  #entry(raw: unknown, { folder, argument, depth }: Place): PathInfo {
+  #entry(raw: unknown, { folder, argument, depth }: EntryLocation): PathInfo {
     if (!isRecord(raw)) throw invalid(argument, `must be an object, not ${kindOf(raw)}`);
     const name = nameOf(raw.name, `${argument}.name`, folder);
     const path = folder === '.' ? name : `${folder}/${name}`;

@@ -7,7 +7,7 @@ import type { PathInfo } from '../listing.ts';
 import type { Mtime } from '../mtime.ts';
 import type { PathValidator } from '../policy/path-validator.ts';
 import type { ListingQuestion } from '../sample.ts';
-import { Arrivals } from './arrivals.ts';
+import { ArrivalWatches } from './arrivals.ts';
 import { checkEntries } from './check-entries.ts';
 import type { Chunk, ChunkSets } from './chunk-sets.ts';
 import { assertHash, type FileBytes, type HandedFile, sha256, toBytes } from './handed-file.ts';
@@ -64,8 +64,8 @@ interface HandedListing {
 
 /** Takes in what is handed over: checks all of it first, then keeps all of it, and tells those who wait for it. */
 export class Handover {
-  readonly files = new Arrivals<CachedFile>();
-  readonly folders = new Arrivals<HandedListing>();
+  readonly files = new ArrivalWatches<CachedFile>();
+  readonly folders = new ArrivalWatches<HandedListing>();
   readonly listings: Listings;
   readonly #validator: PathValidator;
   readonly #cache: FileCache;

@@ -1,7 +1,7 @@
 import { isCode } from '../../errors.ts';
 import { type Backend, type Dir, Root } from '../../fence/index.ts';
 
-interface Place {
+interface ResolvedPath {
   /** The names from the project root down once all links are followed. */
   readonly segments: readonly string[];
   readonly exists: boolean;
@@ -13,7 +13,7 @@ interface Place {
  */
 export class ProjectLinks implements Disposable {
   readonly #root: Root;
-  readonly #known = new Map<string, Place>();
+  readonly #known = new Map<string, ResolvedPath>();
   #last: { readonly path: string; readonly dir: Dir } | undefined;
 
   private constructor(root: Root) {
@@ -31,7 +31,7 @@ export class ProjectLinks implements Disposable {
   }
 
   /** Raises `outside_root` for a link that leaves the project, dangling or not, and `link_loop` for a circle. */
-  resolve(segments: readonly string[]): Place {
+  resolve(segments: readonly string[]): ResolvedPath {
     const name = segments.at(-1);
     if (name === undefined) return { segments, exists: true };
     const key = segments.join('/');
@@ -41,7 +41,7 @@ export class ProjectLinks implements Disposable {
   }
 
   /** One name below a folder that has no link left in it, so that the way the fence reports is the real one. */
-  #enter(above: Place, name: string, raw: string): Place {
+  #enter(above: ResolvedPath, name: string, raw: string): ResolvedPath {
     const segments = [...above.segments, name];
     if (!above.exists) return { segments, exists: false };
     try {

@@ -24,7 +24,7 @@ export const copy = defineTool({
     skipped: z.array(z.string()).optional(),
   }),
   run: async (args, context) => {
-    const root = context.home();
+    const root = context.boundRoot();
     const from = { root, path: pathIn(root, args.source) };
     const to = { root, path: pathIn(root, args.destination) };
     const { overwrite, recursive } = args;

@@ -24,7 +24,7 @@ export const deleteTool = defineTool({
     type: z.enum([...entryType.options, 'missing']).describe('What it was'),
   }),
   run: async ({ path: raw, recursive, force }, context) => {
-    const root = context.home();
+    const root = context.boundRoot();
     const path = pathIn(root, raw);
     let isFolder = false;
     const beforeFolder = () => {

@@ -1,6 +1,6 @@
 import type { RingfenceError } from '../../errors.ts';
-import type { WordedCall } from '../../tools/dialect.ts';
-import { answerTo, type ErrorMap } from '../../tools/error-map.ts';
+import type { FailedCall } from '../../tools/dialect.ts';
+import { type ErrorMap, mapError } from '../../tools/error-map.ts';
 import { isAbsolute } from '../../tools/relative-path.ts';
 
 interface Answer {
@@ -10,7 +10,7 @@ interface Answer {
   readonly reason?: string | undefined;
 }
 
-type Answers = ErrorMap<[call: WordedCall], Answer>;
+type Answers = ErrorMap<[call: FailedCall], Answer>;
 
 const OUTSIDE = { code: 'path_validation_error', message: 'Path is outside of the allowed root directory' };
 const DENIED = { code: 'permission_denied', message: 'Permission denied to access the specified path' };
@@ -105,12 +105,12 @@ const PATH_PROBLEMS = {
 };
 
 /** The one text that a client sees for an error. */
-export function wordError(error: RingfenceError, call: WordedCall): string {
-  return toText(answerTo(ANSWERS, error, call), call, error.path);
+export function wordError(error: RingfenceError, call: FailedCall): string {
+  return toText(mapError(ANSWERS, error, call), call, error.path);
 }
 
 /** The same for arguments that do not fit a tool's schema. */
-export function wordInvalid(message: string, call: WordedCall): string {
+export function wordInvalid(message: string, call: FailedCall): string {
   return toText(invalid(message), call);
 }
 
@@ -118,7 +118,7 @@ function invalid(message: string): Answer {
   return { code: 'invalid_parameters', message };
 }
 
-function toText({ code, message, reason }: Answer, { tool, args }: WordedCall, at?: string): string {
+function toText({ code, message, reason }: Answer, { tool, args }: FailedCall, at?: string): string {
   const path =
     at ?? ['path', 'source', 'root_path'].map((name) => args[name]).find((value) => typeof value === 'string');
   return JSON.stringify({ error: { code, message, details: { path: path ?? '', operation: tool.name, reason } } });

@@ -19,6 +19,6 @@ export const classic: Dialect = {
     'Files under one root directory. All paths are relative to it and "/" separated; "." is the root. Absolute paths and paths that lead outside are refused.',
   tools: [list, read, write, mkdir, deleteTool, copy, move, info, search],
   destructive: ({ effect }) => effect === 'change' || effect === 'destroy',
-  wordError,
-  wordProblems: (problems, call) => wordInvalid(problems.map(({ message }) => message).join('; '), call),
+  formatError: wordError,
+  formatProblems: (problems, call) => wordInvalid(problems.map(({ message }) => message).join('; '), call),
 };

@@ -1,8 +1,8 @@
 import type { Stats } from 'node:fs';
 import * as z from 'zod';
 import { isCode } from '../../errors.ts';
-import { type CallerPath, type Root, typeOf } from '../../fence/index.ts';
-import { type Access, accessTo } from '../../files/list/access.ts';
+import { type CallerPath, entryTypeOf, type Root } from '../../fence/index.ts';
+import { type Access, accessOf } from '../../files/list/access.ts';
 import { statPath } from '../../files/list/stat-path.ts';
 import { isoTime } from '../../runtime/iso-times.ts';
 import { defineTool } from '../../tools/tool.ts';
@@ -35,7 +35,7 @@ export const info = defineTool({
     is_hidden: z.boolean(),
   }),
   run: async (args, context) => {
-    const root = context.home();
+    const root = context.boundRoot();
     const path = pathIn(root, args.path);
     const name = path.segments.at(-1) ?? '.';
     const { exists, ...facts } = await factsAbout(root, path);
@@ -46,7 +46,7 @@ export const info = defineTool({
 async function factsAbout(root: Root, path: CallerPath) {
   try {
     const { stats, target } = statPath(root, path);
-    const permissions = target === null ? NO_ACCESS : await accessTo(root, path);
+    const permissions = target === null ? NO_ACCESS : await accessOf(root, path);
     return { exists: true, ...describe(target?.stats ?? stats), permissions: { ...permissions } };
   } catch (error) {
     if (isCode(error, 'not_found', 'not_directory')) return { exists: false };
@@ -56,7 +56,7 @@ async function factsAbout(root: Root, path: CallerPath) {
 
 function describe(stats: Stats) {
   return {
-    type: typeOf(stats),
+    type: entryTypeOf(stats),
     size: stats.size,
     // A filesystem that keeps no birth time reports the epoch.
     ...(stats.birthtimeMs > 0 && { created: isoTime(stats.birthtimeMs) }),

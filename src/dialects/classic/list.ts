@@ -36,7 +36,7 @@ export const list = defineTool({
     truncated: z.literal(true).optional(),
   }),
   run: async (args, context) => {
-    const root = context.home();
+    const root = context.boundRoot();
     const path = pathIn(root, args.path);
     assertGlob(args.pattern, 'pattern');
     const options = {

@@ -15,7 +15,7 @@ export const mkdir = defineTool({
   input: z.strictObject({ path: filePath, recursive: z.boolean().default(true) }),
   output: z.object({ success: z.literal(true), path: z.string() }),
   run: async (args, context) => {
-    const root = context.home();
+    const root = context.boundRoot();
     const path = pathIn(root, args.path);
     const { created } = await makeFolder(root, path, { makeParents: args.recursive });
     if (!created && !args.recursive)

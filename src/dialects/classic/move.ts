@@ -14,7 +14,7 @@ export const move = defineTool({
   input: z.strictObject({ ...ends, overwrite: z.boolean().default(false) }),
   output: z.object({ success: z.literal(true), source: z.string(), destination: z.string() }),
   run: async (args, context) => {
-    const root = context.home();
+    const root = context.boundRoot();
     const from = { root, path: pathIn(root, args.source) };
     const to = { root, path: pathIn(root, args.destination) };
     await moveOp(from, to, { durable: context.durable, intoFolders: false, overwrite: args.overwrite }, context);

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
-import { type FilePart, type Range, readFile } from '../../files/read/read-file.ts';
+import { type FilePart, type ReadRange, readFile } from '../../files/read/read-file.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { fittingContent } from '../../wire/result-size.ts';
+import { truncateToFit } from '../../wire/result-size.ts';
 import { fileMetadata, filePath, metadataOf } from './fields.ts';
 import { pathIn, shown } from './path.ts';
 
@@ -35,7 +35,7 @@ export const read = defineTool({
     metadata: fileMetadata,
   }),
   run: async (args, context) => {
-    const root = context.home();
+    const root = context.boundRoot();
     const path = pathIn(root, args.path);
     const text = args.encoding === 'utf8';
     const part = await readFile(
@@ -50,7 +50,7 @@ export const read = defineTool({
       context,
     );
     const { content: whole, encoding } = encode(part, text);
-    const content = fittingContent(whole, { encoding, text: 'json' });
+    const content = truncateToFit(whole, { encoding, text: 'json' });
     const truncated = part.capped === true || content.length < whole.length;
     const { size } = part;
     if (truncated) {
@@ -62,7 +62,7 @@ export const read = defineTool({
   },
 });
 
-function rangeOf({ path, start_line: start = 0, end_line: end }: Input): Range {
+function rangeOf({ path, start_line: start = 0, end_line: end }: Input): ReadRange {
   if (end === undefined) return { by: 'lines', offset: start + 1 };
   if (start <= end) return { by: 'lines', offset: start + 1, limit: end - start + 1 };
   const problem = `start_line (${start}) must not be greater than end_line (${end})`;

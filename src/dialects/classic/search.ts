@@ -41,7 +41,7 @@ export const search = defineTool({
     truncated: z.literal(true).optional(),
   }),
   run: async (args, context) => {
-    const root = context.home();
+    const root = context.boundRoot();
     const path = pathIn(root, args.root_path);
     assertGlob(args.file_pattern, 'file_pattern');
     const options = {

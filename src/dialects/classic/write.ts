@@ -34,7 +34,7 @@ export const write = defineTool({
     metadata: fileMetadata,
   }),
   run: async (args, context) => {
-    const root = context.home();
+    const root = context.boundRoot();
     const path = pathIn(root, args.path);
     const decode = args.encoding === 'base64' ? base64ToBytes : textToBytes;
     const bytes = decode(args.content, 'content');

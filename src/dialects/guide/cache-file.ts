@@ -63,7 +63,7 @@ export const cacheFile = defineTool({
   input,
   output: resultOf(z.union([cached, batch])),
   run: async ({ files, path, content, ...metadata }, context) => {
-    const bridge = context.agent();
+    const bridge = context.agentFiles();
     const given = files ?? [{ path: path ?? '', content: content ?? '', ...metadata }];
     for (const each of given) assertContentSize(each);
     const taken = bridge.cacheFiles(given);

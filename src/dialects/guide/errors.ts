@@ -1,10 +1,10 @@
 import { BridgeError } from '../../agent/index.ts';
 import { isCode, type RingfenceError } from '../../errors.ts';
-import type { ArgumentProblem, WordedCall } from '../../tools/dialect.ts';
+import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
 import { failure } from './result.ts';
 
 /** The Result of a failure, in the very words of the bridge, so that a failure reads the same wherever it is met. */
-export function wordError(error: RingfenceError, { agent }: WordedCall): string {
+export function wordError(error: RingfenceError, { agent }: FailedCall): string {
   if (isCode(error, 'tool_not_allowed')) {
     return failure(undefined, {
       error: 'This client may not hand over files here',
@@ -17,7 +17,7 @@ export function wordError(error: RingfenceError, { agent }: WordedCall): string 
 }
 
 /** The same for arguments that do not fit: which, what was expected, and what came. */
-export function wordProblems(problems: readonly ArgumentProblem[], { tool, agent }: WordedCall): string {
+export function wordProblems(problems: readonly ArgumentProblem[], { tool, agent }: FailedCall): string {
   return failure(agent?.(), {
     error: problems.map(({ message }) => message).join('; '),
     error_type: 'validation',

@@ -14,6 +14,6 @@ export const guide: Dialect = {
   takesFiles: true,
   // What is replaced is only a copy.
   destructive: () => false,
-  wordError,
-  wordProblems,
+  formatError: wordError,
+  formatProblems: wordProblems,
 };

@@ -36,7 +36,7 @@ export const listDirectory = defineTool({
     }),
   ),
   run: async ({ path: given, entries, pattern }, context) => {
-    const bridge = context.agent();
+    const bridge = context.agentFiles();
     const { path, count, stored, warnings } = bridge.storeListing(given, entries, pattern);
     const message = `Listing of ${path} stored: ${stored} ${stored === 1 ? 'entry' : 'entries'}.`;
     return success(context, { data: { path, count, stored }, message, warnings });

@@ -42,7 +42,7 @@ export const readFile = defineTool({
     }),
   ),
   run: async (args, context) => {
-    const bridge = context.agent();
+    const bridge = context.agentFiles();
     assertContentSize(args);
     const taken = bridge.receiveFile(args);
     if (!taken.complete) {

@@ -51,7 +51,7 @@ export function success<D>(context: CallContext, { data, message, warnings: give
       ? `Partial success, see the warnings: ${message} Accept it as it is, or correct and call again.`
       : message,
     ...(noted && { warnings: [...warnings] }),
-    stats: statsOf(context.agent()),
+    stats: statsOf(context.agentFiles()),
   };
 }
 

@@ -1,7 +1,7 @@
 import { isCode, RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
 import { HeldRoot } from '../../files/sweep/held-root.ts';
-import { type Checked, checker } from '../../tools/check-arguments.ts';
+import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
 import { showValue } from '../../tools/show-value.ts';
 import { COMMANDS, type CommandName } from './commands.ts';
 import { wordError } from './errors.ts';
@@ -33,7 +33,9 @@ const NAMES = Object.keys(COMMANDS) as CommandName[];
 /** Opens a folder as the model's memory. Throws if it cannot be used. */
 export function createMemoryTool({ root }: MemoryToolOptions): MemoryTool {
   const held = HeldRoot.open('memories', root);
-  const checks = new Map(NAMES.map((name) => [name, checker(COMMANDS[name]) as (value: unknown) => Checked<Input>]));
+  const checks = new Map(
+    NAMES.map((name) => [name, argumentChecker(COMMANDS[name]) as (value: unknown) => CheckedArguments<Input>]),
+  );
 
   const execute = async (command: unknown): Promise<string> => {
     const name = nameOf(command);

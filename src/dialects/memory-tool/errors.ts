@@ -1,5 +1,5 @@
 import type { RingfenceError } from '../../errors.ts';
-import { answerTo, type ErrorMap } from '../../tools/error-map.ts';
+import { type ErrorMap, mapError } from '../../tools/error-map.ts';
 import { formatSize } from '../../wire/format-size.ts';
 import type { CommandName } from './commands.ts';
 import { MEMORY_ROOT, startsInRoot } from './memory-path.ts';
@@ -84,7 +84,7 @@ const WORDINGS: Wordings = {
 /** The documented text for a failure; in the documentation's manner where it has none. Never shows a host path. */
 export function wordError(error: RingfenceError, command: CommandName, input: Place['input']): string {
   const path = error.path ?? String(input.path ?? input.old_path);
-  return answerTo(WORDINGS, error, { command, input, path });
+  return mapError(WORDINGS, error, { command, input, path });
 }
 
 function isDestination({ command, input, path }: Place): boolean {

@@ -1,5 +1,5 @@
 import type { CallerPath, Root } from '../../fence/index.ts';
-import { notBelow, parseBelow } from '../../tools/relative-path.ts';
+import { outsideRootError, parseBelow } from '../../tools/relative-path.ts';
 
 /** The folder that the model believes all its files are in. */
 export const MEMORY_ROOT = '/memories';
@@ -9,7 +9,7 @@ export const MEMORY_ROOT = '/memories';
  * like `/`: models on any system may write it, and a name with one in it would be a way around a check elsewhere.
  */
 export function memoryPathIn(root: Root, raw: string): CallerPath {
-  if (!startsInRoot(raw)) throw notBelow(root, raw);
+  if (!startsInRoot(raw)) throw outsideRootError(root, raw);
   return parseBelow(root, raw, raw.slice(MEMORY_ROOT.length));
 }
 

@@ -6,7 +6,7 @@ import { type Edited, insertText, replaceText } from '../../files/edit/edit-file
 import { refuseOutwardLink } from '../../files/outward-link.ts';
 import { removeEntry } from '../../files/remove/remove-entry.ts';
 import { writeFile } from '../../files/write/write-file.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { numberedLines } from '../../wire/numbered-lines.ts';
 import type { CommandInput, CommandName } from './commands.ts';
 import { memoryPathIn } from './memory-path.ts';
@@ -52,7 +52,7 @@ export const RUN: Runners = {
     const target = memoryPathIn(root, path);
     if (target.segments.length === 0) throw new RingfenceError('root_itself', { action: 'delete' });
     refuseOutwardLink(root, target);
-    await removeEntry(root, target, {}, UNCONTROLLED);
+    await removeEntry(root, target, {}, DEFAULT_CONTEXT);
     return `Successfully deleted ${path}`;
   },
 
@@ -62,7 +62,7 @@ export const RUN: Runners = {
     if (from.path.segments.length === 0) throw new RingfenceError('root_itself', { action: 'rename' });
     if (to.path.segments.length === 0) throw new RingfenceError('already_exists', {}, { path: new_path });
     refuseOutwardLink(root, from.path);
-    await move(from, to, { ...DURABLE, overwrite: false, intoFolders: false }, UNCONTROLLED);
+    await move(from, to, { ...DURABLE, overwrite: false, intoFolders: false }, DEFAULT_CONTEXT);
     return `Successfully renamed ${old_path} to ${new_path}`;
   },
 };

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { RingfenceError } from '../../errors.ts';
 import type { CallerPath, Root } from '../../fence/index.ts';
 import { type FilePart, readFile } from '../../files/read/read-file.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { numberedLines } from '../../wire/numbered-lines.ts';
 
 const LF = 0x0a;
@@ -21,7 +21,7 @@ export async function viewFile(root: Root, path: CallerPath, range: readonly num
   const last = to === -1 ? MAX_LINES : Math.min(to, MAX_LINES);
   const wanted = Math.max(1, last - first + 1);
   const options = { range: { by: 'lines', offset: first, limit: wanted }, maxBytes: MAX_BYTES } as const;
-  const part = await readFile(root, path, options, UNCONTROLLED);
+  const part = await readFile(root, path, options, DEFAULT_CONTEXT);
   const total = (part.linesTotal ?? 0) + ((await endsInEmptyLine(root, path, part)) ? 1 : 0);
   if (total > MAX_LINES + 1) return `File ${path.raw} exceeds maximum line limit of 999,999 lines.`;
   if (last < first || first > total) {
@@ -40,7 +40,7 @@ export async function viewFile(root: Root, path: CallerPath, range: readonly num
 async function endsInEmptyLine(root: Root, path: CallerPath, { size }: FilePart): Promise<boolean> {
   if (size === 0) return true;
   const options = { range: { by: 'bytes', offset: size - 1, limit: 1 }, maxBytes: 1 } as const;
-  const { bytes } = await readFile(root, path, options, UNCONTROLLED);
+  const { bytes } = await readFile(root, path, options, DEFAULT_CONTEXT);
   return bytes[0] === LF;
 }
 

@@ -2,7 +2,7 @@ import { isCode } from '../../errors.ts';
 import type { CallerPath, Root } from '../../fence/index.ts';
 import { type FolderEntry, listFolder } from '../../files/list/list-folder.ts';
 import { statPath } from '../../files/list/stat-path.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { formatSize } from '../../wire/format-size.ts';
 
 const LEVELS = 2;
@@ -30,7 +30,7 @@ export async function viewFolder(root: Root, path: CallerPath): Promise<string> 
   /** A folder below that cannot be looked into, or is gone by now, must not hide all the others. */
   async function entriesOf(folder: CallerPath, level: number): Promise<FolderEntry[]> {
     try {
-      return await listFolder(root, folder, UNCONTROLLED);
+      return await listFolder(root, folder, DEFAULT_CONTEXT);
     } catch (error) {
       if (level > 1 && isCode(error, 'permission_denied', 'not_found', 'not_directory')) return [];
       throw error;

@@ -15,7 +15,7 @@ export const create = defineTool({
   input: z.strictObject({ path: storagePath, content: z.string(), encoding }),
   output: changedPath,
   run: async ({ path, content, encoding }, context) => {
-    const root = context.home();
+    const root = context.boundRoot();
     const target = parseRelativePath(root, path);
     const bytes = (encoding === 'base64' ? base64ToBytes : textToBytes)(content, 'content');
     await writeFile(root, target, bytes, { mode: 'create_only', durable: context.durable });

@@ -15,7 +15,7 @@ export const deleteEntry = defineTool({
   input: z.strictObject({ path: storagePath }),
   output: changedPath,
   run: async ({ path }, context) => {
-    const root = context.home();
+    const root = context.boundRoot();
     const target = parseRelativePath(root, path);
     refuseOutwardLink(root, target);
     const beforeFolder = () => context.require(root, 'remove_folder');

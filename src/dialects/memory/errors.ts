@@ -1,9 +1,9 @@
 import type { RingfenceError } from '../../errors.ts';
-import type { ArgumentProblem, WordedCall } from '../../tools/dialect.ts';
-import { answerTo, type ErrorMap } from '../../tools/error-map.ts';
+import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
+import { type ErrorMap, mapError } from '../../tools/error-map.ts';
 import { StorageError, type StorageErrorCode } from './storage-error.ts';
 
-interface Place extends WordedCall {
+interface Place extends FailedCall {
   readonly path: string;
 }
 
@@ -71,9 +71,9 @@ const ANSWERS: Answers = {
 };
 
 /** An error as the contract has it. Shows the caller's path, never one of the host. */
-export function toStorageError(error: RingfenceError, { tool, args }: WordedCall): StorageError {
+export function toStorageError(error: RingfenceError, { tool, args }: FailedCall): StorageError {
   const path = error.path ?? stringIn(args.path) ?? stringIn(args.old_path);
-  const [code, message] = answerTo(ANSWERS, error, { tool, args, path: path ?? '' });
+  const [code, message] = mapError(ANSWERS, error, { tool, args, path: path ?? '' });
   return new StorageError(code, message, { path, cause: error });
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Sandbox } from '../../../tests/support/sandbox.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import { memory } from './index.ts';
 
@@ -18,7 +18,12 @@ test.each(Object.entries(ARGUMENTS))(
   async (name, argumentsFor) => {
     using box = new Sandbox('openat2');
     // Only what these tools use of the server.
-    const context = { ...UNCONTROLLED, durable: false, limits: { maxFullReadSize: 1000 }, home: () => box.root };
+    const context = {
+      ...DEFAULT_CONTEXT,
+      durable: false,
+      limits: { maxFullReadSize: 1000 },
+      boundRoot: () => box.root,
+    };
     const tool = memory.tools.find((each) => each.name === name);
     for (const [raw, resolved] of [
       ['notes/../../outside/secret', `${box.outside}/secret`],

@@ -1,8 +1,8 @@
 import { RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
 import { HeldRoot } from '../../files/sweep/held-root.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
-import { type Checked, checker } from '../../tools/check-arguments.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
+import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { toArgumentsError, toStorageError } from './errors.ts';
 import { memory } from './index.ts';
@@ -16,7 +16,7 @@ type Args = Readonly<Record<string, unknown>>;
 
 interface Checkable {
   readonly tool: Tool;
-  check(args: unknown): Checked<Args>;
+  check(args: unknown): CheckedArguments<Args>;
 }
 
 /**
@@ -32,7 +32,7 @@ export class FileStorage implements AsyncDisposable {
   private constructor(held: HeldRoot, durable: boolean) {
     this.#held = held;
     this.#durable = durable;
-    this.#tools = new Map(memory.tools.map((tool) => [tool.name, { tool, check: checker(tool.input) }]));
+    this.#tools = new Map(memory.tools.map((tool) => [tool.name, { tool, check: argumentChecker(tool.input) }]));
   }
 
   /**
@@ -101,22 +101,22 @@ export class FileStorage implements AsyncDisposable {
 /** What a server would hand to the tools, for a program that may do everything in its one folder. */
 function contextFor(root: Root, durable: boolean): CallContext {
   const context: Omit<CallContext, 'search'> = {
-    ...UNCONTROLLED,
+    ...DEFAULT_CONTEXT,
     client: { key: 'process', kind: 'process', name: undefined },
     sample: undefined,
     durable,
     limits: { maxFullReadSize: MAX_VIEW_BYTES },
-    home: () => root,
+    boundRoot: () => root,
     require: () => {},
     warn: () => {},
     allRoots: () => [],
     root: () => {
       throw new Error('memory tools name no roots');
     },
-    place: () => {
+    resolveRoot: () => {
       throw new Error('memory tools name no roots');
     },
-    agent: () => {
+    agentFiles: () => {
       throw new Error('memory tools ask no client for files');
     },
   };

@@ -15,6 +15,6 @@ export const memory: Dialect = {
     'Notes and other files that last between sessions, in one folder. Paths are relative to it. Start with view on "." to see what is there. Nothing outside the folder can be reached.',
   tools: [view, create, strReplace, insert, deleteEntry, rename],
   destructive: ({ effect }) => effect === 'change' || effect === 'destroy',
-  wordError: (error, call) => JSON.stringify(toStorageError(error, call)),
-  wordProblems: (problems) => JSON.stringify(toArgumentsError(problems)),
+  formatError: (error, call) => JSON.stringify(toStorageError(error, call)),
+  formatProblems: (problems) => JSON.stringify(toArgumentsError(problems)),
 };

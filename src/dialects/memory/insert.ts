@@ -18,7 +18,7 @@ export const insert = defineTool({
   }),
   output: changedPath,
   run: async ({ path, insert_line, new_str }, context) => {
-    const root = context.home();
+    const root = context.boundRoot();
     const insertion = { after: insert_line - 1, text: new_str, as: 'text' } as const;
     await insertText(root, parseRelativePath(root, path), insertion, context);
     return { path };

@@ -15,7 +15,7 @@ export const rename = defineTool({
   input: z.strictObject({ old_path: storagePath, new_path: storagePath }),
   output: z.object({ old_path: z.string(), new_path: z.string() }),
   run: async ({ old_path, new_path }, context) => {
-    const root = context.home();
+    const root = context.boundRoot();
     const from = { root, path: parseRelativePath(root, old_path) };
     const to = { root, path: parseRelativePath(root, new_path) };
     for (const { path } of [from, to]) {

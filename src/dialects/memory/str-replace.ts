@@ -15,7 +15,7 @@ export const strReplace = defineTool({
   input: z.strictObject({ path: storagePath, old_str: z.string(), new_str: z.string() }),
   output: changedPath,
   run: async ({ path, old_str, new_str }, context) => {
-    const root = context.home();
+    const root = context.boundRoot();
     const target = parseRelativePath(root, path);
     if (old_str === '') {
       const problem = 'old_str must not be empty';

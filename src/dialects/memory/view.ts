@@ -28,7 +28,7 @@ export const view = defineTool({
   input: z.strictObject({ path: storagePath }),
   output,
   run: async ({ path: raw }, context): Promise<FileContent> => {
-    const root = context.home();
+    const root = context.boundRoot();
     const path = parseRelativePath(root, raw);
     try {
       const options = { range: { by: 'whole' }, maxBytes: context.limits.maxFullReadSize } as const;

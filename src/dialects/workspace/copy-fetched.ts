@@ -1,7 +1,7 @@
 import type { AgentRoot } from '../../agent/bridge/agent-root.ts';
 import { RingfenceError } from '../../errors.ts';
 import { parseCallerPath } from '../../fence/index.ts';
-import { placeFetchedFile, placeFetchedFolder } from '../../files/copy/write-fetched.ts';
+import { writeFetchedFile, writeFetchedFolder } from '../../files/copy/write-fetched.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import type { Ends } from './ends.ts';
 
@@ -14,7 +14,7 @@ interface Parties {
 /** Copies from the client's side, of which everything is there before anything is written. The other way there is none. */
 export async function copyFetched(args: Ends, { agent, context }: Parties) {
   const { source_path: source, dest_root, dest_path } = args;
-  const { root } = context.place(dest_root);
+  const { root } = context.resolveRoot(dest_root);
   if (root === undefined || agent === undefined) {
     const problem = `nothing can be copied into root ${dest_root}: its files are on the client's side, where they can only be read`;
     throw new RingfenceError('invalid_argument', { problem }, { path: dest_path, root: dest_root });
@@ -23,10 +23,10 @@ export async function copyFetched(args: Ends, { agent, context }: Parties) {
   const fetched = await agent.fetch(source);
   const from = parseCallerPath(source.replaceAll('\\', '/'));
   if ('bytes' in fetched) {
-    const destination = await placeFetchedFile(from, fetched.bytes, to, context);
+    const destination = await writeFetchedFile(from, fetched.bytes, to, context);
     return { source, destination, is_directory: false, size: fetched.bytes.length };
   }
-  const destination = await placeFetchedFolder(from, fetched, to, context);
+  const destination = await writeFetchedFolder(from, fetched, to, context);
   const skipped = [...fetched.skipped];
   return { source, destination, is_directory: true, ...(skipped.length > 0 && { skipped }) };
 }

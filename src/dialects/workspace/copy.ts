@@ -21,8 +21,8 @@ export const copy = defineTool({
     skipped: z.array(z.string()).optional().describe('Outward links and special files left out'),
   }),
   run: async (args, context) => {
-    const { agent } = context.place(args.source_root);
-    if (agent !== undefined || context.place(args.dest_root).agent !== undefined) {
+    const { agent } = context.resolveRoot(args.source_root);
+    if (agent !== undefined || context.resolveRoot(args.dest_root).agent !== undefined) {
       return copyFetched(args, { agent, context });
     }
     const { from, to } = endsOf(args, context);

@@ -1,12 +1,12 @@
 import type * as z from 'zod';
-import type { End } from '../../files/copy/copy.ts';
+import type { RootPath } from '../../files/copy/copy.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import type { ends } from './fields.ts';
 
 export type Ends = { [K in keyof typeof ends]: z.output<(typeof ends)[K]> };
 
 /** Both ends of a copy or move. Both roots are asked before either path is looked at. */
-export function endsOf(args: Ends, context: CallContext): { from: End; to: End } {
+export function endsOf(args: Ends, context: CallContext): { from: RootPath; to: RootPath } {
   const from = context.root(args.source_root);
   const to = context.root(args.dest_root);
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ErrorCode, type ErrorDetails, RingfenceError } from '../../errors.ts';
-import { checker } from '../../tools/check-arguments.ts';
+import { argumentChecker } from '../../tools/check-arguments.ts';
 import { wordError } from './errors.ts';
 import { hashFile } from './hash-file.ts';
 import { writeFile } from './write-file.ts';
@@ -106,7 +106,7 @@ describe('the wording of the specification', () => {
 
   test('a hash algorithm that is not supported, a mode that does not exist', () => {
     const problems = (tool: typeof hashFile, args: object) => {
-      const checked = checker(tool.input)(args);
+      const checked = argumentChecker(tool.input)(args);
       return 'problems' in checked ? checked.problems.map(({ message }) => message).join() : 'none';
     };
     expect(problems(hashFile, { root: 'r', path: 'p', algorithm: 'md4' })).toBe(

@@ -1,9 +1,9 @@
 import type { RingfenceError } from '../../errors.ts';
-import type { ArgumentProblem, WordedCall } from '../../tools/dialect.ts';
-import { answerTo, type ErrorMap } from '../../tools/error-map.ts';
+import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
+import { type ErrorMap, mapError } from '../../tools/error-map.ts';
 import { formatSize } from '../../wire/format-size.ts';
 
-type Wordings = ErrorMap<[path: string, call: WordedCall], string>;
+type Wordings = ErrorMap<[path: string, call: FailedCall], string>;
 
 /** What happened and what to do next, for each code. `wordError` adds the root. */
 const WORDINGS: Wordings = {
@@ -78,15 +78,15 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /** The one text that a client sees for an error. */
-export function wordError(error: RingfenceError, call: WordedCall): string {
-  const message = answerTo(WORDINGS, error, printable(error.path ?? ''), call);
+export function wordError(error: RingfenceError, call: FailedCall): string {
+  const message = mapError(WORDINGS, error, printable(error.path ?? ''), call);
   const root = rootOf(error, call.args);
   const named = root === undefined || error.code === 'unknown_root' || error.code === 'tool_not_allowed';
   return named ? message : `${message} (root: ${root})`;
 }
 
 /** The same for arguments that do not fit: what is wrong with them, and what the call was about as far as it says. */
-export function wordProblems(problems: readonly ArgumentProblem[], { args }: WordedCall): string {
+export function wordProblems(problems: readonly ArgumentProblem[], { args }: FailedCall): string {
   const subject = [
     ['path', args.path ?? args.source_path],
     ['root', args.root ?? args.source_root],
@@ -96,13 +96,13 @@ export function wordProblems(problems: readonly ArgumentProblem[], { args }: Wor
   return known.length === 0 ? message : `${message} (${known.join(', ')})`;
 }
 
-function missing({ path }: RingfenceError, { tool, args }: WordedCall): string {
+function missing({ path }: RingfenceError, { tool, args }: FailedCall): string {
   if (path !== undefined && path === args.source_path) return 'source file';
   if (tool.name === 'list_folder' || tool.name === 'remove_folder') return 'directory';
   return tool.name === 'grep' || tool.name === 'glob' ? 'path' : 'file';
 }
 
-function rootOf({ root, path }: RingfenceError, args: WordedCall['args']): string | undefined {
+function rootOf({ root, path }: RingfenceError, args: FailedCall['args']): string | undefined {
   if (root !== undefined) return root;
   const name = args.root ?? (path === args.dest_path ? args.dest_root : args.source_root);
   return typeof name === 'string' ? name : undefined;

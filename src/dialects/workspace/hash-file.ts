@@ -22,7 +22,7 @@ export const hashFile = defineTool({
   }),
   output: z.object({ path: z.string(), algorithm: z.string(), hash: z.string().describe('Hex'), size: z.int() }),
   run: async ({ root, path, algorithm }, context) => {
-    const { root: home, agent } = context.place(root);
+    const { root: home, agent } = context.resolveRoot(root);
     if (agent !== undefined) return { path, algorithm, ...hashBytes((await agent.read(path)).bytes, algorithm) };
     return { path, algorithm, ...(await hash(home, home.parse(path), algorithm, context)) };
   },

@@ -41,6 +41,6 @@ export const workspace: Dialect = {
   ],
   // The contract: agents work freely within the fence, so nothing asks for confirmation.
   destructive: () => false,
-  wordError,
-  wordProblems,
+  formatError: wordError,
+  formatProblems: wordProblems,
 };

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memory, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { SearchPool } from '../../search/pool/search-pool.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { MAX_RESULT_BYTES } from '../../wire/result-size.ts';
@@ -27,11 +27,11 @@ async function run(tool: Tool, given: object) {
   // Only what these tools use of the server.
   const limits = { maxFullReadSize: 10_000_000 };
   const context = {
-    ...UNCONTROLLED,
+    ...DEFAULT_CONTEXT,
     limits,
     search: pool,
     root: () => box.root,
-    place: () => ({ root: box.root }),
+    resolveRoot: () => ({ root: box.root }),
   } as unknown as CallContext;
   const args = tool.input.parse({ root: 'workspace', ...given });
   const result = await tool.run(args, context);

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { AgentEntry } from '../../agent/bridge/agent-root.ts';
 import type { Root } from '../../fence/index.ts';
-import { type Facts, listFirst } from '../../files/list/list-folder.ts';
-import { IsoTimes } from '../../runtime/iso-times.ts';
+import { type EntryFacts, listEntries } from '../../files/list/list-folder.ts';
+import { IsoTimeFormatter } from '../../runtime/iso-times.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import { entryType, filePath, rootName, SUBJECT } from './fields.ts';
@@ -33,7 +33,7 @@ export const listFolder = defineTool({
     truncated: z.literal(true).optional().describe('Only the first entries fit; narrow with glob'),
   }),
   run: async (args, context) => {
-    const { root, agent } = context.place(args.root);
+    const { root, agent } = context.resolveRoot(args.root);
     const entries: Entries = new JsonList();
     const count =
       agent === undefined
@@ -44,15 +44,15 @@ export const listFolder = defineTool({
 });
 
 async function addOwn(entries: Entries, root: Root, path: string, context: CallContext): Promise<number> {
-  const times = new IsoTimes();
-  const tell = (name: string, { type, size, modifiedMs, targetType }: Facts): void => {
+  const times = new IsoTimeFormatter();
+  const onEntry = (name: string, { type, size, modifiedMs, targetType }: EntryFacts): void => {
     const target = targetType === undefined ? '' : `,"target_type":"${targetType}"`;
     const time = times.format(modifiedMs);
     entries.addJson(
       `{"name":${JSON.stringify(name)},"type":"${type}","size":${size},"modified_at":"${time}"${target}}`,
     );
   };
-  return listFirst(root, root.parse(path), { most: MAX_ENTRIES, pool: context.search, tell }, context);
+  return listEntries(root, root.parse(path), { maxEntries: MAX_ENTRIES, pool: context.search, onEntry }, context);
 }
 
 /** Of a file on the client's side, not all may be known. */

@@ -1,25 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import { outcome, Sandbox } from '../../../tests/support/sandbox.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
-import type { CallContext, Written } from '../../tools/tool.ts';
-import { bytesOf } from '../../wire/json.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
+import type { CallContext, RenderedResult } from '../../tools/tool.ts';
+import { jsonBytes } from '../../wire/json.ts';
 import { readFile } from './read-file.ts';
 
 async function run(box: Sandbox, args: Record<string, unknown>, maxFullReadSize = 1000) {
   // Only what this tool uses of the server.
   const context = {
-    ...UNCONTROLLED,
+    ...DEFAULT_CONTEXT,
     limits: { maxFullReadSize },
     root: () => box.root,
-    place: () => ({ root: box.root }),
+    resolveRoot: () => ({ root: box.root }),
   } as unknown as CallContext;
   const all = { root: 'workspace', ...args };
   const result = await readFile.run(all, context);
   expect(readFile.output.safeParse(result).success).toBe(true);
   const text = readFile.text?.(result, all) ?? '';
-  const written = readFile.write?.(result, all) as Written;
-  expect(bytesOf(written.result).toString()).toBe(JSON.stringify(result));
-  expect(`"${bytesOf(written.text)}"`).toBe(JSON.stringify(text));
+  const written = readFile.write?.(result, all) as RenderedResult;
+  expect(jsonBytes(written.result).toString()).toBe(JSON.stringify(result));
+  expect(`"${jsonBytes(written.text)}"`).toBe(JSON.stringify(text));
   expect(written.bytes).toBe(Buffer.byteLength(text));
   return { result, text };
 }

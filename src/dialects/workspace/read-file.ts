@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
 import { encodeContent } from '../../files/content.ts';
-import { type FilePart, type Range, readFile as read, sliceBytes } from '../../files/read/read-file.ts';
+import { type FilePart, type ReadRange, readFile as read, sliceBytes } from '../../files/read/read-file.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { type ContentJson, contentJson, plainJson } from '../../wire/content-json.ts';
 import { formatSize } from '../../wire/format-size.ts';
-import { joined } from '../../wire/json.ts';
+import { concatJson } from '../../wire/json.ts';
 import { numberedContent } from '../../wire/numbered-lines.ts';
-import { fittingContent } from '../../wire/result-size.ts';
+import { truncateToFit } from '../../wire/result-size.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
 
 const input = z.strictObject({
@@ -65,16 +65,16 @@ export const readFile = defineTool({
       : unnumbered(content);
     const last = metadata(result);
     return {
-      result: joined('{"content":"', plain, `",${factsJson(result)}}`),
+      result: concatJson('{"content":"', plain, `",${factsJson(result)}}`),
       // The last line holds nothing to escape.
-      text: joined(numbered, `\\n${last}`),
+      text: concatJson(numbered, `\\n${last}`),
       bytes: Buffer.byteLength(content) + added + 1 + last.length,
     };
   },
 });
 
-async function partOf({ root: name, path }: Input, range: Range, context: CallContext): Promise<Part> {
-  const { root, agent } = context.place(name);
+async function partOf({ root: name, path }: Input, range: ReadRange, context: CallContext): Promise<Part> {
+  const { root, agent } = context.resolveRoot(name);
   const options = { range, maxBytes: context.limits.maxFullReadSize, lineIndex: context.lineIndex };
   if (agent === undefined) return read(root, root.parse(path), options, context);
   const { bytes } = await agent.read(path);
@@ -84,15 +84,15 @@ async function partOf({ root: name, path }: Input, range: Range, context: CallCo
 type Part = Omit<FilePart, 'mtimeMs'>;
 
 /** What of a part one result can carry, and how many bytes of the file that is. */
-function fitting(part: Part, range: Range) {
+function fitting(part: Part, range: ReadRange) {
   const { content: all, encoding } = encodeContent(part.bytes);
   const text = range.by === 'bytes' || encoding === 'base64' ? 'plain' : 'numbered';
-  const content = fittingContent(all, { encoding, text, bytes: part.bytes });
+  const content = truncateToFit(all, { encoding, text, bytes: part.bytes });
   const bytes = content === all ? part.bytes.length : Buffer.byteLength(content, encoding);
   return { content, encoding, bytes };
 }
 
-function rangeOf(args: Input): Range {
+function rangeOf(args: Input): ReadRange {
   const bytes = args.offset_bytes !== undefined || args.limit_bytes !== undefined;
   const lines = args.offset_lines !== undefined || args.limit_lines !== undefined;
   if (bytes && lines) {

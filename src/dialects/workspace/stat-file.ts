@@ -27,7 +27,7 @@ export const statFile = defineTool({
   input: z.strictObject({ root: rootName, path: filePath }),
   output: z.object({ ...status, target: z.looseObject({}).nullable().optional() }),
   run: async ({ root, path }, context) => {
-    const { root: home, agent } = context.place(root);
+    const { root: home, agent } = context.resolveRoot(root);
     if (agent !== undefined) return describeEntry(path, await agent.stat(path));
     const { stats, target } = statPath(home, home.parse(path));
     const own = describe(path, stats);

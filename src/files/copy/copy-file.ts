@@ -1,9 +1,9 @@
 import { RingfenceError } from '../../errors.ts';
 import type { CallerPath, OpenFile, Root } from '../../fence/index.ts';
-import { type Control, pacer } from '../../runtime/operation-context.ts';
-import { locatedSync } from '../located.ts';
+import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { withLocationSync } from '../located.ts';
 import { isSameFile } from '../same-file.ts';
-import { keepOwner, type Place, replaceFile } from '../write/replace-file.ts';
+import { copyOwner, type ReplaceTarget, replaceFile } from '../write/replace-file.ts';
 
 const BUFFER_BYTES = 1024 * 1024;
 
@@ -28,27 +28,27 @@ export interface CopyFileOptions {
  */
 export async function copyFile(
   { file: source, root, path }: FileSource,
-  place: Place,
+  place: ReplaceTarget,
   { durable, overwrite = true, asMoved = false }: CopyFileOptions,
-  control: Control,
+  control: OperationContext,
 ): Promise<number> {
   const { stats } = source;
   if (isSameFile(place.stats, stats)) throw new RingfenceError('same_file', {});
   let copied = 0;
   const fill = async (file: OpenFile) => {
-    const pause = pacer(control);
+    const pause = yieldPoint(control);
     const buffer = Buffer.allocUnsafe(Math.min(BUFFER_BYTES, stats.size + 1));
-    const read = () => locatedSync(root, path, () => source.read(buffer, copied));
+    const read = () => withLocationSync(root, path, () => source.read(buffer, copied));
     for (let bytes = read(); bytes > 0; bytes = read()) {
-      file.write(buffer.subarray(0, bytes));
+      file.writeAll(buffer.subarray(0, bytes));
       copied += bytes;
       control.progress(copied, stats.size);
       await pause();
     }
     if (asMoved) {
-      const kept = keepOwner(file, stats);
+      const kept = copyOwner(file, stats);
       file.chmod(stats.mode & (kept ? 0o7777 : 0o777));
-      file.setTimes(stats.atime, stats.mtime);
+      file.utimes(stats.atime, stats.mtime);
     }
   };
   await replaceFile(place, fill, { durable, over: overwrite ? 'anything' : 'nothing', mode: stats.mode & 0o777 });

@@ -3,32 +3,32 @@ import path from 'node:path';
 import { isCode, RingfenceError } from '../../errors.ts';
 import type { CallerPath, Dir, Location, Name, Root } from '../../fence/index.ts';
 import { byCodePoint } from '../../runtime/code-point-order.ts';
-import type { Control } from '../../runtime/operation-context.ts';
-import { leadsNowhere } from '../broken-link.ts';
-import { locatedSync } from '../located.ts';
-import { placeLink } from '../write/replace-link.ts';
+import type { OperationContext } from '../../runtime/operation-context.ts';
+import { isBrokenLinkError } from '../broken-link.ts';
+import { withLocationSync } from '../located.ts';
+import { replaceLink } from '../write/replace-link.ts';
 import { type CopyFileOptions, copyFile } from './copy-file.ts';
 import { isWithin } from './is-within.ts';
 
 /** An open folder, and where it was found. */
-export interface Tree {
+export interface OpenTree {
   readonly root: Root;
   readonly path: CallerPath;
   readonly dir: Dir;
 }
 
-export interface TreeJob {
-  readonly source: Tree;
+export interface CopyTreeJob {
+  readonly source: OpenTree;
   readonly options: CopyFileOptions;
   /** Recreate every link as it is, as a move must, instead of looking where it leads. */
   readonly linksAsTheyAre?: boolean;
   /** The folder that is copied into was there before, so it keeps its mode, as folders in it do that were. */
   readonly merge?: boolean;
-  readonly control: Control;
+  readonly control: OperationContext;
   pause(): Promise<void> | undefined;
 }
 
-export interface TreeCopy {
+export interface CopyTreeResult {
   readonly bytes: number;
   readonly skipped: readonly string[];
 }
@@ -39,15 +39,15 @@ export interface TreeCopy {
  * is skipped, as special files are. Failed reads name the source; whatever else fails is about the destination, which
  * is for the caller to name.
  */
-export async function copyTree(job: TreeJob, into: Dir): Promise<TreeCopy> {
-  const walk = new TreeWalk(job);
+export async function copyTree(job: CopyTreeJob, into: Dir): Promise<CopyTreeResult> {
+  const walk = new TreeCopier(job);
   await walk.folder(job.source.dir, into, []);
   if (!job.merge) walk.copyMode(job.source.dir, into, []);
   return { bytes: walk.bytes, skipped: walk.skipped.sort(byCodePoint) };
 }
 
 /** An entry to copy: what it is called in an open folder, and what it is to be called in another. */
-interface Step {
+interface CopyStep {
   readonly from: Dir;
   readonly name: Name;
   readonly into: Dir;
@@ -56,26 +56,30 @@ interface Step {
   readonly names: readonly string[];
 }
 
-class TreeWalk {
+class TreeCopier {
   bytes = 0;
   readonly skipped: string[] = [];
   #files = 0;
-  readonly #job: TreeJob;
+  readonly #job: CopyTreeJob;
   readonly #top: string;
   /** Where the folders being copied right now are on the host: a link back to one of them would never end. */
   readonly #open: string[] = [];
   /** For one file: its progress counts on from the files before it. */
-  readonly #fileControl: Control;
+  readonly #fileControl: OperationContext;
 
-  constructor(job: TreeJob) {
+  constructor(job: CopyTreeJob) {
     this.#job = job;
     const { control } = job;
-    this.#fileControl = { signal: control.signal, pace: control.pace, progress: (done) => this.#progress(done) };
-    this.#top = job.source.dir.whereabouts();
+    this.#fileControl = {
+      signal: control.signal,
+      scheduler: control.scheduler,
+      progress: (done) => this.#progress(done),
+    };
+    this.#top = job.source.dir.hostPath();
   }
 
   async folder(from: Dir, into: Dir, names: readonly string[]): Promise<void> {
-    this.#open.push(from.whereabouts());
+    this.#open.push(from.hostPath());
     for (const { name, raw, type } of this.#reading(names, () => from.list())) {
       const wait = this.#job.pause();
       if (wait !== undefined) await wait;
@@ -94,7 +98,7 @@ class TreeWalk {
     if (stats !== undefined) into.chmod('.', stats.mode & (this.#job.options.asMoved ? keptBits(stats, into) : 0o777));
   }
 
-  async #subfolder({ from, name, into, as, names }: Step): Promise<void> {
+  async #subfolder({ from, name, into, as, names }: CopyStep): Promise<void> {
     using source = this.#reading(names, () => from.openDir(name));
     const made = makeFolder(into, as);
     using inner = into.openDir(as);
@@ -102,7 +106,7 @@ class TreeWalk {
     if (made) this.copyMode(source, inner, names);
   }
 
-  async #file({ from, name, into, as, names }: Step): Promise<void> {
+  async #file({ from, name, into, as, names }: CopyStep): Promise<void> {
     using file = this.#reading(names, () => from.openFile(name));
     const { root } = this.#job.source;
     const place = { dir: into, name: as, stats: into.lstat(as) };
@@ -116,10 +120,10 @@ class TreeWalk {
     this.#job.control.progress(this.#files + this.bytes + bytesOfFile);
   }
 
-  async #link(step: Step): Promise<void> {
+  async #link(step: CopyStep): Promise<void> {
     const { from, name, names } = step;
     if (this.#job.linksAsTheyAre) {
-      const exact = this.#reading(names, () => from.readlinkExactly(name));
+      const exact = this.#reading(names, () => from.readlinkBytes(name));
       return this.#symlink(step, exact);
     }
     // A name that is not UTF-8 cannot be part of a path that is resolved.
@@ -127,7 +131,7 @@ class TreeWalk {
     using target = this.#follow(names);
     if (target === undefined) return this.#skip(names);
     const text = this.#reading(names, () => from.readlink(name));
-    const place = path.join(target.dir.whereabouts(), target.name);
+    const place = path.join(target.dir.hostPath(), target.name);
     if (place === this.#top || isWithin(this.#top, place)) {
       return this.#symlink(step, this.#staysInside(text, names) ? text : this.#relative(place, names));
     }
@@ -144,7 +148,7 @@ class TreeWalk {
     try {
       return root.locate({ raw: path.raw, segments: [...path.segments, ...names] }, { follow: true });
     } catch (error) {
-      if (isCode(error, 'outside_root') || leadsNowhere(error)) return undefined;
+      if (isCode(error, 'outside_root') || isBrokenLinkError(error)) return undefined;
       throw error;
     }
   }
@@ -165,8 +169,8 @@ class TreeWalk {
     return path.relative(path.join(this.#top, ...names, '..'), place) || '.';
   }
 
-  #symlink({ into, as }: Step, target: Name): void {
-    placeLink({ dir: into, name: as, stats: into.lstat(as) }, target, this.#job.options);
+  #symlink({ into, as }: CopyStep, target: Name): void {
+    replaceLink({ dir: into, name: as, stats: into.lstat(as) }, target, this.#job.options);
   }
 
   #skip(names: readonly string[]): void {
@@ -179,7 +183,7 @@ class TreeWalk {
 
   /** Runs what reads the source, so that its failure is not taken for one of the destination. */
   #reading<T>(names: readonly string[], read: () => T): T {
-    return locatedSync(this.#job.source.root, this.#path(names), read);
+    return withLocationSync(this.#job.source.root, this.#path(names), read);
   }
 
   #path(names: readonly string[]): { raw: string } {

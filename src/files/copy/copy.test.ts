@@ -5,12 +5,12 @@ import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts'
 import { onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import type { RingfenceError } from '../../errors.ts';
 import { Root } from '../../fence/index.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
-import { type CopyOptions, copy as copyOp, type End } from './copy.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
+import { type CopyOptions, copy as copyOp, type RootPath } from './copy.ts';
 
-function copy(box: Sandbox, from: string | End, to: string | End, options: Partial<CopyOptions> = {}) {
-  const end = (place: string | End) => (typeof place === 'string' ? box.at(place) : place);
-  return copyOp(end(from), end(to), { durable: true, ...options }, UNCONTROLLED);
+function copy(box: Sandbox, from: string | RootPath, to: string | RootPath, options: Partial<CopyOptions> = {}) {
+  const end = (place: string | RootPath) => (typeof place === 'string' ? box.at(place) : place);
+  return copyOp(end(from), end(to), { durable: true, ...options }, DEFAULT_CONTEXT);
 }
 
 onEveryBackend((open, backend) => {
@@ -365,7 +365,7 @@ onEveryBackend((open, backend) => {
     using box = open();
     for (let i = 0; i < 5; i += 1) box.file(`d/${i}`);
     const progress = () => fs.mkdirSync(box.host('e'), { recursive: true });
-    const attempt = copyOp(box.at('d'), box.at('e'), { durable: false }, { ...UNCONTROLLED, progress });
+    const attempt = copyOp(box.at('d'), box.at('e'), { durable: false }, { ...DEFAULT_CONTEXT, progress });
     expect(await outcome(attempt)).toBe('already_exists');
     expect(fs.readdirSync(box.inside).sort()).toEqual(['d', 'e']);
     expect(box.tree('e')).toEqual([]);
@@ -425,8 +425,8 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     makeTree(box);
     box.file('unreadable/deep/f', 'x', 0o600);
     const script = `
-      const first = await outcome(copy(at('d'), at('e'), { durable: false }, UNCONTROLLED));
-      const error = await copy(at('unreadable'), at('u'), { durable: false }, UNCONTROLLED).catch((e) => e);
+      const first = await outcome(copy(at('d'), at('e'), { durable: false }, DEFAULT_CONTEXT));
+      const error = await copy(at('unreadable'), at('u'), { durable: false }, DEFAULT_CONTEXT).catch((e) => e);
       answer([first, error.code, error.path]);`;
     const answer = await runChild(script, { folder: box.inside, unprivileged: true });
     expect(answer).toEqual(['ok', 'permission_denied', 'unreadable/deep/f']);
@@ -439,7 +439,7 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     makeTree(box);
     box.folder('into/d/b', 0o777);
     fs.chmodSync(box.host('into/d'), 0o777);
-    const script = `answer(await outcome(copy(at('d'), at('into'), { durable: false }, UNCONTROLLED)));`;
+    const script = `answer(await outcome(copy(at('d'), at('into'), { durable: false }, DEFAULT_CONTEXT)));`;
     expect(await runChild(script, { folder: box.inside, unprivileged: true })).toBe('ok');
     expect(box.tree('into/d')).toEqual(box.tree('d'));
   });
@@ -451,7 +451,7 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     box.link('f', 'd/l');
     box.folder('into/d', 0o777);
     box.file('into/d/l', 'old');
-    const script = `answer(await outcome(copy(at('d'), at('into'), { durable: false }, UNCONTROLLED)));`;
+    const script = `answer(await outcome(copy(at('d'), at('into'), { durable: false }, DEFAULT_CONTEXT)));`;
     expect(await runChild(script, { folder: box.inside, unprivileged: true })).toBe('permission_denied');
     expect(box.text('into/d/l')).toBe('old');
   });
@@ -461,7 +461,7 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     fs.chmodSync(box.inside, 0o777);
     box.file('f', 'new');
     box.file('g', 'old');
-    const script = `answer(await outcome(copy(at('f'), at('g'), { durable: false }, UNCONTROLLED)));`;
+    const script = `answer(await outcome(copy(at('f'), at('g'), { durable: false }, DEFAULT_CONTEXT)));`;
     expect(await runChild(script, { folder: box.inside, unprivileged: true })).toBe('permission_denied');
     expect(box.text('g')).toBe('old');
     expect(box.tree()).toEqual(['f', 'g']);

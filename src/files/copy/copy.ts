@@ -1,15 +1,15 @@
 import path from 'node:path';
 import { isCode, RingfenceError } from '../../errors.ts';
 import { type CallerPath, type Root, temporaryName } from '../../fence/index.ts';
-import { type Control, pacer } from '../../runtime/operation-context.ts';
-import { located } from '../located.ts';
+import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { withLocation } from '../located.ts';
 import { discardTree } from '../remove/remove-folder.ts';
 import { copyFile, type FileSource } from './copy-file.ts';
-import { copyTree, type Tree, type TreeCopy } from './copy-tree.ts';
-import { assertApart, prospectOf, whereaboutsOf } from './disjoint.ts';
+import { type CopyTreeResult, copyTree, type OpenTree } from './copy-tree.ts';
+import { assertDisjoint, hostPathOf, prospectiveHostPath } from './disjoint.ts';
 
 /** A path in a root: one end of a copy or move. */
-export interface End {
+export interface RootPath {
   readonly root: Root;
   readonly path: CallerPath;
 }
@@ -38,32 +38,37 @@ export interface CopyResult {
  * An existing destination folder is copied into; one of the same name in there is merged with.
  * Raises `same_file` and `into_itself` where source and destination overlap.
  */
-export async function copy(from: End, to: End, options: CopyOptions, control: Control): Promise<CopyResult> {
-  return located(from.root, from.path, async () => {
+export async function copy(
+  from: RootPath,
+  to: RootPath,
+  options: CopyOptions,
+  control: OperationContext,
+): Promise<CopyResult> {
+  return withLocation(from.root, from.path, async () => {
     using source = from.root.locate(from.path, { follow: true });
     if (source.stats === undefined) throw new RingfenceError('not_found', {});
-    const end = options.intoFolders === false ? to : intoFolder(from.path, to);
+    const end = options.intoFolders === false ? to : resolveInto(from.path, to);
     if (!source.stats.isDirectory()) {
       using file = source.dir.openFile(source.name);
-      const bytes = await placeFile({ ...from, file }, end, options, control);
+      const bytes = await copyFileTo({ ...from, file }, end, options, control);
       return { destination: end.path.raw, isDirectory: false, bytes, skipped: [] };
     }
     if (options.recursive === false) throw new RingfenceError('is_directory', {});
     using tree = source.dir.openDir(source.name);
-    const { bytes, skipped } = await placeFolder({ ...from, dir: tree }, end, options, control);
+    const { bytes, skipped } = await copyFolderTo({ ...from, dir: tree }, end, options, control);
     return { destination: end.path.raw, isDirectory: true, bytes, skipped };
   });
 }
 
 /** The destination itself, or the place inside it under the source's name if it is a folder. */
-export function intoFolder(source: CallerPath, to: End): End {
+export function resolveInto(source: CallerPath, to: RootPath): RootPath {
   const name = source.segments.at(-1);
   if (!isFolder(to) || name === undefined) return to;
   const raw = path.posix.join(to.path.raw, name);
   return { root: to.root, path: { raw, segments: [...to.path.segments, name] } };
 }
 
-function isFolder({ root, path }: End): boolean {
+function isFolder({ root, path }: RootPath): boolean {
   try {
     using found = root.locate(path, { follow: true });
     return found.stats?.isDirectory() ?? false;
@@ -74,20 +79,30 @@ function isFolder({ root, path }: End): boolean {
   }
 }
 
-async function placeFile(source: FileSource, to: End, options: CopyOptions, control: Control): Promise<number> {
-  return located(to.root, to.path, async () => {
+async function copyFileTo(
+  source: FileSource,
+  to: RootPath,
+  options: CopyOptions,
+  control: OperationContext,
+): Promise<number> {
+  return withLocation(to.root, to.path, async () => {
     using place = to.root.locate(to.path, { follow: true, makeParents: true });
     return await copyFile(source, place, options, control);
   });
 }
 
-async function placeFolder(from: Tree, to: End, options: CopyOptions, control: Control): Promise<TreeCopy> {
-  return located(to.root, to.path, async () => {
-    assertApart(from.dir, prospectOf(to, { follow: true }));
+async function copyFolderTo(
+  from: OpenTree,
+  to: RootPath,
+  options: CopyOptions,
+  control: OperationContext,
+): Promise<CopyTreeResult> {
+  return withLocation(to.root, to.path, async () => {
+    assertDisjoint(from.dir, prospectiveHostPath(to, { follow: true }));
     using place = to.root.locate(to.path, { follow: true, makeParents: true });
-    assertApart(from.dir, whereaboutsOf(place));
+    assertDisjoint(from.dir, hostPathOf(place));
     // Flushing every file of a tree would take minutes; whoever needs it on disk flushes once, by the folder's name.
-    const job = { source: from, options: { ...options, durable: false }, control, pause: pacer(control) };
+    const job = { source: from, options: { ...options, durable: false }, control, pause: yieldPoint(control) };
     if (place.stats !== undefined) {
       if (options.overwrite === false) throw new RingfenceError('already_exists', {});
       if (!place.stats.isDirectory()) throw new RingfenceError('not_directory', {});
@@ -99,7 +114,7 @@ async function placeFolder(from: Tree, to: End, options: CopyOptions, control: C
     try {
       using fresh = place.dir.openDir(temporary);
       const copied = await copyTree(job, fresh);
-      place.dir.renameNew(temporary, place.dir, place.name);
+      place.dir.renameNoReplace(temporary, place.dir, place.name);
       if (options.durable) await place.dir.sync();
       return copied;
     } catch (error) {

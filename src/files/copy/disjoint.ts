@@ -4,21 +4,21 @@ import type { CallerPath, Dir, Location, Root } from '../../fence/index.ts';
 import { isWithin } from './is-within.ts';
 
 /** Refuses to put a folder where it is itself (`same_file`) or inside itself (`into_itself`). */
-export function assertApart(source: Dir, place: string): void {
-  const top = source.whereabouts();
+export function assertDisjoint(source: Dir, place: string): void {
+  const top = source.hostPath();
   if (place === top) throw new RingfenceError('same_file', {});
   if (isWithin(top, place)) throw new RingfenceError('into_itself', {});
 }
 
 /** Where an entry is on the host, or would be. For comparing only. */
-export function whereaboutsOf({ dir, name, stats }: Location): string {
-  if (!stats?.isDirectory()) return path.join(dir.whereabouts(), name);
+export function hostPathOf({ dir, name, stats }: Location): string {
+  if (!stats?.isDirectory()) return path.join(dir.hostPath(), name);
   // Opened, because a disk may spell a name in another way than the caller did.
   using folder = dir.openDir(name);
-  return folder.whereabouts();
+  return folder.hostPath();
 }
 
-interface Prospect {
+interface ProspectivePath {
   readonly root: Root;
   readonly path: CallerPath;
 }
@@ -27,17 +27,20 @@ interface Prospect {
  * Where a path would be on the host once the missing folders on the way are made, before any is: its existing part
  * decides, links followed, dangling ones too. `follow` says whether a link in the last place counts as well.
  */
-export function prospectOf({ root, path: { raw, segments } }: Prospect, { follow }: { follow: boolean }): string {
+export function prospectiveHostPath(
+  { root, path: { raw, segments } }: ProspectivePath,
+  { follow }: { follow: boolean },
+): string {
   for (let length = segments.length; ; length -= 1) {
     const rest = segments.slice(length);
     try {
       const way = { raw, segments: segments.slice(0, length) };
       using found = root.locate(way, { follow: follow || rest.length > 0 });
       const dangling = rest.length > 0 ? linkIn(found, rest) : undefined;
-      if (dangling === undefined) return path.join(whereaboutsOf(found), ...rest);
+      if (dangling === undefined) return path.join(hostPathOf(found), ...rest);
       if (path.isAbsolute(dangling)) return path.join(dangling, ...rest.slice(1));
       const through = [...found.path.split('/'), ...dangling.split('/'), ...rest.slice(1)].filter(Boolean);
-      return prospectOf({ root, path: { raw, segments: through } }, { follow });
+      return prospectiveHostPath({ root, path: { raw, segments: through } }, { follow });
     } catch (error) {
       if (length === 0 || !isCode(error, 'not_found', 'not_directory')) throw error;
     }

@@ -6,13 +6,13 @@ import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts'
 import { memory, onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import type { RingfenceError } from '../../errors.ts';
 import { BACKEND_NAMES } from '../../fence/index.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
-import type { End } from './copy.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
+import type { RootPath } from './copy.ts';
 import { type MoveOptions, move as moveOp } from './move.ts';
 
-function move(box: Sandbox, from: string | End, to: string | End, options: Partial<MoveOptions> = {}) {
-  const end = (place: string | End) => (typeof place === 'string' ? box.at(place) : place);
-  return moveOp(end(from), end(to), { durable: true, ...options }, UNCONTROLLED);
+function move(box: Sandbox, from: string | RootPath, to: string | RootPath, options: Partial<MoveOptions> = {}) {
+  const end = (place: string | RootPath) => (typeof place === 'string' ? box.at(place) : place);
+  return moveOp(end(from), end(to), { durable: true, ...options }, DEFAULT_CONTEXT);
 }
 
 onEveryBackend((open, backend) => {
@@ -259,7 +259,7 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       using _there = there;
       here.file('d/f');
       const control = {
-        ...UNCONTROLLED,
+        ...DEFAULT_CONTEXT,
         get other(): never {
           throw new Error('not to be looked at');
         },
@@ -341,7 +341,7 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       changed = true;
     };
     // The last file is copied after the first, so the change comes when its neighbour has been read.
-    const attempt = moveOp(here.at('d'), there.at('e'), { durable: false }, { ...UNCONTROLLED, progress });
+    const attempt = moveOp(here.at('d'), there.at('e'), { durable: false }, { ...DEFAULT_CONTEXT, progress });
     expect(await outcome(attempt)).toBe('changed_meanwhile');
     expect(here.exists('d/a/f')).toBe(true);
     expect(there.tree()).toEqual([]);
@@ -356,7 +356,7 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       fs.renameSync(here.host('g'), here.host('f'));
     };
     const other = there.open('.', 'openat2', 'other');
-    const attempt = moveOp(here.at('f'), there.at('g', other), { durable: false }, { ...UNCONTROLLED, progress });
+    const attempt = moveOp(here.at('f'), there.at('g', other), { durable: false }, { ...DEFAULT_CONTEXT, progress });
     await expect(attempt).rejects.toMatchObject({ code: 'changed_meanwhile', path: 'f', root: 'workspace' });
     expect(here.text('f')).toBe('new');
   });
@@ -373,8 +373,8 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     const script = `
       const tries = [['own/f', 'own/read-only'], ['own/f', 'closed/f'], ['own/f', 'f'], ['closed/g', 'own/g']];
       const outcomes = [];
-      for (const [a, b] of tries) outcomes.push(await outcome(move(at(a), at(b), { durable: true }, UNCONTROLLED)));
-      outcomes.push(await outcome(move(at('own/read-only'), at('own/renamed'), { durable: true }, UNCONTROLLED)));
+      for (const [a, b] of tries) outcomes.push(await outcome(move(at(a), at(b), { durable: true }, DEFAULT_CONTEXT)));
+      outcomes.push(await outcome(move(at('own/read-only'), at('own/renamed'), { durable: true }, DEFAULT_CONTEXT)));
       answer(outcomes);`;
     const outcomes = await runChild(script, { folder: box.inside, unprivileged: true });
     expect(outcomes).toEqual([...Array(4).fill('permission_denied'), 'ok']);
@@ -387,7 +387,7 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
       const there = Root.open('there', args[0], chooseBackend('openat2'));
       const about = async (from, to, end = root) => {
         const ends = [at(from), { root: end, path: path(to) }];
-        const error = await move(...ends, { durable: false }, UNCONTROLLED).then(() => ({ code: 'ok' }), (e) => e);
+        const error = await move(...ends, { durable: false }, DEFAULT_CONTEXT).then(() => ({ code: 'ok' }), (e) => e);
         return [error.code, error.path, error.root].filter(Boolean).join(' ');
       };`;
 

@@ -1,19 +1,19 @@
 import { isCode, RingfenceError } from '../../errors.ts';
 import { type Location, temporaryName } from '../../fence/index.ts';
-import { type Control, pacer, UNCONTROLLED } from '../../runtime/operation-context.ts';
-import { holdLarge } from '../free-later.ts';
-import { mayChange } from '../list/access.ts';
-import { located, locatedSync } from '../located.ts';
+import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { freeLater } from '../free-later.ts';
+import { canChangeEntries } from '../list/access.ts';
+import { withLocation, withLocationSync } from '../located.ts';
 import { refuseOutwardLink } from '../outward-link.ts';
 import { discardTree, removeTree } from '../remove/remove-folder.ts';
 import { isSameFile } from '../same-file.ts';
 import { assertReplaceable } from '../write/replace-file.ts';
-import { placeLink } from '../write/replace-link.ts';
-import { type End, intoFolder } from './copy.ts';
+import { replaceLink } from '../write/replace-link.ts';
+import { type RootPath, resolveInto } from './copy.ts';
 import { copyFile } from './copy-file.ts';
 import { copyTree } from './copy-tree.ts';
-import { assertApart, prospectOf, whereaboutsOf } from './disjoint.ts';
-import { fingerprint } from './tree-digest.ts';
+import { assertDisjoint, hostPathOf, prospectiveHostPath } from './disjoint.ts';
+import { treeDigest } from './tree-digest.ts';
 
 export interface MoveOptions {
   readonly durable: boolean;
@@ -24,15 +24,15 @@ export interface MoveOptions {
 }
 
 /** One end of a move, and the open folder that it is in. */
-interface Found extends End {
+interface MoveEnd extends RootPath {
   readonly at: Location;
 }
 
-interface Move {
-  readonly source: Found;
-  readonly place: Found;
+interface MoveJob {
+  readonly source: MoveEnd;
+  readonly place: MoveEnd;
   readonly options: MoveOptions;
-  readonly control: Control;
+  readonly control: OperationContext;
 }
 
 /**
@@ -41,60 +41,60 @@ interface Move {
  * they are about.
  */
 export async function move(
-  from: End,
-  to: End,
+  from: RootPath,
+  to: RootPath,
   options: MoveOptions,
-  control: Control,
+  control: OperationContext,
 ): Promise<{ destination: string }> {
-  return located(from.root, from.path, async () => {
+  return withLocation(from.root, from.path, async () => {
     using at = from.root.locate(from.path, { follow: false });
     if (at.stats === undefined) throw new RingfenceError('not_found', {});
     if (at.name === '.') throw new RingfenceError('root_itself', { action: 'move' });
-    const end = options.intoFolders === false ? to : intoFolder(from.path, to);
-    await located(end.root, end.path, () => moveTo({ ...from, at }, end, options, control));
+    const end = options.intoFolders === false ? to : resolveInto(from.path, to);
+    await withLocation(end.root, end.path, () => moveTo({ ...from, at }, end, options, control));
     return { destination: end.path.raw };
   });
 }
 
-async function moveTo(source: Found, to: End, options: MoveOptions, control: Control): Promise<void> {
+async function moveTo(source: MoveEnd, to: RootPath, options: MoveOptions, control: OperationContext): Promise<void> {
   if (to.path.segments.length === 0) throw new RingfenceError('is_directory', {});
-  using folder = source.at.stats?.isDirectory() ? about(source, ({ dir, name }) => dir.openDir(name)) : undefined;
-  if (folder !== undefined) assertApart(folder, prospectOf(to, { follow: false }));
+  using folder = source.at.stats?.isDirectory() ? atEnd(source, ({ dir, name }) => dir.openDir(name)) : undefined;
+  if (folder !== undefined) assertDisjoint(folder, prospectiveHostPath(to, { follow: false }));
   // A rename would only replace such a link, but a path that leads outside is refused wherever it stands.
   refuseOutwardLink(to.root, to.path);
   using at = to.root.locate(to.path, { follow: false, makeParents: true });
-  if (folder !== undefined) assertApart(folder, whereaboutsOf(at));
+  if (folder !== undefined) assertDisjoint(folder, hostPathOf(at));
   if (isSamePlace(source.at, at)) throw new RingfenceError('same_file', {});
   if (folder === undefined && options.overwrite !== false) assertReplaceable(at);
-  using _held = holdLarge(at);
-  await put({ source, place: { ...to, at }, options, control });
+  using _held = freeLater(at);
+  await renameOrCopy({ source, place: { ...to, at }, options, control });
   if (options.durable) {
     await at.dir.sync();
-    await located(source.root, source.path, () => source.at.dir.sync());
+    await withLocation(source.root, source.path, () => source.at.dir.sync());
   }
 }
 
-async function put(move: Move): Promise<void> {
+async function renameOrCopy(move: MoveJob): Promise<void> {
   const { source, place, options } = move;
   try {
-    if (options.overwrite === false) source.at.dir.renameNew(source.at.name, place.at.dir, place.at.name);
+    if (options.overwrite === false) source.at.dir.renameNoReplace(source.at.name, place.at.dir, place.at.name);
     else renameOver(source.at, place.at);
   } catch (error) {
-    if (!(isCode(error, 'io_error') && error.details.errno === 'EXDEV')) throw blame(error, move);
+    if (!(isCode(error, 'io_error') && error.details.errno === 'EXDEV')) throw nameFailedEnd(error, move);
     await moveAcross(move);
   }
 }
 
 /** Names the source where a rename failed for it. The system does not tell which of the two folders it was about. */
-function blame(error: unknown, { source, place }: Move): unknown {
+function nameFailedEnd(error: unknown, { source, place }: MoveJob): unknown {
   const vanished = isCode(error, 'not_found') && source.at.dir.lstat(source.at.name) === undefined;
-  const closed = isCode(error, 'permission_denied') && mayChange(place.at.dir);
+  const closed = isCode(error, 'permission_denied') && canChangeEntries(place.at.dir);
   return vanished || closed ? error.locate(source.path.raw, source.root.name) : error;
 }
 
 /** Does something with one end, so that its failure is not taken for one of the other. */
-function about<T>({ root, path, at }: Found, work: (at: Location) => T): T {
-  return locatedSync(root, path, () => work(at));
+function atEnd<T>({ root, path, at }: MoveEnd, work: (at: Location) => T): T {
+  return withLocationSync(root, path, () => work(at));
 }
 
 function isSamePlace(a: Location, b: Location): boolean {
@@ -108,24 +108,24 @@ function renameOver(source: Location, place: Location): void {
 }
 
 /** Copies to the other filesystem, checks, then removes the source. Fails before removing anything. */
-async function moveAcross(move: Move): Promise<void> {
+async function moveAcross(move: MoveJob): Promise<void> {
   const { source, place, options } = move;
   const { stats } = source.at;
   if (stats?.isFile()) await moveFileAcross(move);
   else if (stats?.isDirectory()) await moveFolderAcross(move);
   else if (stats?.isSymbolicLink()) {
-    const target = about(source, ({ dir, name }) => dir.readlinkExactly(name));
-    placeLink(place.at, target, options);
-    about(source, ({ dir, name }) => dir.unlink(name));
-  } else throw failed('special_file', source);
+    const target = atEnd(source, ({ dir, name }) => dir.readlinkBytes(name));
+    replaceLink(place.at, target, options);
+    atEnd(source, ({ dir, name }) => dir.unlink(name));
+  } else throw moveError('special_file', source);
 }
 
-async function moveFileAcross({ source, place, options, control }: Move): Promise<void> {
-  using _held = holdLarge(source.at);
-  using file = about(source, ({ dir, name }) => dir.openFile(name));
+async function moveFileAcross({ source, place, options, control }: MoveJob): Promise<void> {
+  using _held = freeLater(source.at);
+  using file = atEnd(source, ({ dir, name }) => dir.openFile(name));
   const bytes = await copyFile({ ...source, file }, place.at, { ...options, asMoved: true }, control);
   try {
-    about(source, ({ dir, name }) => {
+    atEnd(source, ({ dir, name }) => {
       const now = dir.lstat(name);
       if (!isSameFile(file.stats, now) || bytes !== now?.size || now.mtimeMs !== file.stats.mtimeMs) {
         throw new RingfenceError('changed_meanwhile', {});
@@ -139,23 +139,23 @@ async function moveFileAcross({ source, place, options, control }: Move): Promis
   }
 }
 
-async function moveFolderAcross({ source, place, options, control }: Move): Promise<void> {
+async function moveFolderAcross({ source, place, options, control }: MoveJob): Promise<void> {
   const { dir, name } = place.at;
   const temporary = temporaryName();
   dir.mkdir(temporary, 0o700);
   try {
-    using original = about(source, (at) => at.dir.openDir(at.name));
+    using original = atEnd(source, (at) => at.dir.openDir(at.name));
     using fresh = dir.openDir(temporary);
     const tree = { root: source.root, path: source.path, dir: original };
-    const before = await fingerprint(tree, control);
+    const before = await treeDigest(tree, control);
     const kept = { options: { ...options, asMoved: true }, linksAsTheyAre: true };
-    await copyTree({ ...kept, source: tree, control, pause: pacer(control) }, fresh);
-    const copied = await fingerprint({ root: place.root, path: place.path, dir: fresh }, control);
-    const after = await fingerprint(tree, control);
+    await copyTree({ ...kept, source: tree, control, pause: yieldPoint(control) }, fresh);
+    const copied = await treeDigest({ root: place.root, path: place.path, dir: fresh }, control);
+    const after = await treeDigest(tree, control);
     if (copied.content !== before.content || after.identity !== before.identity) {
-      throw failed('changed_meanwhile', source);
+      throw moveError('changed_meanwhile', source);
     }
-    if (options.overwrite === false) dir.renameNew(temporary, dir, name);
+    if (options.overwrite === false) dir.renameNoReplace(temporary, dir, name);
     else dir.rename(temporary, dir, name);
   } catch (error) {
     await discardTree(dir, temporary);
@@ -163,10 +163,10 @@ async function moveFolderAcross({ source, place, options, control }: Move): Prom
   }
   // All of it is in its new place, so stopping half-way would only leave a broken copy behind.
   const progress = (done: number): void => control.progress(done);
-  const unstoppable: Control = { signal: UNCONTROLLED.signal, pace: control.pace, progress };
-  await located(source.root, source.path, () => removeTree(source.at, {}, unstoppable));
+  const unstoppable: OperationContext = { signal: DEFAULT_CONTEXT.signal, scheduler: control.scheduler, progress };
+  await withLocation(source.root, source.path, () => removeTree(source.at, {}, unstoppable));
 }
 
-function failed(code: 'special_file' | 'changed_meanwhile', { root, path }: End): RingfenceError {
+function moveError(code: 'special_file' | 'changed_meanwhile', { root, path }: RootPath): RingfenceError {
   return new RingfenceError(code, {}, { path: path.raw, root: root.name });
 }

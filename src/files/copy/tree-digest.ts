@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { Dir, Entry, Name } from '../../fence/index.ts';
-import { type Control, pacer } from '../../runtime/operation-context.ts';
-import { located } from '../located.ts';
-import type { Tree } from './copy-tree.ts';
+import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { withLocation } from '../located.ts';
+import type { OpenTree } from './copy-tree.ts';
 
 /**
  * What is in a folder, as two digests: `content` is the same for a true copy, by names, types and sizes; `identity`
  * stays the same only while nobody changes the folder. What was added during a copy would otherwise be removed uncopied.
  */
-export async function fingerprint(top: Tree, control: Control): Promise<{ content: string; identity: string }> {
-  const pause = pacer(control);
+export async function treeDigest(
+  top: OpenTree,
+  control: OperationContext,
+): Promise<{ content: string; identity: string }> {
+  const pause = yieldPoint(control);
   const content = createHash('sha256');
   const identity = createHash('sha256');
 
@@ -33,13 +36,13 @@ export async function fingerprint(top: Tree, control: Control): Promise<{ conten
   }
 
   function subfolder(parent: Dir, raw: Name, names: readonly string[]): Promise<void> {
-    return located(top.root, { raw: path.posix.join(top.path.raw, ...names) }, async () => {
+    return withLocation(top.root, { raw: path.posix.join(top.path.raw, ...names) }, async () => {
       using dir = parent.openDir(raw);
       await folder(dir, names);
     });
   }
 
-  await located(top.root, top.path, () => folder(top.dir, []));
+  await withLocation(top.root, top.path, () => folder(top.dir, []));
   return { content: content.digest('hex'), identity: identity.digest('hex') };
 }
 

@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { onEveryBackend, outcome } from '../../../tests/support/sandbox.ts';
 import { parseCallerPath } from '../../fence/index.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
-import { placeFetchedFile, placeFetchedFolder } from './write-fetched.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
+import { writeFetchedFile, writeFetchedFolder } from './write-fetched.ts';
 
 const SOURCE = parseCallerPath('docs/a.md');
 const TREE = {
@@ -20,7 +20,7 @@ onEveryBackend((open) => {
     box.folder('d');
     box.file('old', 'old');
     const place = (to: string) =>
-      placeFetchedFile(SOURCE, Buffer.from('new'), { root: box.root, path: parseCallerPath(to) }, { durable: true });
+      writeFetchedFile(SOURCE, Buffer.from('new'), { root: box.root, path: parseCallerPath(to) }, { durable: true });
     expect(await place('old')).toBe('old');
     expect(await place('d')).toBe('d/a.md');
     expect(await place('x/y/z')).toBe('x/y/z');
@@ -33,7 +33,7 @@ onEveryBackend((open) => {
     box.file('there/docs/a', 'old');
     const source = parseCallerPath('docs');
     const place = (to: string) =>
-      placeFetchedFolder(source, TREE, { root: box.root, path: parseCallerPath(to) }, UNCONTROLLED);
+      writeFetchedFolder(source, TREE, { root: box.root, path: parseCallerPath(to) }, DEFAULT_CONTEXT);
     expect(await place('new')).toBe('new');
     expect(await place('there')).toBe('there/docs');
     for (const folder of ['new', 'there/docs']) {
@@ -51,12 +51,12 @@ onEveryBackend((open) => {
     const to = (raw: string) => ({ root: box.root, path: parseCallerPath(raw) });
     const folder = (names: string[], raw = 'new') => {
       const tree = { folders: [], files: [{ names, bytes: Buffer.from('x') }] };
-      return outcome(placeFetchedFolder(parseCallerPath('docs'), tree, to(raw), UNCONTROLLED));
+      return outcome(writeFetchedFolder(parseCallerPath('docs'), tree, to(raw), DEFAULT_CONTEXT));
     };
     expect(await folder(['..', '..', 'x'])).toBe('outside_root');
     expect(await folder(['x'], 'out')).toBe('outside_root');
     expect(await folder(['x'], 'f')).toBe('not_directory');
-    const file = placeFetchedFile(SOURCE, Buffer.from('x'), to('out/x'), { durable: false });
+    const file = writeFetchedFile(SOURCE, Buffer.from('x'), to('out/x'), { durable: false });
     expect(await outcome(file)).toBe('outside_root');
     expect(fs.readdirSync(box.outside)).toEqual(['secret']);
   });

@@ -1,9 +1,9 @@
 import { isCode, RingfenceError } from '../../errors.ts';
 import type { CallerPath } from '../../fence/index.ts';
-import { type Control, pacer } from '../../runtime/operation-context.ts';
+import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { makeFolder } from '../write/make-folder.ts';
 import { writeFile } from '../write/write-file.ts';
-import { type End, intoFolder } from './copy.ts';
+import { type RootPath, resolveInto } from './copy.ts';
 
 /** A folder that was fetched from elsewhere. The names lead to each entry from it; nobody has checked them. */
 export interface FetchedFolder {
@@ -12,27 +12,27 @@ export interface FetchedFolder {
 }
 
 /** Puts a file that was fetched from elsewhere in a root, whole or not at all, into the destination if that is a folder. */
-export async function placeFetchedFile(
+export async function writeFetchedFile(
   source: CallerPath,
   bytes: Buffer,
-  to: End,
+  to: RootPath,
   { durable }: { readonly durable: boolean },
 ): Promise<string> {
-  const { root, path } = intoFolder(source, to);
+  const { root, path } = resolveInto(source, to);
   await writeFile(root, path, bytes, { mode: 'overwrite', durable });
   return path.raw;
 }
 
 /** The same for a folder: each file lands whole. One that is there already is merged with. */
-export async function placeFetchedFolder(
+export async function writeFetchedFolder(
   source: CallerPath,
   { folders, files }: FetchedFolder,
-  to: End,
-  control: Control,
+  to: RootPath,
+  control: OperationContext,
 ): Promise<string> {
-  const end = intoFolder(source, to);
+  const end = resolveInto(source, to);
   const { root, path } = end;
-  const pause = pacer(control);
+  const pause = yieldPoint(control);
   const below = (names: readonly string[]): CallerPath => root.parse([path.raw, ...names].join('/'));
   await folderAt(end);
   for (const names of folders) await folderAt({ root, path: below(names) });
@@ -45,7 +45,7 @@ export async function placeFetchedFolder(
   return path.raw;
 }
 
-async function folderAt({ root, path }: End): Promise<void> {
+async function folderAt({ root, path }: RootPath): Promise<void> {
   if (path.segments.length === 0) return;
   try {
     await makeFolder(root, path);

@@ -1,4 +1,4 @@
-import { type Insertion, insertBetween } from './insert-lines.ts';
+import { type Insertion, insertLines } from './insert-lines.ts';
 import { applyPatch } from './patch/apply-patch.ts';
 import type { PatchOptions } from './patch/time-limit.ts';
 import { type Replacement, replaceOnce } from './replace-once.ts';
@@ -8,47 +8,51 @@ const SMALL_PATCHED = 1024 * 1024;
 const SMALL_EDITED = 2 * 1024 * 1024;
 
 /** What is to become of a file's content, said so that it can be sent to another thread. */
-export type Change =
+export type Edit =
   | { readonly kind: 'patch'; readonly patch: string }
   | ({ readonly kind: 'replace' } & Replacement)
   | ({ readonly kind: 'insert' } & Insertion);
 
 /** The new content, and what there is to say about it. */
-export interface Changed<R> {
+export interface EditOutcome<R> {
   readonly content: Buffer;
   readonly result: R;
 }
 
-export interface EditPlace {
+export interface EditPosition {
   /** The line, from 1, on which the new text starts. */
   readonly line: number;
 }
 
-interface Results {
+interface EditResults {
   patch: { readonly hunksApplied: number };
-  replace: EditPlace;
-  insert: EditPlace;
+  replace: EditPosition;
+  insert: EditPosition;
 }
 
-export type ResultOf<C extends Change> = Results[C['kind']];
+export type EditResult<C extends Edit> = EditResults[C['kind']];
 
 /**
  * Makes the new content of the old (undefined if there is no file). Takes time that grows with both, so what is large is
  * for another thread. Raises why it cannot be done, and `NotQuick` if asked to.
  */
-export function makeChange<C extends Change>(original: Buffer | undefined, change: C, options?: PatchOptions) {
-  return make(original, change, options) as Changed<ResultOf<C>>;
+export function applyEdit<C extends Edit>(original: Buffer | undefined, change: C, options?: PatchOptions) {
+  return apply(original, change, options) as EditOutcome<EditResult<C>>;
 }
 
-function make(original: Buffer | undefined, change: Change, options?: PatchOptions): Changed<Results[Change['kind']]> {
+function apply(
+  original: Buffer | undefined,
+  change: Edit,
+  options?: PatchOptions,
+): EditOutcome<EditResults[Edit['kind']]> {
   if (change.kind === 'replace') return replaceOnce(original, change);
-  if (change.kind === 'insert') return insertBetween(original, change);
+  if (change.kind === 'insert') return insertLines(original, change);
   const { content, hunksApplied } = applyPatch(original ?? Buffer.alloc(0), change.patch, options);
   return { content, result: { hunksApplied } };
 }
 
 /** Whether that may be made in some milliseconds; if not, a patch may still turn out as `NotQuick`. */
-export function isSmall(size: number, change: Change): boolean {
+export function isQuickEdit(size: number, change: Edit): boolean {
   if (change.kind === 'patch') return size + change.patch.length <= SMALL_PATCHED;
   const added = change.kind === 'insert' ? change.text.length : change.oldText.length + change.newText.length;
   return size + added <= SMALL_EDITED;

@@ -1,10 +1,10 @@
 import type { CallerPath, Root } from '../../fence/index.ts';
-import type { EditPlace } from './change.ts';
+import type { EditPosition } from './change.ts';
 import type { Insertion } from './insert-lines.ts';
 import type { Replacement } from './replace-once.ts';
 import { type RewriteOptions, rewriteFile } from './rewrite-file.ts';
 
-export interface Edited extends EditPlace {
+export interface Edited extends EditPosition {
   /** The whole file after the edit. */
   readonly content: Buffer;
 }

@@ -1,7 +1,7 @@
 import { RingfenceError } from '../../errors.ts';
 import { textToBytes } from '../content.ts';
 import { assertText } from './assert-text.ts';
-import type { Changed, EditPlace } from './change.ts';
+import type { EditOutcome, EditPosition } from './change.ts';
 import { lineAt } from './find-occurrences.ts';
 
 const LF = 0x0a;
@@ -20,7 +20,7 @@ export interface Insertion {
 }
 
 /** Puts text between two lines of a file; a byte order mark stays in front, every other byte stays. */
-export function insertBetween(original: Buffer | undefined, { after, text, as }: Insertion): Changed<EditPlace> {
+export function insertLines(original: Buffer | undefined, { after, text, as }: Insertion): EditOutcome<EditPosition> {
   const added = textToBytes(text, 'text');
   assertText(original);
   const position = endOfLine(original, after, as);

@@ -1,7 +1,7 @@
 import { RingfenceError } from '../../errors.ts';
 import { textToBytes } from '../content.ts';
 import { assertText } from './assert-text.ts';
-import type { Changed, EditPlace } from './change.ts';
+import type { EditOutcome, EditPosition } from './change.ts';
 import { findOccurrences } from './find-occurrences.ts';
 
 export interface Replacement {
@@ -12,7 +12,10 @@ export interface Replacement {
 }
 
 /** Replaces a text that a file holds exactly once; every other byte stays. */
-export function replaceOnce(original: Buffer | undefined, { oldText, newText }: Replacement): Changed<EditPlace> {
+export function replaceOnce(
+  original: Buffer | undefined,
+  { oldText, newText }: Replacement,
+): EditOutcome<EditPosition> {
   const added = textToBytes(newText, 'newText');
   assertText(original);
   // A lone surrogate would become U+FFFD, which may well be in the file.

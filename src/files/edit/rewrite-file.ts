@@ -1,12 +1,12 @@
 import { isCode, RingfenceError } from '../../errors.ts';
 import type { CallerPath, Location, OpenFile, Root } from '../../fence/index.ts';
-import { throwIfAborted, UNCONTROLLED } from '../../runtime/operation-context.ts';
-import { located } from '../located.ts';
+import { DEFAULT_CONTEXT, throwIfAborted } from '../../runtime/operation-context.ts';
+import { withLocation } from '../located.ts';
 import { readAt } from '../read/read-at.ts';
 import { replaceFile } from '../write/replace-file.ts';
-import { type Change, type Changed, isSmall, makeChange, type ResultOf } from './change.ts';
-import { changeInThread } from './change-in-thread.ts';
-import { NotQuick } from './patch/time-limit.ts';
+import { applyEdit, type Edit, type EditOutcome, type EditResult, isQuickEdit } from './change.ts';
+import { applyEditInWorker } from './change-in-thread.ts';
+import { TimeLimitExceeded } from './patch/time-limit.ts';
 
 /** Rewriting happens in memory, so it has a bound; far beyond any file that people edit. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -28,13 +28,13 @@ export interface RewriteOptions {
  * `changed_meanwhile` if that never ends. Large files are read, changed and written on other threads, one of a root at a
  * time. Folders above a new file are made only once the change has worked out.
  */
-export async function rewriteFile<C extends Change>(
+export async function rewriteFile<C extends Edit>(
   root: Root,
   path: CallerPath,
   change: C,
   options: RewriteOptions,
-): Promise<Changed<ResultOf<C>>> {
-  const rewrite = async (): Promise<Changed<ResultOf<C>>> => {
+): Promise<EditOutcome<EditResult<C>>> {
+  const rewrite = async (): Promise<EditOutcome<EditResult<C>>> => {
     for (let left = ATTEMPTS; ; left -= 1) {
       // Held open until the new file is in place: a closed one's inode number may come back as another file's.
       using current = openCurrent(root, path);
@@ -46,10 +46,10 @@ export async function rewriteFile<C extends Change>(
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS));
     }
   };
-  return located(root, path, () => root.inTurn(path, rewrite));
+  return withLocation(root, path, () => root.exclusive(path, rewrite));
 }
 
-interface Attempt<C extends Change> {
+interface RewriteAttempt<C extends Edit> {
   readonly root: Root;
   readonly path: CallerPath;
   readonly change: C;
@@ -57,33 +57,36 @@ interface Attempt<C extends Change> {
   readonly current: OpenFile | undefined;
 }
 
-async function attempt<C extends Change>({ root, path, change, options, current }: Attempt<C>) {
-  const put = async (changed: Changed<ResultOf<C>>, fill: Parameters<typeof replaceFile>[1]) => {
+async function attempt<C extends Edit>({ root, path, change, options, current }: RewriteAttempt<C>) {
+  const put = async (changed: EditOutcome<EditResult<C>>, fill: Parameters<typeof replaceFile>[1]) => {
     using place = root.locate(path, { follow: true, makeParents: true });
     await replaceFile(place, fill, { durable: options.durable, over: current?.stats ?? 'nothing' });
     return changed;
   };
-  const quick = changeAtOnce(current, change);
+  const quick = applyQuickEdit(current, change);
   if (quick !== undefined) return put(quick, quick.content);
-  return root.alone(async () => {
-    const { signal = UNCONTROLLED.signal } = options;
+  return root.exclusiveLarge(async () => {
+    const { signal = DEFAULT_CONTEXT.signal } = options;
     const original = current && (await readInChunks(current, signal));
-    const changed = await changeInThread(original, change, signal);
+    const changed = await applyEditInWorker(original, change, signal);
     await put(changed, (file) => writeInChunks(file, changed.content, signal));
-    await current?.disposeLater();
+    await current?.closeAsync();
     return changed;
   });
 }
 
 /** Undefined for what would take longer than some milliseconds, which is more than to start a thread costs the others. */
-function changeAtOnce<C extends Change>(current: OpenFile | undefined, change: C): Changed<ResultOf<C>> | undefined {
+function applyQuickEdit<C extends Edit>(
+  current: OpenFile | undefined,
+  change: C,
+): EditOutcome<EditResult<C>> | undefined {
   const size = current?.size ?? 0;
   if (size > MAX_BYTES) throw new RingfenceError('too_large', { size, limit: MAX_BYTES });
-  if (!isSmall(size, change)) return undefined;
+  if (!isQuickEdit(size, change)) return undefined;
   try {
-    return makeChange(current && readAt(current, 0, size), change, { quick: true });
+    return applyEdit(current && readAt(current, 0, size), change, { timeLimited: true });
   } catch (error) {
-    if (error instanceof NotQuick) return undefined;
+    if (error instanceof TimeLimitExceeded) return undefined;
     throw error;
   }
 }
@@ -107,7 +110,7 @@ async function readInChunks(file: OpenFile, signal: AbortSignal): Promise<Buffer
   let done = 0;
   while (done < bytes.length) {
     throwIfAborted(signal);
-    const read = await file.readLater(bytes.subarray(done, done + CHUNK_BYTES), done);
+    const read = await file.readAsync(bytes.subarray(done, done + CHUNK_BYTES), done);
     if (read === 0) break;
     done += read;
   }
@@ -117,7 +120,7 @@ async function readInChunks(file: OpenFile, signal: AbortSignal): Promise<Buffer
 async function writeInChunks(file: OpenFile, bytes: Buffer, signal: AbortSignal): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     throwIfAborted(signal);
-    done += await file.writeSomeLater(bytes.subarray(done, done + CHUNK_BYTES));
+    done += await file.writeAsync(bytes.subarray(done, done + CHUNK_BYTES));
   }
   throwIfAborted(signal);
 }

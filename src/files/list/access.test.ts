@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
 import { outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import { parseCallerPath } from '../../fence/index.ts';
-import { type Access, accessByMode, accessTo } from './access.ts';
+import { type Access, accessByMode, accessOf } from './access.ts';
 
 const letters = ({ readable, writable, executable }: Access) =>
   (readable ? 'r' : '-') + (writable ? 'w' : '-') + (executable ? 'x' : '-');
@@ -35,7 +35,7 @@ test('links are followed inside, outward ones refused, and nothing is changed by
   box.link('../outside/secret', 'out');
   execFileSync('mkfifo', [box.host('pipe')]);
   const before = fs.statSync(host);
-  const access = (raw: string) => accessTo(box.root, parseCallerPath(raw));
+  const access = (raw: string) => accessOf(box.root, parseCallerPath(raw));
   expect(letters(await access('in'))).toBe('rwx');
   expect(letters(await access('none'))).toBe('---');
   expect((await access('pipe')).executable).toBe(false);
@@ -44,15 +44,15 @@ test('links are followed inside, outward ones refused, and nothing is changed by
 });
 
 describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPrivileges ?? 'nobody'})`, () => {
-  test('what may not be done is told', async () => {
+  test('what may not be done is reported', async () => {
     using box = new Sandbox('openat2');
     const modes = { readable: 0o604, writable: 0o602, both: 0o666, none: 0o600, program: 0o705 };
     for (const [name, mode] of Object.entries(modes)) box.file(name, '', mode);
     box.folder('folder', 0o755);
     const script = `
-      const { accessTo } = await from('files/list/access.js');
+      const { accessOf } = await from('files/list/access.js');
       const found = {};
-      for (const name of args) found[name] = await accessTo(root, path(name));
+      for (const name of args) found[name] = await accessOf(root, path(name));
       answer(found);`;
     const names = [...Object.keys(modes), 'folder'];
     const options = { folder: box.inside, args: names, unprivileged: true };

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { isCode } from '../../errors.ts';
 import type { CallerPath, Dir, Root } from '../../fence/index.ts';
-import { located } from '../located.ts';
+import { withLocation } from '../located.ts';
 
 /** What this process may do with an entry. To execute a folder is to enter it. */
 export interface Access {
@@ -14,8 +14,8 @@ export interface Access {
  * What this process may do with what is at a path, links followed. For a regular file it is tried out, nothing being
  * changed, so that read-only mounts and access lists count; for anything else the mode bits tell.
  */
-export async function accessTo(root: Root, path: CallerPath): Promise<Access> {
-  return located(root, path, () => {
+export async function accessOf(root: Root, path: CallerPath): Promise<Access> {
+  return withLocation(root, path, () => {
     using found = root.locate(path, { follow: true });
     const { dir, name, stats } = found;
     if (stats === undefined) return { readable: false, writable: false, executable: false };
@@ -29,14 +29,14 @@ export async function accessTo(root: Root, path: CallerPath): Promise<Access> {
   });
 }
 
-interface User {
+interface AccessUser {
   /** Undefined where the system has none (Windows): everybody counts as the owner. */
   readonly uid: number | undefined;
   readonly groups: readonly number[];
 }
 
 /** What the mode bits of an entry allow a user to do. */
-export function accessByMode(stats: ModeBits, user: User): Access {
+export function accessByMode(stats: ModeBits, user: AccessUser): Access {
   const { mode, uid, gid } = stats;
   // The superuser may do anything, except execute what nobody may.
   if (user.uid === 0) {
@@ -48,7 +48,7 @@ export function accessByMode(stats: ModeBits, user: User): Access {
 }
 
 /** Whether the mode bits allow this process to put entries in a folder and take them out. */
-export function mayChange(folder: Dir): boolean {
+export function canChangeEntries(folder: Dir): boolean {
   const stats = folder.lstat('.');
   if (stats === undefined) return false;
   const { writable, executable } = accessByMode(stats, currentUser());
@@ -57,7 +57,7 @@ export function mayChange(folder: Dir): boolean {
 
 type ModeBits = Pick<Stats, 'mode' | 'uid' | 'gid' | 'isDirectory'>;
 
-function currentUser(): User {
+function currentUser(): AccessUser {
   const groups = process.getgroups?.() ?? [];
   const group = process.getegid?.();
   return { uid: process.geteuid?.(), groups: group === undefined ? groups : [group, ...groups] };

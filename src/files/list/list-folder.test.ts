@@ -4,10 +4,11 @@ import { expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
 import { memory, onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import { parseCallerPath, temporaryName } from '../../fence/index.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { listFolder } from './list-folder.ts';
 
-const list = ({ root }: Sandbox, raw = '.', control = UNCONTROLLED) => listFolder(root, parseCallerPath(raw), control);
+const list = ({ root }: Sandbox, raw = '.', control = DEFAULT_CONTEXT) =>
+  listFolder(root, parseCallerPath(raw), control);
 
 onEveryBackend((open) => {
   test('children only, hidden ones too, by code point', async () => {
@@ -141,7 +142,7 @@ test.skipIf(cannotDropPrivileges)(
     using box = new Sandbox('openat2');
     box.folder('closed', 0o711);
     const script = `
-    const error = await listFolder(root, path('closed'), UNCONTROLLED).catch((e) => e);
+    const error = await listFolder(root, path('closed'), DEFAULT_CONTEXT).catch((e) => e);
     answer({ code: error.code, path: error.path, root: error.root });`;
     expect(await runChild(script, { folder: box.inside, unprivileged: true })).toEqual({
       code: 'permission_denied',

@@ -4,32 +4,32 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { outcome } from '../../../tests/support/sandbox.ts';
 import { type Dir, parseCallerPath, Root } from '../../fence/index.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { SearchPool } from '../../search/pool/search-pool.ts';
 import { WorkerThread } from '../../search/pool/worker-thread.ts';
-import { type Facts, type FolderEntry, listFirst, listFolder } from './list-folder.ts';
-import { LookPart, STEP } from './stat-batch.ts';
+import { type EntryFacts, type FolderEntry, listEntries, listFolder } from './list-folder.ts';
+import { STEP_ENTRIES, StatBatch } from './stat-batch.ts';
 
 const COUNT = 6_000;
 const ALL = COUNT + 3;
-const LAST = Math.ceil(ALL / STEP) - 1;
+const LAST = Math.ceil(ALL / STEP_ENTRIES) - 1;
 const HERE = parseCallerPath('.');
 const top = fs.mkdtempSync(path.join(os.tmpdir(), 'look-ahead-'));
-const broken = { brief: () => expect.fail('broken') } as unknown as Dir;
+const broken = { statLite: () => expect.fail('broken') } as unknown as Dir;
 let root: Root;
 
 /** A pool with one thread, which does as told with what it is given. */
-function poolOf(thread: Pick<WorkerThread, 'hasEnded'>, given: (part: LookPart) => void): SearchPool {
+function poolOf(thread: Pick<WorkerThread, 'hasEnded'>, given: (part: StatBatch) => void): SearchPool {
   const tell: WorkerThread['tell'] = (request) => {
-    if (request.type === 'look') given(new LookPart(request.part));
+    if (request.type === 'look') given(new StatBatch(request.part));
   };
   return { idleFor: () => ({ ...thread, tell }) as WorkerThread } as unknown as SearchPool;
 }
 
-async function listWith(pool: SearchPool, { most = COUNT * 2, control = UNCONTROLLED } = {}) {
+async function listWith(pool: SearchPool, { maxEntries = COUNT * 2, control = DEFAULT_CONTEXT } = {}) {
   const entries: FolderEntry[] = [];
-  const tell = (name: string, facts: Facts) => void entries.push({ name, ...facts });
-  return { count: await listFirst(root, HERE, { most, pool, tell }, control), entries };
+  const tell = (name: string, facts: EntryFacts) => void entries.push({ name, ...facts });
+  return { count: await listEntries(root, HERE, { maxEntries, pool, onEntry: tell }, control), entries };
 }
 
 beforeAll(() => {
@@ -49,13 +49,16 @@ afterAll(() => {
 
 describe('a large folder that another thread helps with', () => {
   test('is listed as without one, whoever comes how far', async () => {
-    const alone = await listFolder(root, HERE, UNCONTROLLED);
+    const alone = await listFolder(root, HERE, DEFAULT_CONTEXT);
     expect(alone).toHaveLength(ALL);
     const pool = new SearchPool({ size: 1 });
-    const parts: LookPart[] = [];
+    const parts: StatBatch[] = [];
     const { tell } = WorkerThread.prototype;
-    const told = vi.spyOn(WorkerThread.prototype, 'tell').mockImplementation(function (this: WorkerThread, request) {
-      if (request.type === 'look') parts.push(new LookPart(request.part));
+    const reported = vi.spyOn(WorkerThread.prototype, 'tell').mockImplementation(function (
+      this: WorkerThread,
+      request,
+    ) {
+      if (request.type === 'look') parts.push(new StatBatch(request.part));
       tell.call(this, request);
     });
     // A thread that has just started may come too late.
@@ -68,58 +71,58 @@ describe('a large folder that another thread helps with', () => {
     );
     expect(parts.at(-1)?.isFilled(0)).toBe(false);
     expect(parts.at(-1)?.type(ALL - 1)).toBe('symlink');
-    told.mockRestore();
+    reported.mockRestore();
     await pool.close();
   });
 
-  test('what the other found is told, and looked at no more', async () => {
+  test('what the other found is reported, and looked at no more', async () => {
     using dir = root.openDir(HERE);
-    const seen = vi.spyOn(Object.getPrototypeOf(dir), 'brief');
+    const seen = vi.spyOn(Object.getPrototypeOf(dir), 'statLite');
     const quick = poolOf({ hasEnded: false }, (part) => {
-      part.fill({ brief: () => ({ type: 'other', size: 1, mtimeMs: 2 }) } as unknown as Dir);
+      part.fill({ statLite: () => ({ type: 'other', size: 1, mtimeMs: 2 }) } as unknown as Dir);
     });
     const { entries } = await listWith(quick);
     expect(seen).not.toHaveBeenCalled();
     seen.mockRestore();
-    const names = (await listFolder(root, HERE, UNCONTROLLED)).map(({ name }) => name);
+    const names = (await listFolder(root, HERE, DEFAULT_CONTEXT)).map(({ name }) => name);
     expect(entries).toEqual(names.map((name) => ({ name, type: 'other', size: 1, modifiedMs: 2 })));
   });
 
-  test('with too many entries only the first are told, and only those are shown to the other', async () => {
-    const parts: LookPart[] = [];
+  test('with too many entries only the first are reported, and only those are shown to the other', async () => {
+    const parts: StatBatch[] = [];
     const idle = poolOf({ hasEnded: false }, (part) => void parts.push(part));
-    const { entries, count } = await listWith(idle, { most: 2_000 });
-    expect(entries).toEqual((await listFolder(root, HERE, UNCONTROLLED)).slice(0, 2_000));
+    const { entries, count } = await listWith(idle, { maxEntries: 2_000 });
+    expect(entries).toEqual((await listFolder(root, HERE, DEFAULT_CONTEXT)).slice(0, 2_000));
     expect(count).toBe(ALL);
     expect(parts.map(({ shared }) => shared.count)).toEqual([2_000]);
   });
 
   test('goes on behind the first ones for each of them that is gone', async () => {
     using dir = root.openDir(HERE);
-    const names = (await listFolder(root, HERE, UNCONTROLLED)).map(({ name }) => name);
+    const names = (await listFolder(root, HERE, DEFAULT_CONTEXT)).map(({ name }) => name);
     const file = path.join(top, names[7] as string);
     const content = fs.readFileSync(file);
     const late = poolOf({ hasEnded: false }, (part) => {
       fs.rmSync(file);
       part.fill(dir);
     });
-    const { entries, count } = await listWith(late, { most: 2_000 });
+    const { entries, count } = await listWith(late, { maxEntries: 2_000 });
     fs.writeFileSync(file, content);
     expect(entries.map(({ name }) => name)).toEqual(names.toSpliced(7, 1).slice(0, 2_000));
     expect(count).toBe(ALL - 1);
   });
 
   test('is looked at from the first to the last where the other never begins, and then nothing is left to it', async () => {
-    const parts: LookPart[] = [];
+    const parts: StatBatch[] = [];
     const idle = poolOf({ hasEnded: false }, (part) => void parts.push(part));
-    expect((await listWith(idle)).entries).toEqual(await listFolder(root, HERE, UNCONTROLLED));
+    expect((await listWith(idle)).entries).toEqual(await listFolder(root, HERE, DEFAULT_CONTEXT));
     parts[0]?.fill(broken);
-    expect(parts[0]?.take(LAST)).toBe(false);
+    expect(parts[0]?.claim(LAST)).toBe(false);
   });
 
   test('may be given up, and nothing is left to the other', async () => {
     const stop = new AbortController();
-    const parts: LookPart[] = [];
+    const parts: StatBatch[] = [];
     const idle = poolOf({ hasEnded: false }, (part) => {
       parts.push(part);
       stop.abort();
@@ -127,13 +130,13 @@ describe('a large folder that another thread helps with', () => {
     const control = { signal: stop.signal, progress: () => {} };
     expect(await outcome(() => listWith(idle, { control }))).toBe('cancelled');
     expect(parts).toHaveLength(1);
-    expect(parts[0]?.take(LAST)).toBe(false);
+    expect(parts[0]?.claim(LAST)).toBe(false);
   });
 
   test('may be given up while the other is waited for', async () => {
     const stop = new AbortController();
     const slow = poolOf({ hasEnded: false }, (part) => {
-      part.take(LAST);
+      part.claim(LAST);
       setTimeout(() => stop.abort(), 50);
     });
     const control = { signal: stop.signal, progress: () => {} };
@@ -141,31 +144,33 @@ describe('a large folder that another thread helps with', () => {
   });
 
   test('is listed by one thread alone where the other ended in the middle of its work', async () => {
-    const ended = poolOf({ hasEnded: true }, (part) => void part.take(LAST - 1));
-    expect((await listWith(ended)).entries).toEqual(await listFolder(root, HERE, UNCONTROLLED));
+    const ended = poolOf({ hasEnded: true }, (part) => void part.claim(LAST - 1));
+    expect((await listWith(ended)).entries).toEqual(await listFolder(root, HERE, DEFAULT_CONTEXT));
   });
 
   test('is listed by one thread alone where the other could not look', async () => {
     const failing = poolOf({ hasEnded: false }, (part) => expect(() => part.fill(broken)).toThrow('broken'));
-    expect((await listWith(failing)).entries).toEqual(await listFolder(root, HERE, UNCONTROLLED));
+    expect((await listWith(failing)).entries).toEqual(await listFolder(root, HERE, DEFAULT_CONTEXT));
   });
 
-  test('is told as far as the other came before it failed, and looked at from there on', async () => {
+  test('is reported as far as the other came before it failed, and looked at from there on', async () => {
     const half = poolOf({ hasEnded: false }, (part) => {
       let left = 3;
-      const brief: Dir['brief'] = () => {
+      const statLite: Dir['statLite'] = () => {
         left -= 1;
         return left < 0 ? expect.fail('broken') : { type: 'other', size: 1, mtimeMs: 2 };
       };
-      expect(() => part.fill({ brief } as unknown as Dir)).toThrow('broken');
+      expect(() => part.fill({ statLite } as unknown as Dir)).toThrow('broken');
     });
-    const expected = await listFolder(root, HERE, UNCONTROLLED);
+    const expected = await listFolder(root, HERE, DEFAULT_CONTEXT);
     const { entries } = await listWith(half);
-    const told = entries
+    const reported = entries
       .map(({ type, size }, at) => (type === 'other' && size === 1 ? at : -1))
       .filter((at) => at >= 0);
-    expect(told).toEqual([0, 1, 2].map((at) => LAST * STEP + at));
-    expect(entries.filter((_, at) => !told.includes(at))).toEqual(expected.filter((_, at) => !told.includes(at)));
+    expect(reported).toEqual([0, 1, 2].map((at) => LAST * STEP_ENTRIES + at));
+    expect(entries.filter((_, at) => !reported.includes(at))).toEqual(
+      expected.filter((_, at) => !reported.includes(at)),
+    );
   });
 
   test('is listed by one thread alone where there is no other', async () => {
@@ -186,23 +191,23 @@ describe('a large folder that another thread helps with', () => {
 
 describe('a step', () => {
   test('belongs to the first who takes it', () => {
-    const part = LookPart.of(['folder', 'gone']);
-    const other = new LookPart(part.shared);
-    expect([other.take(0), part.take(0), other.take(0)]).toEqual([true, false, false]);
+    const part = StatBatch.of(['folder', 'gone']);
+    const other = new StatBatch(part.shared);
+    expect([other.claim(0), part.claim(0), other.claim(0)]).toEqual([true, false, false]);
   });
 
   test('is left to whoever has it, and all before it too', () => {
-    const part = LookPart.of(Array.from({ length: 3 * STEP }, () => 'folder'));
+    const part = StatBatch.of(Array.from({ length: 3 * STEP_ENTRIES }, () => 'folder'));
     using dir = root.openDir(HERE);
-    part.take(1);
+    part.claim(1);
     part.fill(dir);
     expect([0, 1, 2].map((step) => part.isFilled(step))).toEqual([false, false, true]);
-    expect(part.take(0)).toBe(true);
+    expect(part.claim(0)).toBe(true);
   });
 
   test('shows others what was found, and what is gone', async () => {
-    const part = LookPart.of(['folder', 'gone', 'link']);
-    const other = new LookPart(part.shared);
+    const part = StatBatch.of(['folder', 'gone', 'link']);
+    const other = new StatBatch(part.shared);
     await other.wait(0, 1);
     expect(other.isFilled(0)).toBe(false);
     using dir = root.openDir(HERE);
@@ -210,23 +215,23 @@ describe('a step', () => {
     await other.wait(0, 1);
     expect(other.isFilled(0)).toBe(true);
     expect([0, 1, 2].map((at) => other.type(at))).toEqual(['directory', undefined, 'symlink']);
-    expect({ type: other.type(0), size: other.size(0), mtimeMs: other.mtimeMs(0) }).toEqual(dir.brief('folder'));
+    expect({ type: other.type(0), size: other.size(0), mtimeMs: other.mtimeMs(0) }).toEqual(dir.statLite('folder'));
   });
 
   test('wakes whoever waits for it', async () => {
-    const part = LookPart.of(['folder']);
-    const other = new LookPart(part.shared);
+    const part = StatBatch.of(['folder']);
+    const other = new StatBatch(part.shared);
     let woken: Promise<void> | undefined;
     const whileLooking = () => {
       woken = other.wait(0, 60_000);
     };
-    part.fill({ brief: whileLooking } as unknown as Dir);
+    part.fill({ statLite: whileLooking } as unknown as Dir);
     await woken;
     expect(other.isFilled(0)).toBe(true);
   }, 10_000);
 
   test('that could not be filled in says so', () => {
-    const part = LookPart.of(['folder']);
+    const part = StatBatch.of(['folder']);
     expect(() => part.fill(broken)).toThrow('broken');
     expect([part.isFilled(0), part.hasFailed(0)]).toEqual([false, true]);
   });

@@ -13,10 +13,10 @@ const STATE_BYTES = 4;
 const ENTRY_BYTES = 17;
 
 /** So many entries are looked at in less than a millisecond. */
-export const STEP = 128;
+export const STEP_ENTRIES = 128;
 
 /** What is sent of it to another thread. */
-export interface SharedPart {
+export interface SharedStatBatch {
   /** One long text gets there sooner than many short ones. Empty for a name that is no text. */
   readonly names: string;
   readonly count: number;
@@ -27,18 +27,18 @@ export interface SharedPart {
  * What a listing shows of some entries of a folder, in memory that threads can share, `STEP` entries after `STEP` entries.
  * Whoever takes a step first is the one to look at its entries.
  */
-export class LookPart {
-  readonly shared: SharedPart;
+export class StatBatch {
+  readonly shared: SharedStatBatch;
   readonly steps: number;
   readonly #states: Int32Array;
   readonly #sizes: Float64Array;
   readonly #times: Float64Array;
   readonly #types: Uint8Array;
 
-  constructor(shared: SharedPart) {
+  constructor(shared: SharedStatBatch) {
     const { count, memory } = shared;
     this.shared = shared;
-    this.steps = Math.ceil(count / STEP);
+    this.steps = Math.ceil(count / STEP_ENTRIES);
     const head = headBytes(this.steps);
     this.#states = new Int32Array(memory, 0, this.steps);
     this.#sizes = new Float64Array(memory, head, count);
@@ -46,36 +46,36 @@ export class LookPart {
     this.#types = new Uint8Array(memory, head + 16 * count, count);
   }
 
-  static of(names: readonly Name[]): LookPart {
+  static of(names: readonly Name[]): StatBatch {
     const count = names.length;
-    const memory = new SharedArrayBuffer(headBytes(Math.ceil(count / STEP)) + ENTRY_BYTES * count);
+    const memory = new SharedArrayBuffer(headBytes(Math.ceil(count / STEP_ENTRIES)) + ENTRY_BYTES * count);
     const texts = names.every(isText) ? names : names.map((name) => (isText(name) ? name : ''));
-    return new LookPart({ names: texts.join(BETWEEN), count, memory });
+    return new StatBatch({ names: texts.join(BETWEEN), count, memory });
   }
 
   /** False if somebody else has it. */
-  take(step: number): boolean {
+  claim(step: number): boolean {
     return Atomics.compareExchange(this.#states, step, FREE, TAKEN) === FREE;
   }
 
   /** Takes all that nobody has. */
-  takeRest(): void {
-    for (let step = 0; step < this.steps; step += 1) this.take(step);
+  claimRest(): void {
+    for (let step = 0; step < this.steps; step += 1) this.claim(step);
   }
 
   /** Looks at entries from the last on, as far as nobody else has come from the first on. */
   fill(dir: Dir): void {
     const names = this.shared.names.split(BETWEEN);
-    for (let step = this.steps - 1; step >= 0 && this.take(step); step -= 1) this.#fill(step, names, dir);
+    for (let step = this.steps - 1; step >= 0 && this.claim(step); step -= 1) this.#fill(step, names, dir);
   }
 
   /** Raises why an entry cannot be looked at; then another thread has to find out for itself. */
   #fill(step: number, names: readonly string[], dir: Dir): void {
     let end = FAILED;
     try {
-      for (let at = step * STEP; at < Math.min((step + 1) * STEP, names.length); at += 1) {
+      for (let at = step * STEP_ENTRIES; at < Math.min((step + 1) * STEP_ENTRIES, names.length); at += 1) {
         const name = names[at] as string;
-        if (name !== '') this.look(at, name, dir);
+        if (name !== '') this.stat(at, name, dir);
       }
       end = FILLED;
     } finally {
@@ -85,8 +85,8 @@ export class LookPart {
   }
 
   /** Undefined if it is not there. */
-  look(at: number, name: Name, dir: Dir): EntryType | undefined {
-    const found = dir.brief(name);
+  stat(at: number, name: Name, dir: Dir): EntryType | undefined {
+    const found = dir.statLite(name);
     if (found === undefined) return undefined;
     this.#sizes[at] = found.size;
     this.#times[at] = found.mtimeMs;

@@ -1,5 +1,5 @@
 import type { ReadableFile, Root } from '../../fence/index.ts';
-import { type Control, pacer } from '../../runtime/operation-context.ts';
+import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { isEnd } from './read-at.ts';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -9,7 +9,7 @@ const LEAST_BYTES = 4096;
 
 interface ChunkOptions {
   readonly root: Root;
-  readonly control: Control;
+  readonly control: OperationContext;
   /** Where to begin, in bytes. */
   readonly from?: number;
 }
@@ -22,7 +22,7 @@ interface ChunkOptions {
 export async function* fileChunks(file: ReadableFile, { root, control, from = 0 }: ChunkOptions) {
   // One byte more than there should be shows in the same read that nothing follows.
   const bytes = Math.min(CHUNK_BYTES, Math.max(file.size - from + 1, LEAST_BYTES));
-  let buffer = bytes < CHUNK_BYTES ? Buffer.allocUnsafe(bytes) : root.allocate(CHUNK_BYTES);
+  let buffer = bytes < CHUNK_BYTES ? Buffer.allocUnsafe(bytes) : root.allocateReadBuffer(CHUNK_BYTES);
   let at = from;
   while (at - from < AT_ONCE_BYTES) {
     const read = file.read(buffer, at);
@@ -30,8 +30,8 @@ export async function* fileChunks(file: ReadableFile, { root, control, from = 0 
     if (read > 0) yield buffer.subarray(0, read);
     if (read === 0 || (read < buffer.length && isEnd(file, at))) return;
   }
-  const pause = pacer(control);
-  let other = root.allocate(CHUNK_BYTES);
+  const pause = yieldPoint(control);
+  let other = root.allocateReadBuffer(CHUNK_BYTES);
   let next = readAhead(file, buffer, at);
   try {
     for (;;) {
@@ -53,7 +53,7 @@ export async function* fileChunks(file: ReadableFile, { root, control, from = 0 
 
 /** Fails when it is awaited, not before: whoever stops early does not want to know. */
 function readAhead(file: ReadableFile, into: Buffer, position: number): Promise<number> {
-  const read = file.readLater(into, position);
+  const read = file.readAsync(into, position);
   read.catch(() => {});
   return read;
 }

@@ -4,11 +4,11 @@ import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { memory, onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import { parseCallerPath } from '../../fence/index.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { type HASH_ALGORITHMS, hashFile } from './hash-file.ts';
 
 const hash = ({ root }: Sandbox, raw: string, algorithm: (typeof HASH_ALGORITHMS)[number] = 'sha256') =>
-  hashFile(root, parseCallerPath(raw), algorithm, UNCONTROLLED);
+  hashFile(root, parseCallerPath(raw), algorithm, DEFAULT_CONTEXT);
 
 onEveryBackend((open) => {
   test('known answers', async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CallerPath, Root } from '../../fence/index.ts';
-import type { Control } from '../../runtime/operation-context.ts';
-import { located } from '../located.ts';
+import type { OperationContext } from '../../runtime/operation-context.ts';
+import { withLocation } from '../located.ts';
 import { fileChunks } from './file-chunks.ts';
 
 export const HASH_ALGORITHMS = ['md5', 'sha1', 'sha256'] as const;
@@ -12,9 +12,9 @@ export async function hashFile(
   root: Root,
   path: CallerPath,
   algorithm: HashAlgorithm,
-  control: Control,
+  control: OperationContext,
 ): Promise<{ hash: string; size: number }> {
-  return located(root, path, async () => {
+  return withLocation(root, path, async () => {
     using file = root.openFile(path);
     const hash = createHash(algorithm);
     let size = 0;

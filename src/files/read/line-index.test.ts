@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { memory, Sandbox } from '../../../tests/support/sandbox.ts';
 import { parseCallerPath } from '../../fence/index.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
-import { LineIndex } from './line-index.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
+import { LineIndexCache } from './line-index.ts';
 import { readFile } from './read-file.ts';
 
 const MB = 1024 * 1024;
@@ -14,11 +14,11 @@ const line = (number: number, mark = 'line') => `${mark} ${String(number).padSta
 const log = (mark?: string, lines = LINES) => Array.from({ length: lines }, (_, at) => line(at + 1, mark)).join('');
 
 /** Files of tests are never old enough, so age is not asked for except where it is the question. */
-const newIndex = (options = {}) => new LineIndex({ settledMs: -1_000, ...options });
+const newIndex = (options = {}) => new LineIndexCache({ settledMs: -1_000, ...options });
 
-async function page({ root }: Sandbox, raw: string, lineIndex: LineIndex, offset: number, limit = 3) {
+async function page({ root }: Sandbox, raw: string, lineIndex: LineIndexCache, offset: number, limit = 3) {
   const options = { range: { by: 'lines', offset, limit }, maxBytes: MB, lineIndex } as const;
-  const { bytes, linesTotal } = await readFile(root, parseCallerPath(raw), options, UNCONTROLLED);
+  const { bytes, linesTotal } = await readFile(root, parseCallerPath(raw), options, DEFAULT_CONTEXT);
   return { content: bytes.toString(), linesTotal };
 }
 
@@ -75,7 +75,7 @@ describe('a file is read anew', () => {
 test('what has just been changed is not remembered, since the next change may look the same', async () => {
   using box = new Sandbox('openat2', memory());
   box.file('app.log', log());
-  const index = new LineIndex();
+  const index = new LineIndexCache();
   await page(box, 'app.log', index, 1);
   expect(index.usage).toEqual({ bytes: 0, files: 0 });
 });
@@ -84,7 +84,7 @@ test('what changes while it is read is not remembered', async () => {
   using box = new Sandbox('openat2', memory());
   box.file('app.log', log());
   const index = newIndex();
-  const control = { ...UNCONTROLLED, progress: () => overwrite(box.host('app.log'), 5, 'x') };
+  const control = { ...DEFAULT_CONTEXT, progress: () => overwrite(box.host('app.log'), 5, 'x') };
   await new Promise((resolve) => setTimeout(resolve, 30));
   const options = { range: { by: 'lines', offset: 1, limit: 1 }, maxBytes: MB, lineIndex: index } as const;
   await readFile(box.root, parseCallerPath('app.log'), options, control);

@@ -1,5 +1,5 @@
 import type { OpenFile } from '../../fence/index.ts';
-import { LineMarks, type LineWork } from './line-marks.ts';
+import { type LineReadContext, SparseLineIndex } from './line-marks.ts';
 
 /** Smaller files are counted anew each time, which is as fast as anything that could be remembered about them. */
 const WORTH_BYTES = 1024 * 1024;
@@ -21,11 +21,11 @@ interface Options {
  * known by device, inode, size and the times of its last change: whatever differs is read anew, all of it, also where
  * it looks as if something had only been added at the end, since nothing shows that the rest is what it was.
  */
-export class LineIndex {
+export class LineIndexCache {
   readonly #maxBytes: number;
   readonly #settledMs: number;
   /** The longest unused first. */
-  readonly #entries = new Map<string, { readonly state: string; readonly marks: LineMarks }>();
+  readonly #entries = new Map<string, { readonly state: string; readonly marks: SparseLineIndex }>();
   #bytes = 0;
 
   constructor({ maxBytes = MAX_BYTES, settledMs = SETTLED_MS }: Options = {}) {
@@ -39,9 +39,9 @@ export class LineIndex {
   }
 
   /** The marks of a file, from memory if it has not changed since. */
-  async marks(work: LineWork & { file: OpenFile }): Promise<LineMarks> {
+  async indexOf(work: LineReadContext & { file: OpenFile }): Promise<SparseLineIndex> {
     const { file } = work;
-    if (file.stats.size < WORTH_BYTES) return LineMarks.of(work);
+    if (file.stats.size < WORTH_BYTES) return SparseLineIndex.of(work);
     const key = `${file.stats.dev} ${file.stats.ino}`;
     const state = stateOf(file.stats);
     const known = this.#entries.get(key);
@@ -52,14 +52,14 @@ export class LineIndex {
     }
     this.#forget(key);
     const started = Date.now();
-    const marks = await LineMarks.of(work);
+    const marks = await SparseLineIndex.of(work);
     const { mtimeMs, ctimeMs } = file.stats;
     const settled = started - Math.max(mtimeMs, ctimeMs) >= this.#settledMs;
-    if (settled && marks.size === file.stats.size && stateOf(file.statNow()) === state) this.#keep(key, state, marks);
+    if (settled && marks.size === file.stats.size && stateOf(file.stat()) === state) this.#keep(key, state, marks);
     return marks;
   }
 
-  #keep(key: string, state: string, marks: LineMarks): void {
+  #keep(key: string, state: string, marks: SparseLineIndex): void {
     this.#forget(key);
     this.#entries.set(key, { state, marks });
     this.#bytes += marks.bytes + ENTRY_BYTES;

@@ -1,5 +1,5 @@
 import type { ReadableFile, Root } from '../../fence/index.ts';
-import type { Control } from '../../runtime/operation-context.ts';
+import type { OperationContext } from '../../runtime/operation-context.ts';
 import { fileChunks } from './file-chunks.ts';
 import { countLineEnds, endsWithLine, nthLineEnd } from './line-ends.ts';
 
@@ -8,17 +8,17 @@ const STEP_BYTES = 128 * 1024;
 const MAX_MARKS = 64 * 1024;
 
 /** What finding lines in a file takes: the file, how it is read, and how the work is watched and stopped. */
-export interface LineWork {
+export interface LineReadContext {
   readonly file: ReadableFile;
   readonly root: Root;
-  readonly control: Control;
+  readonly control: OperationContext;
 }
 
 /**
  * How many lines end before every so many bytes of a file, from which any line is found by reading no more than lies
  * between two marks. Lines count from 1 and end at LF.
  */
-export class LineMarks {
+export class SparseLineIndex {
   /** In bytes, as far as it was read. */
   readonly size: number;
   readonly linesTotal: number;
@@ -41,7 +41,7 @@ export class LineMarks {
   }
 
   /** Reads a file from its beginning to its end. */
-  static async of({ file, root, control }: LineWork): Promise<LineMarks> {
+  static async of({ file, root, control }: LineReadContext): Promise<SparseLineIndex> {
     const step = stepFor(file.size);
     const marks = [0];
     let size = 0;
@@ -58,11 +58,11 @@ export class LineMarks {
       endsAtEnd = endsWithLine(chunk);
       control.progress(size, file.size);
     }
-    return new LineMarks({ size, ends, endsAtEnd, step, marks });
+    return new SparseLineIndex({ size, ends, endsAtEnd, step, marks });
   }
 
   /** Where a line begins: the end of the file if it has no such line. */
-  async startOf(line: number, { file, root, control }: LineWork): Promise<number> {
+  async startOf(line: number, { file, root, control }: LineReadContext): Promise<number> {
     const end = line - 1;
     if (end === 0) return 0;
     if (end > this.#ends) return this.size;

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { Slab } from '../../runtime/buffer-pool.ts';
+import { BufferPool } from '../../runtime/buffer-pool.ts';
 import { BINARY_SNIFF_BYTES, looksBinary } from '../content.ts';
 
-const slab = new Slab();
+const slab = new BufferPool();
 
 /** What can be read from, a file or memory. */
-export interface Bytes {
+export interface ByteSource {
   /** Files in /proc and the like say 0 and have content all the same. */
   readonly size: number;
   /** Up to a buffer's length of bytes from a position on; returns how many there were, 0 at the end. */
@@ -13,8 +13,8 @@ export interface Bytes {
 }
 
 /** Reads up to `length` bytes at `position`; fewer only at the end of the file. */
-export function readAt(file: Bytes, position: number, length: number): Buffer {
-  const buffer = slab.take(length);
+export function readAt(file: ByteSource, position: number, length: number): Buffer {
+  const buffer = slab.allocate(length);
   let done = 0;
   while (done < buffer.length) {
     const read = file.read(done === 0 ? buffer : buffer.subarray(done), position + done);
@@ -25,30 +25,30 @@ export function readAt(file: Bytes, position: number, length: number): Buffer {
 }
 
 /** Whether a read that came back short shows the end. One from a file of unknown size, as in /proc, does not. */
-export function isEnd({ size }: Bytes, position: number): boolean {
+export function isEnd({ size }: ByteSource, position: number): boolean {
   return size > 0 && position >= size;
 }
 
-export interface Cap {
+export interface ReadLimit {
   readonly maxBytes: number;
   /** Where to cut: after the last whole character, if the part is text, or at the very byte. */
   readonly cut?: 'characters' | 'bytes';
 }
 
 /** Reads what was asked for, or as much of it as the cap has room for. */
-export function readCapped(file: Bytes, position: number, length: number, cap: Cap): Buffer {
+export function readLimited(file: ByteSource, position: number, length: number, cap: ReadLimit): Buffer {
   const bytes = readAt(file, position, Math.min(length, cap.maxBytes));
-  return length <= cap.maxBytes ? bytes : cutPart(bytes, cap);
+  return length <= cap.maxBytes ? bytes : truncatePart(bytes, cap);
 }
 
 /** What of a part is shown that goes on after these bytes. */
-export function cutPart(bytes: Buffer, { cut = 'characters' }: Cap): Buffer {
+export function truncatePart(bytes: Buffer, { cut = 'characters' }: ReadLimit): Buffer {
   if (cut === 'bytes') return bytes;
   const characters = bytes.subarray(0, lastCharacterEnd(bytes));
   return isUtf8(characters) ? characters : bytes;
 }
 
-export function startsBinary(file: Bytes): boolean {
+export function startsBinary(file: ByteSource): boolean {
   return looksBinary(readAt(file, 0, Math.min(BINARY_SNIFF_BYTES, file.size || BINARY_SNIFF_BYTES)));
 }
 

@@ -4,20 +4,20 @@ import { describe, expect, test } from 'vitest';
 import { onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import { isCode, type RingfenceError } from '../../errors.ts';
 import { parseCallerPath, Root } from '../../fence/index.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { encodeContent } from '../content.ts';
-import { type Range, readFile, sliceBytes } from './read-file.ts';
+import { type ReadRange, readFile, sliceBytes } from './read-file.ts';
 
-const WHOLE: Range = { by: 'whole' };
+const WHOLE: ReadRange = { by: 'whole' };
 const MB = 1024 * 1024;
 
-async function read(root: Root, raw: string, range: Range = WHOLE, maxBytes = MB) {
-  const { bytes, mtimeMs, ...rest } = await readFile(root, parseCallerPath(raw), { range, maxBytes }, UNCONTROLLED);
+async function read(root: Root, raw: string, range: ReadRange = WHOLE, maxBytes = MB) {
+  const { bytes, mtimeMs, ...rest } = await readFile(root, parseCallerPath(raw), { range, maxBytes }, DEFAULT_CONTEXT);
   return { ...encodeContent(bytes), ...rest };
 }
 
-const lines = (offset: number, limit?: number): Range => ({ by: 'lines', offset, limit });
-const bytes = (offset: number, limit?: number): Range => ({ by: 'bytes', offset, limit });
+const lines = (offset: number, limit?: number): ReadRange => ({ by: 'lines', offset, limit });
+const bytes = (offset: number, limit?: number): ReadRange => ({ by: 'bytes', offset, limit });
 
 onEveryBackend((open) => {
   test('reads a file whole, byte for byte', async () => {
@@ -285,7 +285,7 @@ test('a cap is told of, and cuts at the very byte where that is asked for or the
   box.file('bytes', Buffer.from([0xff, 0xc3, 0xc3, 0xc3]));
   const part = async (raw: string, maxBytes: number, more: object) => {
     const options = { range: lines(1), maxBytes, ...more };
-    const { bytes, capped } = await readFile(box.root, parseCallerPath(raw), options, UNCONTROLLED);
+    const { bytes, capped } = await readFile(box.root, parseCallerPath(raw), options, DEFAULT_CONTEXT);
     return [bytes.length, capped];
   };
   expect(await part('text', 4, {})).toEqual([1, true]);

@@ -1,19 +1,19 @@
 import { RingfenceError } from '../../errors.ts';
 import type { CallerPath, Root } from '../../fence/index.ts';
-import type { Control } from '../../runtime/operation-context.ts';
+import type { OperationContext } from '../../runtime/operation-context.ts';
 import { BINARY_SNIFF_BYTES, looksBinary } from '../content.ts';
-import { located } from '../located.ts';
-import type { LineIndex } from './line-index.ts';
-import { type Bytes, type Cap, readAt, readCapped, startsBinary } from './read-at.ts';
+import { withLocation } from '../located.ts';
+import type { LineIndexCache } from './line-index.ts';
+import { type ByteSource, type ReadLimit, readAt, readLimited, startsBinary } from './read-at.ts';
 import { linesIn, readLines } from './read-lines.ts';
 
 /** Which part of a file. Lines count from 1 and end at LF. */
-export type Range =
+export type ReadRange =
   | { readonly by: 'whole' }
   | { readonly by: 'bytes'; readonly offset: number; readonly limit?: number | undefined }
   | { readonly by: 'lines'; readonly offset: number; readonly limit?: number | undefined };
 
-type ByteRange = Pick<Extract<Range, { by: 'bytes' }>, 'offset' | 'limit'>;
+type ByteRange = Pick<Extract<ReadRange, { by: 'bytes' }>, 'offset' | 'limit'>;
 
 export interface FilePart {
   readonly bytes: Buffer;
@@ -30,10 +30,10 @@ export interface FilePart {
 }
 
 /** `maxBytes` is the most that is returned. A whole file beyond it is `too_large`; a part is cut there. */
-export interface ReadOptions extends Cap {
-  readonly range: Range;
+export interface ReadOptions extends ReadLimit {
+  readonly range: ReadRange;
   /** Remembers where lines begin in large files, for the next part of the same one. */
-  readonly lineIndex?: LineIndex | undefined;
+  readonly lineIndex?: LineIndexCache | undefined;
 }
 
 /** Reads a file or a part of it. What lies outside the part is scanned at most, never kept. */
@@ -41,9 +41,9 @@ export async function readFile(
   root: Root,
   path: CallerPath,
   { range, lineIndex, ...cap }: ReadOptions,
-  control: Control,
+  control: OperationContext,
 ): Promise<FilePart> {
-  return located(root, path, async () => {
+  return withLocation(root, path, async () => {
     using file = root.openFile(path);
     const { mtimeMs } = file.stats;
     if (range.by !== 'lines') return { mtimeMs, ...readRange(file, range, cap) };
@@ -56,29 +56,29 @@ export function sliceBytes(bytes: Buffer, { range, ...cap }: ReadOptions): Omit<
   if (range.by === 'lines') return linesIn(bytes, { range, ...cap });
   const size = bytes.length;
   const read = (into: Buffer, position: number): number => (position < size ? bytes.copy(into, 0, position) : 0);
-  return readRange({ size, read, statNow: () => ({ size }) }, range, cap);
+  return readRange({ size, read, stat: () => ({ size }) }, range, cap);
 }
 
 /** What may have grown since its size was known. */
-interface Growing extends Bytes {
-  statNow(): { readonly size: number };
+interface GrowingSource extends ByteSource {
+  stat(): { readonly size: number };
 }
 
-function readRange(file: Growing, range: Exclude<Range, { by: 'lines' }>, cap: Cap) {
+function readRange(file: GrowingSource, range: Exclude<ReadRange, { by: 'lines' }>, cap: ReadLimit) {
   return range.by === 'whole' ? readWhole(file, cap.maxBytes) : readBytes(file, range, cap);
 }
 
-function readBytes(file: Bytes, { offset, limit = Number.POSITIVE_INFINITY }: ByteRange, cap: Cap) {
+function readBytes(file: ByteSource, { offset, limit = Number.POSITIVE_INFINITY }: ByteRange, cap: ReadLimit) {
   // Files that the system gives no size for (as in /proc) show only when read how much there is.
   const known = file.size;
-  const bytes = readCapped(file, offset, known > 0 ? Math.min(limit, Math.max(0, known - offset)) : limit, cap);
+  const bytes = readLimited(file, offset, known > 0 ? Math.min(limit, Math.max(0, known - offset)) : limit, cap);
   const end = offset + bytes.length;
   const size = bytes.length > 0 ? Math.max(known, end) : known;
   const more = known > 0 || bytes.length === 0 ? end < size : readAt(file, end, 1).length > 0;
   return { bytes, size, truncated: more, binary: startsBinary(file) };
 }
 
-function readWhole(file: Growing, maxBytes: number) {
+function readWhole(file: GrowingSource, maxBytes: number) {
   // One byte past the limit shows a file that grew, or that the system gives no size for.
   const { size } = file;
   if (size > maxBytes) throw new RingfenceError('too_large', { size, limit: maxBytes });
@@ -87,10 +87,10 @@ function readWhole(file: Growing, maxBytes: number) {
   return { bytes, size: bytes.length, truncated: false, binary: looksBinary(bytes) };
 }
 
-function rereadGrown(file: Growing, maxBytes: number) {
+function rereadGrown(file: GrowingSource, maxBytes: number) {
   const bytes = readAt(file, 0, maxBytes + 1);
   if (bytes.length > maxBytes) {
-    throw new RingfenceError('too_large', { size: Math.max(bytes.length, file.statNow().size), limit: maxBytes });
+    throw new RingfenceError('too_large', { size: Math.max(bytes.length, file.stat().size), limit: maxBytes });
   }
   return { bytes, size: bytes.length, truncated: false, binary: looksBinary(bytes) };
 }

@@ -1,9 +1,9 @@
 import type { OpenFile } from '../../fence/index.ts';
 import { looksBinary } from '../content.ts';
 import { countLineEnds, endsWithLine, nthLineEnd } from './line-ends.ts';
-import type { LineIndex } from './line-index.ts';
-import { LineMarks, type LineWork } from './line-marks.ts';
-import { type Cap, cutPart, readAt, readCapped, startsBinary } from './read-at.ts';
+import type { LineIndexCache } from './line-index.ts';
+import { type LineReadContext, SparseLineIndex } from './line-marks.ts';
+import { type ReadLimit, readAt, readLimited, startsBinary, truncatePart } from './read-at.ts';
 
 /** Lines of a file up to this size are found in memory, after one read. */
 const SMALL_BYTES = 128 * 1024;
@@ -14,22 +14,22 @@ interface LineRange {
   readonly limit?: number | undefined;
 }
 
-interface Options extends Cap {
+interface Options extends ReadLimit {
   readonly range: LineRange;
-  readonly lineIndex: LineIndex | undefined;
+  readonly lineIndex: LineIndexCache | undefined;
 }
 
-type Work = LineWork & { readonly file: OpenFile };
+type ReadLinesContext = LineReadContext & { readonly file: OpenFile };
 
 /** The bytes of some lines, as far as the cap goes, and how many lines and bytes there are in all. */
-export async function readLines(work: Work, options: Options) {
+export async function readLines(work: ReadLinesContext, options: Options) {
   const { file } = work;
   if (file.size > 0 && file.size <= SMALL_BYTES) {
     const all = readAt(file, 0, file.size + 1);
     // One that grew is read again in the other way, which goes on to its end.
     if (all.length <= file.size) return linesIn(all, options);
   }
-  return readByMarks(work, options);
+  return readByIndex(work, options);
 }
 
 /** The same of a whole file that is in memory. */
@@ -41,7 +41,7 @@ export function linesIn(all: Buffer, { range: { offset, limit }, ...cap }: Omit<
   const wanted = last === -1 ? rest : rest.subarray(0, last + 1);
   const capped = wanted.length > cap.maxBytes;
   return part({
-    bytes: capped ? cutPart(wanted.subarray(0, cap.maxBytes), cap) : wanted,
+    bytes: capped ? truncatePart(wanted.subarray(0, cap.maxBytes), cap) : wanted,
     start,
     capped,
     size: all.length,
@@ -50,13 +50,13 @@ export function linesIn(all: Buffer, { range: { offset, limit }, ...cap }: Omit<
   });
 }
 
-async function readByMarks(work: Work, { range: { offset, limit }, lineIndex, ...cap }: Options) {
-  const marks = lineIndex === undefined ? await LineMarks.of(work) : await lineIndex.marks(work);
+async function readByIndex(work: ReadLinesContext, { range: { offset, limit }, lineIndex, ...cap }: Options) {
+  const marks = lineIndex === undefined ? await SparseLineIndex.of(work) : await lineIndex.indexOf(work);
   const start = await marks.startOf(offset, work);
   const end = limit === undefined ? marks.size : await marks.startOf(offset + limit, work);
   const wanted = Math.max(0, end - start);
   return part({
-    bytes: readCapped(work.file, start, wanted, cap),
+    bytes: readLimited(work.file, start, wanted, cap),
     start,
     capped: wanted > cap.maxBytes,
     size: marks.size,
@@ -65,7 +65,7 @@ async function readByMarks(work: Work, { range: { offset, limit }, lineIndex, ..
   });
 }
 
-interface Found {
+interface FoundLines {
   readonly bytes: Buffer;
   readonly start: number;
   readonly capped: boolean;
@@ -74,7 +74,7 @@ interface Found {
   readonly binary: boolean;
 }
 
-function part({ bytes, start, capped, size, linesTotal, binary }: Found) {
+function part({ bytes, start, capped, size, linesTotal, binary }: FoundLines) {
   const truncated = start + bytes.length < size;
   return { bytes, size, truncated, ...(capped && { capped: true as const }), binary, linesTotal };
 }

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { onEveryBackend, outcome, type Sandbox } from '../../../tests/support/sandbox.ts';
 import { RingfenceError } from '../../errors.ts';
 import { parseCallerPath } from '../../fence/index.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { type RemoveEntryOptions, removeEntry } from './remove-entry.ts';
 
 const remove = ({ root }: Sandbox, raw: string, options: RemoveEntryOptions = {}) =>
-  removeEntry(root, parseCallerPath(raw), options, UNCONTROLLED);
+  removeEntry(root, parseCallerPath(raw), options, DEFAULT_CONTEXT);
 
 onEveryBackend((open) => {
   test('files, links themselves and folders go, and it is told what they were', async () => {

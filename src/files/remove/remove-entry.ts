@@ -1,9 +1,9 @@
 import { RingfenceError } from '../../errors.ts';
-import { type CallerPath, type EntryType, type Root, typeOf } from '../../fence/index.ts';
-import type { Control } from '../../runtime/operation-context.ts';
-import { holdLarge } from '../free-later.ts';
-import { located } from '../located.ts';
-import { type RemoveOptions, removeFoundFolder } from './remove-folder.ts';
+import { type CallerPath, type EntryType, entryTypeOf, type Root } from '../../fence/index.ts';
+import type { OperationContext } from '../../runtime/operation-context.ts';
+import { freeLater } from '../free-later.ts';
+import { withLocation } from '../located.ts';
+import { type RemoveOptions, removeLocatedFolder } from './remove-folder.ts';
 
 export interface RemoveEntryOptions extends RemoveOptions {
   /** Called before a folder is removed; throws to refuse. */
@@ -18,18 +18,18 @@ export async function removeEntry(
   root: Root,
   path: CallerPath,
   { beforeFolder, ...options }: RemoveEntryOptions,
-  control: Control,
+  control: OperationContext,
 ): Promise<{ type: EntryType }> {
-  return located(root, path, async () => {
+  return withLocation(root, path, async () => {
     using found = root.locate(path, { follow: false });
     if (found.stats === undefined) throw new RingfenceError('not_found', {});
     if (found.stats.isDirectory()) {
       beforeFolder?.();
-      await removeFoundFolder(found, options, control);
+      await removeLocatedFolder(found, options, control);
     } else {
-      using _held = holdLarge(found);
+      using _held = freeLater(found);
       found.dir.unlink(found.name);
     }
-    return { type: typeOf(found.stats) };
+    return { type: entryTypeOf(found.stats) };
   });
 }

@@ -1,16 +1,16 @@
 import { RingfenceError } from '../../errors.ts';
-import { type CallerPath, type EntryType, type Root, typeOf } from '../../fence/index.ts';
-import { holdLarge } from '../free-later.ts';
-import { located } from '../located.ts';
+import { type CallerPath, type EntryType, entryTypeOf, type Root } from '../../fence/index.ts';
+import { freeLater } from '../free-later.ts';
+import { withLocation } from '../located.ts';
 
 /** Removes one file, or a link itself, and tells what it was. A folder is `is_directory`. */
 export async function removeFile(root: Root, path: CallerPath): Promise<{ type: EntryType }> {
-  return located(root, path, () => {
+  return withLocation(root, path, () => {
     using found = root.locate(path, { follow: false });
     if (found.stats === undefined) throw new RingfenceError('not_found', {});
     if (found.stats.isDirectory()) throw new RingfenceError('is_directory', {});
-    using _held = holdLarge(found);
+    using _held = freeLater(found);
     found.dir.unlink(found.name);
-    return { type: typeOf(found.stats) };
+    return { type: entryTypeOf(found.stats) };
   });
 }

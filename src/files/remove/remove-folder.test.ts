@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
 import { memory, onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import { type Dir, parseCallerPath, temporaryName } from '../../fence/index.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { removeFolder } from './remove-folder.ts';
 
-const remove = ({ root }: Sandbox, raw: string, control = UNCONTROLLED) =>
+const remove = ({ root }: Sandbox, raw: string, control = DEFAULT_CONTEXT) =>
   removeFolder(root, parseCallerPath(raw), {}, control);
 
 onEveryBackend((open, backend) => {
@@ -76,7 +76,7 @@ onEveryBackend((open, backend) => {
   test('two at once do not get in each other’s way', async () => {
     using box = open();
     for (let i = 0; i < 300; i += 1) box.file(`d/${i % 10}/${i}/f`);
-    const eager = () => removeFolder(box.root, parseCallerPath('d'), {}, { ...UNCONTROLLED, progress: () => {} });
+    const eager = () => removeFolder(box.root, parseCallerPath('d'), {}, { ...DEFAULT_CONTEXT, progress: () => {} });
     const outcomes = await Promise.all([eager(), eager(), eager()].map((each) => outcome(each)));
     expect(outcomes).toContain('ok');
     expect(outcomes.every((each) => each === 'ok' || each === 'not_found')).toBe(true);
@@ -93,7 +93,7 @@ test('what somebody else removed in between is not missed', async () => {
     if (left) for (const name of fs.readdirSync(box.host('d'))) fs.rmSync(box.host('d', name), { recursive: true });
     left = false;
   };
-  expect(await outcome(remove(box, 'd', { ...UNCONTROLLED, progress }))).toBe('ok');
+  expect(await outcome(remove(box, 'd', { ...DEFAULT_CONTEXT, progress }))).toBe('ok');
   expect(box.tree()).toEqual([]);
 });
 
@@ -138,7 +138,7 @@ test.skipIf(cannotDropPrivileges)(
     box.file('own/theirs/f');
     fs.chownSync(box.host('own'), 65534, 65534);
     const script = `
-    const tries = ['d', 'own'].map((name) => outcome(removeFolder(root, path(name), {}, UNCONTROLLED)));
+    const tries = ['d', 'own'].map((name) => outcome(removeFolder(root, path(name), {}, DEFAULT_CONTEXT)));
     answer(await Promise.all(tries));`;
     const outcomes = await runChild(script, { folder: box.inside, unprivileged: true });
     expect(outcomes).toEqual(['permission_denied', 'permission_denied']);
@@ -150,7 +150,7 @@ test('without recursive only an empty folder goes', async () => {
   using box = new Sandbox('openat2');
   box.file('full/f');
   box.folder('empty');
-  const only = (raw: string) => removeFolder(box.root, parseCallerPath(raw), { recursive: false }, UNCONTROLLED);
+  const only = (raw: string) => removeFolder(box.root, parseCallerPath(raw), { recursive: false }, DEFAULT_CONTEXT);
   expect(await only('empty')).toEqual({ entries: 1 });
   expect(await outcome(only('full'))).toBe('not_empty');
   expect(await outcome(only('.'))).toBe('root_itself');
@@ -176,7 +176,7 @@ test.skipIf(cannotDropPrivileges)(
     for (const name of ['d/a/closed/f', 'd/a/g', 'd/m', 'd/z/f']) box.file(name);
     execFileSync('chown', ['-R', '65534:65534', box.host('d')]);
     fs.chmodSync(box.host('d/a/closed'), 0o555);
-    const script = `answer(await outcome(removeFolder(root, path('d'), { keepGoing: true }, UNCONTROLLED)));`;
+    const script = `answer(await outcome(removeFolder(root, path('d'), { keepGoing: true }, DEFAULT_CONTEXT)));`;
     expect(await runChild(script, { folder: box.inside, unprivileged: true })).toBe('permission_denied');
     expect(box.tree()).toEqual(['d/', 'd/a/', 'd/a/closed/', 'd/a/closed/f']);
   },

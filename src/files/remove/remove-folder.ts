@@ -4,14 +4,14 @@ import {
   type Dir,
   type Entry,
   isLeftover,
-  isTemporary,
+  isTemporaryName,
   type Location,
   type Name,
   type Root,
 } from '../../fence/index.ts';
-import { type Control, pacer, UNCONTROLLED } from '../../runtime/operation-context.ts';
-import { holdLarge } from '../free-later.ts';
-import { located } from '../located.ts';
+import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { freeLater } from '../free-later.ts';
+import { withLocation } from '../located.ts';
 
 export interface RemoveOptions {
   /** Remove what is in a folder too (the default); otherwise a folder that is not empty is `not_empty`. */
@@ -28,21 +28,21 @@ export async function removeFolder(
   root: Root,
   path: CallerPath,
   options: RemoveOptions,
-  control: Control,
+  control: OperationContext,
 ): Promise<{ entries: number }> {
-  return located(root, path, async () => {
+  return withLocation(root, path, async () => {
     using found = root.locate(path, { follow: false });
     if (found.stats === undefined) throw new RingfenceError('not_found', {});
     if (!found.stats.isDirectory()) throw new RingfenceError('not_directory', {});
-    return { entries: await removeFoundFolder(found, options, control) };
+    return { entries: await removeLocatedFolder(found, options, control) };
   });
 }
 
 /** Removes a folder where it was found, as `removeFolder` does. Returns how many entries went. */
-export async function removeFoundFolder(
+export async function removeLocatedFolder(
   { dir, name }: Location,
   { recursive = true, keepGoing = false }: RemoveOptions,
-  control: Control,
+  control: OperationContext,
 ): Promise<number> {
   if (name === '.') throw new RingfenceError('root_itself', { action: 'remove' });
   if (recursive) return removeTree({ dir, name }, { keepGoing }, control);
@@ -54,12 +54,12 @@ export async function removeFoundFolder(
 /** What a killed process left is never listed, so it must not make a folder that looks empty count as full. */
 async function sweepFolder(parent: Dir, name: Name): Promise<void> {
   using dir = parent.openDir(name);
-  for (const entry of dir.list(true)) if (!(await discard(dir, entry))) return;
+  for (const entry of dir.list(true)) if (!(await removeIfLeftover(dir, entry))) return;
 }
 
 /** Removes an entry if it is what a killed process left. Tells whether it was. */
-export async function discard(dir: Dir, { name, raw }: Entry): Promise<boolean> {
-  const stats = isTemporary(name) ? dir.lstat(raw) : undefined;
+export async function removeIfLeftover(dir: Dir, { name, raw }: Entry): Promise<boolean> {
+  const stats = isTemporaryName(name) ? dir.lstat(raw) : undefined;
   if (stats === undefined || !isLeftover(name, stats)) return false;
   if (stats.isDirectory()) await discardTree(dir, raw);
   else dir.unlink(raw);
@@ -68,7 +68,7 @@ export async function discard(dir: Dir, { name, raw }: Entry): Promise<boolean> 
 
 /** Removes a copy that was not finished. Its folders already have the modes of the source, which may forbid it even to us. */
 export async function discardTree(dir: Dir, name: Name): Promise<void> {
-  await removeTree({ dir, name }, { unlock: true }, UNCONTROLLED);
+  await removeTree({ dir, name }, { unlock: true }, DEFAULT_CONTEXT);
 }
 
 interface TreeOptions extends Pick<RemoveOptions, 'keepGoing'> {
@@ -80,9 +80,9 @@ interface TreeOptions extends Pick<RemoveOptions, 'keepGoing'> {
 export async function removeTree(
   { dir: parent, name }: { readonly dir: Dir; readonly name: Name },
   { keepGoing = false, unlock = false }: TreeOptions,
-  control: Control,
+  control: OperationContext,
 ): Promise<number> {
-  const pause = pacer(control);
+  const pause = yieldPoint(control);
   let removed = 0;
   let failure: unknown;
 
@@ -121,7 +121,7 @@ export async function removeTree(
 }
 
 function removeFile(dir: Dir, name: Name): void {
-  using _held = holdLarge({ dir, name, stats: dir.brief(name) });
+  using _held = freeLater({ dir, name, stats: dir.statLite(name) });
   ignoreMissing(() => dir.unlink(name));
 }
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { ensureFolder, Root } from '../../fence/index.ts';
+import { ensureHostFolder, Root } from '../../fence/index.ts';
 import { sweepLeftovers } from './sweep-leftovers.ts';
 
 /** A folder that a program holds open for as long as it works with it. Removes what an earlier, killed run left there. */
@@ -21,7 +21,7 @@ export class HeldRoot {
       throw new TypeError(`the folder must be given by an absolute path, got ${JSON.stringify(hostPath)}`);
     }
     try {
-      ensureFolder(hostPath);
+      ensureHostFolder(hostPath);
       return new HeldRoot(Root.open(name, hostPath));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
 import { onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import { isLeftover, temporaryName } from '../../fence/index.ts';
-import { UNCONTROLLED } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { sweepLeftovers } from './sweep-leftovers.ts';
 
 const [, , place = '', pid = ''] = temporaryName().split('-');
@@ -60,17 +60,17 @@ onEveryBackend((open) => {
     const ours = temporaryName();
     box.file(`a/${ours}/f`);
     box.file('a/b/f');
-    expect(await sweepLeftovers(box.root, UNCONTROLLED.signal)).toBe(4);
+    expect(await sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(4);
     expect(box.tree()).toEqual(['a/', `a/${ours}/`, `a/${ours}/f`, 'a/b/', 'a/b/f'].sort());
     expect(fs.readdirSync(box.outside)).toEqual(['secret']);
-    expect(await sweepLeftovers(box.root, UNCONTROLLED.signal)).toBe(0);
+    expect(await sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(0);
   });
 
   test('very many in one folder all go at once', async () => {
     using box = open();
     for (let n = 0; n < 2_500; n += 1) box.file(left(n));
     box.file('f');
-    expect(await sweepLeftovers(box.root, UNCONTROLLED.signal)).toBe(2_500);
+    expect(await sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(2_500);
     expect(box.tree()).toEqual(['f']);
   });
 
@@ -80,7 +80,7 @@ onEveryBackend((open) => {
     for (const name of [fresh, old]) box.file(name);
     const yesterday = new Date(Date.now() - 25 * 3_600_000);
     fs.utimesSync(box.host(old), yesterday, yesterday);
-    expect(await sweepLeftovers(box.root, UNCONTROLLED.signal)).toBe(1);
+    expect(await sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(1);
     expect(box.tree()).toEqual([fresh]);
   });
 
@@ -88,7 +88,7 @@ onEveryBackend((open) => {
     using box = open();
     fs.writeFileSync(`${box.outside}/${left(1)}`, '');
     box.link('../outside', 'out');
-    expect(await sweepLeftovers(box.root, UNCONTROLLED.signal)).toBe(0);
+    expect(await sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(0);
     expect(fs.readdirSync(box.outside)).toHaveLength(2);
   });
 
@@ -114,7 +114,7 @@ test.skipIf(cannotDropPrivileges)(
     fs.chmodSync(box.host(`b/${name}2/locked`), 0o555);
     box.file(`a-closed/${name}3`);
     const swept = await runChild(
-      'const alive = setInterval(() => {}, 1000); answer(await sweepLeftovers(root, UNCONTROLLED.signal)); clearInterval(alive);',
+      'const alive = setInterval(() => {}, 1000); answer(await sweepLeftovers(root, DEFAULT_CONTEXT.signal)); clearInterval(alive);',
       {
         folder: box.inside,
         unprivileged: true,

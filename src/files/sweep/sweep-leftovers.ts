@@ -1,22 +1,22 @@
 import { isCode } from '../../errors.ts';
-import { type Dir, type Entry, isTemporary, type Name, parseCallerPath, type Root } from '../../fence/index.ts';
-import { leisure } from '../../runtime/background-pacer.ts';
-import { discard } from '../remove/remove-folder.ts';
+import { type Dir, type Entry, isTemporaryName, type Name, parseCallerPath, type Root } from '../../fence/index.ts';
+import { backgroundPacer } from '../../runtime/background-pacer.ts';
+import { removeIfLeftover } from '../remove/remove-folder.ts';
 
 /** Removes temporary files and folders that killed processes left anywhere in a root, at leisure. Returns how many. */
 export async function sweepLeftovers(root: Root, signal: AbortSignal): Promise<number> {
-  const pause = leisure(signal);
+  const pause = backgroundPacer(signal);
   let swept = 0;
 
   async function sweep(dir: Dir): Promise<void> {
     const { temporary, folders } = await sift(dir);
     for (const entry of temporary) {
       await pause();
-      if (await tried(() => discard(dir, entry))) swept += 1;
+      if (await ignoringUnreachable(() => removeIfLeftover(dir, entry))) swept += 1;
     }
     for (const folder of folders) {
       await pause();
-      await tried(async () => {
+      await ignoringUnreachable(async () => {
         using child = dir.openDir(folder);
         await sweep(child);
       });
@@ -24,9 +24,9 @@ export async function sweepLeftovers(root: Root, signal: AbortSignal): Promise<n
   }
 
   /** All of it before anything is removed: some filesystems lose their place then. */
-  async function sift(dir: Dir): Promise<Sifted> {
-    const sifted: Sifted = { temporary: [], folders: [] };
-    for (const part of dir.listInParts(true)) {
+  async function sift(dir: Dir): Promise<SweepCandidates> {
+    const sifted: SweepCandidates = { temporary: [], folders: [] };
+    for (const part of dir.listBatches(true)) {
       addTo(sifted, part);
       await pause();
     }
@@ -39,14 +39,14 @@ export async function sweepLeftovers(root: Root, signal: AbortSignal): Promise<n
 }
 
 /** Where leftovers may be. */
-interface Sifted {
+interface SweepCandidates {
   readonly temporary: Entry[];
   readonly folders: Name[];
 }
 
-function addTo({ temporary, folders }: Sifted, entries: readonly Entry[]): void {
+function addTo({ temporary, folders }: SweepCandidates, entries: readonly Entry[]): void {
   for (const entry of entries) {
-    if (isTemporary(entry.name)) temporary.push(entry);
+    if (isTemporaryName(entry.name)) temporary.push(entry);
     else if (entry.type === 'directory') folders.push(entry.raw);
   }
 }
@@ -55,7 +55,7 @@ function addTo({ temporary, folders }: Sifted, entries: readonly Entry[]): void 
 const PASSED_OVER = ['permission_denied', 'not_found', 'not_directory', 'read_only', 'link_loop', 'exhausted'] as const;
 
 /** Undefined for what is passed over. */
-async function tried<T>(work: () => Promise<T>): Promise<T | undefined> {
+async function ignoringUnreachable<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {

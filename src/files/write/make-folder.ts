@@ -1,6 +1,6 @@
 import { isCode, RingfenceError } from '../../errors.ts';
 import type { CallerPath, Root } from '../../fence/index.ts';
-import { located } from '../located.ts';
+import { withLocation } from '../located.ts';
 
 /** Makes a folder and, unless told otherwise, those above it. An existing folder is fine; anything else is `already_exists`. */
 export async function makeFolder(
@@ -8,7 +8,7 @@ export async function makeFolder(
   path: CallerPath,
   { makeParents = true } = {},
 ): Promise<{ created: boolean }> {
-  return located(root, path, () => {
+  return withLocation(root, path, () => {
     using place = root.locate(path, { follow: true, makeParents });
     if (place.stats === undefined) {
       try {

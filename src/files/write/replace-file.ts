@@ -1,11 +1,11 @@
 import type { Stats } from 'node:fs';
 import { isCode, RingfenceError } from '../../errors.ts';
 import { type Dir, type Name, type OpenFile, temporaryName } from '../../fence/index.ts';
-import { holdLarge } from '../free-later.ts';
+import { freeLater } from '../free-later.ts';
 import { isSameFile } from '../same-file.ts';
 
 /** An entry of an open folder; a Location is one. */
-export interface Place {
+export interface ReplaceTarget {
   readonly dir: Dir;
   readonly name: Name;
   /** What is there now, if anything. */
@@ -29,32 +29,32 @@ export interface ReplaceOptions {
  * Returns what the new file is.
  */
 export async function replaceFile(
-  place: Place,
+  place: ReplaceTarget,
   fill: Uint8Array | ((file: OpenFile) => Promise<void>),
   { durable, over = 'anything', mode }: ReplaceOptions,
 ): Promise<Stats> {
   const { dir, name, stats } = place;
   if (stats !== undefined && over === 'nothing') throw new RingfenceError('already_exists', {});
   if (stats !== undefined) assertReplaceable(place);
-  using _held = holdLarge(place);
+  using _held = freeLater(place);
   const temporary = temporaryName();
   let written: Stats;
   {
     using file = dir.createFile(temporary);
     try {
-      const kept = stats !== undefined && keepOwner(file, stats);
+      const kept = stats !== undefined && copyOwner(file, stats);
       const wanted = mode ?? (stats && stats.mode & (kept ? 0o7777 : 0o777));
       // Most files have what a new one is given.
       if (wanted !== undefined && wanted !== (file.stats.mode & 0o7777)) file.chmod(wanted);
       if (typeof fill === 'function') await fill(file);
-      else file.write(fill);
-      written = file.statNow();
+      else file.writeAll(fill);
+      written = file.stat();
       if (durable) await file.sync();
-      if (typeof over === 'object') replaceExpected(place, temporary, over);
-      else if (over === 'nothing') dir.renameNew(temporary, dir, name);
+      if (typeof over === 'object') swapIfUnchanged(place, temporary, over);
+      else if (over === 'nothing') dir.renameNoReplace(temporary, dir, name);
       else dir.rename(temporary, dir, name);
     } catch (error) {
-      removeQuietly(place, temporary);
+      removeIfPresent(place, temporary);
       throw error;
     }
   }
@@ -63,7 +63,7 @@ export async function replaceFile(
 }
 
 /** Raises why the entry at a place cannot be replaced by a file: a folder, a special file, one we may not write. */
-export function assertReplaceable({ dir, name, stats }: Place): void {
+export function assertReplaceable({ dir, name, stats }: ReplaceTarget): void {
   if (stats === undefined || stats.isSymbolicLink()) return;
   if (stats.isDirectory()) throw new RingfenceError('is_directory', {});
   if (!stats.isFile()) throw new RingfenceError('special_file', {});
@@ -75,7 +75,7 @@ export function assertReplaceable({ dir, name, stats }: Place): void {
  * between the look and the rename. Another process might; so the two change places, and if what comes out is not what was
  * expected, they change back. Where that is not possible some microseconds remain.
  */
-function replaceExpected({ dir, name }: Place, temporary: string, before: Stats): void {
+function swapIfUnchanged({ dir, name }: ReplaceTarget, temporary: string, before: Stats): void {
   const now = dir.lstat(name);
   if (!isUnchanged(before, now) || now?.ctimeMs !== before.ctimeMs) throw new RingfenceError('changed_meanwhile', {});
   if (!dir.exchange(temporary, name)) dir.rename(temporary, dir, name);
@@ -94,8 +94,8 @@ function isUnchanged(before: Stats, now: Stats | undefined): boolean {
  * Gives a file the owner and group of another, as far as this process may. Returns whether it has both: if not, the
  * mode's set-id bits must go, or what ran with one user's rights would run with another's.
  */
-export function keepOwner(file: OpenFile, { uid, gid }: Stats): boolean {
-  const now = file.statNow();
+export function copyOwner(file: OpenFile, { uid, gid }: Stats): boolean {
+  const now = file.stat();
   if (now.uid === uid && now.gid === gid) return true;
   if (chownIfAllowed(file, uid, gid)) return true;
   // Only root may give files away, but a member may keep the group; the content matters more than either.
@@ -113,7 +113,7 @@ function chownIfAllowed(file: OpenFile, uid: number, gid: number): boolean {
   }
 }
 
-function removeQuietly({ dir }: Place, temporary: string): void {
+function removeIfPresent({ dir }: ReplaceTarget, temporary: string): void {
   try {
     dir.unlink(temporary);
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { RingfenceError } from '../../errors.ts';
 import type { CallerPath, Location, OpenFile, Root } from '../../fence/index.ts';
-import { located } from '../located.ts';
+import { withLocation } from '../located.ts';
 import { replaceFile } from './replace-file.ts';
 
 export const WRITE_MODES = ['overwrite', 'append', 'create_only'] as const;
@@ -22,7 +22,7 @@ export interface WriteOptions {
  */
 export async function writeFile(root: Root, path: CallerPath, bytes: Buffer, options: WriteOptions): Promise<Stats> {
   const { mode, durable, makeParents = true } = options;
-  return located(root, path, async () => {
+  return withLocation(root, path, async () => {
     if (path.segments.length === 0) throw new RingfenceError('is_directory', {});
     if (mode === 'create_only') assertNoLink(root, path);
     using place = root.locate(path, { follow: mode !== 'create_only', makeParents });
@@ -48,9 +48,9 @@ function assertNoLink(root: Root, path: CallerPath): void {
 async function append(place: Location, bytes: Buffer, durable: boolean): Promise<Stats> {
   let written: Stats;
   {
-    using file = place.dir.openToAppend(place.name);
+    using file = place.dir.openForAppend(place.name);
     appendOnce(place, file, bytes);
-    written = file.statNow();
+    written = file.stat();
     if (durable) await file.sync();
   }
   if (durable && place.stats === undefined) await place.dir.sync();
@@ -58,10 +58,10 @@ async function append(place: Location, bytes: Buffer, durable: boolean): Promise
 }
 
 function appendOnce(place: Location, file: OpenFile, bytes: Buffer): void {
-  const before = file.statNow().size;
+  const before = file.stat().size;
   let written = 0;
   try {
-    if (bytes.length > 0) written = file.writeSome(bytes);
+    if (bytes.length > 0) written = file.writeOnce(bytes);
     if (written < bytes.length) throw new RingfenceError('disk_full', {});
   } catch (error) {
     if (place.stats === undefined && before === 0) place.dir.unlink(place.name);

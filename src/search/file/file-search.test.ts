@@ -6,7 +6,7 @@ import { parseCallerPath, Root } from '../../fence/index.ts';
 import { SearchMemory } from '../kernels/search-memory.ts';
 import { StopFlag } from '../task/stop-flag.ts';
 import { FileSearch } from './file-search.ts';
-import { CHUNK, MAX_LINE } from './line-block-reader.ts';
+import { CHUNK_BYTES, MAX_LINE_BYTES } from './line-block-reader.ts';
 import { compileLinePattern } from './line-pattern.ts';
 import { type LineMatch, MatchList } from './match-list.ts';
 
@@ -107,7 +107,7 @@ test('context is cut off at the ends of the file and repeated where matches are 
 
 test.each(['x7', '[x]7', '(?:x|y)7'])('lines and context are the same across chunks: %s', (pattern) => {
   const lines = Array.from({ length: 60_000 }, (_, i) => `${i} x${i % 5_003} padding, and more`);
-  expect(lines.join('\n').length).toBeGreaterThan(3 * CHUNK);
+  expect(lines.join('\n').length).toBeGreaterThan(3 * CHUNK_BYTES);
   const expected = lines.flatMap((line, i) =>
     /x7/.test(line)
       ? [
@@ -126,7 +126,7 @@ test.each(['x7', '[x]7', '(?:x|y)7'])('lines and context are the same across chu
 
 test('stops one match after the last that is wanted, whose context is complete all the same', () => {
   const lines = Array.from({ length: 40_000 }, (_, i) => `line ${i} of a long file`);
-  const edge = Math.floor(CHUNK / 24);
+  const edge = Math.floor(CHUNK_BYTES / 24);
   for (const first of [0, edge - 3, edge - 2, edge - 1, edge]) {
     const marked = lines.map((line, i) => (i === first || i === first + 1 ? `${line}!` : line));
     const matches = search(marked.join('\n'), '!', { contextLines: 500, maxResults: 1 });
@@ -145,8 +145,8 @@ test('a long line is cut around its match', () => {
 });
 
 test.each(['needle', 'ne+dle'])('a line of any length is one line, found wherever the match lies: %s', (pattern) => {
-  const length = 3 * MAX_LINE;
-  for (const at of [0, MAX_LINE - 3, 2 * MAX_LINE - 70_000, length - 6]) {
+  const length = 3 * MAX_LINE_BYTES;
+  for (const at of [0, MAX_LINE_BYTES - 3, 2 * MAX_LINE_BYTES - 70_000, length - 6]) {
     const long = Buffer.alloc(length, 'a');
     long.write('needle', at);
     const content = Buffer.concat([Buffer.from('before\n'), long, Buffer.from('\nafter\nneedle\n')]);
@@ -159,7 +159,7 @@ test.each(['needle', 'ne+dle'])('a line of any length is one line, found whereve
 });
 
 test.each(['я', '中', '😀'])('a long line is never cut within a character such as %s', (character) => {
-  const line = `${character.repeat(Math.ceil((MAX_LINE + 100_000) / Buffer.byteLength(character)))}\n`;
+  const line = `${character.repeat(Math.ceil((MAX_LINE_BYTES + 100_000) / Buffer.byteLength(character)))}\n`;
   for (const start of ['', 'x', 'xx', 'xxx']) {
     expect(search(`${start}${line}`, `[^x${character}]`)).toEqual([]);
     expect(search(`${start}${line}`, '\\x{fffd}')).toEqual([]);
@@ -169,7 +169,7 @@ test.each(['я', '中', '😀'])('a long line is never cut within a character su
 test('a line of any length is one line of context', () => {
   const content = Buffer.concat([
     Buffer.from('needle\n'),
-    Buffer.alloc(2 * MAX_LINE + 5, 'a'),
+    Buffer.alloc(2 * MAX_LINE_BYTES + 5, 'a'),
     Buffer.from('\nneedle\n'),
   ]);
   const matches = search(content, 'needle', { contextLines: 2 });
@@ -181,8 +181,8 @@ test('a line of any length is one line of context', () => {
 test('stops soon after the flag is raised', () => {
   const stop = new StopFlag();
   stop.raise();
-  const content = 'needle\n'.repeat(CHUNK);
-  expect(search(content, 'needle', { stop })?.length).toBeLessThan(CHUNK / 6);
+  const content = 'needle\n'.repeat(CHUNK_BYTES);
+  expect(search(content, 'needle', { stop })?.length).toBeLessThan(CHUNK_BYTES / 6);
 });
 
 describe('in parts', () => {
@@ -209,19 +209,19 @@ describe('in parts', () => {
     const content = Array.from({ length: 60_000 }, (_, i) => `${i} x${i % 503} padding`).join('\n');
     const whole = search(content, pattern, { contextLines: 40 });
     expect(whole?.length).toBeGreaterThan(1_000);
-    for (const part of [100_000, CHUNK, CHUNK + 1])
+    for (const part of [100_000, CHUNK_BYTES, CHUNK_BYTES + 1])
       expect(search(content, pattern, { contextLines: 40, part })).toEqual(whole);
   });
 
   test('a line much longer than a part belongs to the part it begins in, also as context', () => {
-    const length = 2 * MAX_LINE + 70_000;
-    for (const at of [0, MAX_LINE - 3, length - 6]) {
+    const length = 2 * MAX_LINE_BYTES + 70_000;
+    for (const at of [0, MAX_LINE_BYTES - 3, length - 6]) {
       const long = Buffer.alloc(length, 'a');
       long.write('needle', at);
       const content = Buffer.concat([Buffer.from('before\n'), long, Buffer.from('\nafter\nneedle\n')]);
       const whole = search(content, 'needle', { contextLines: 2 });
       expect(numbersOf(whole)).toEqual([2, 4]);
-      for (const part of [1_000_000, MAX_LINE, length + 8])
+      for (const part of [1_000_000, MAX_LINE_BYTES, length + 8])
         expect(search(content, 'needle', { contextLines: 2, part })).toEqual(whole);
     }
   });

@@ -2,7 +2,7 @@ import type { ReadableFile } from '../../fence/index.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
 import type { StopFlag } from '../task/stop-flag.ts';
 import { excerptAround, type MatchedLine, shownLine } from './excerpt.ts';
-import { type ReaderRange, type Region, RegionReader } from './line-block-reader.ts';
+import { type BlockRange, type LineBlock, LineBlockReader } from './line-block-reader.ts';
 import type { LinePattern } from './line-pattern.ts';
 import { linesBefore } from './lines-before.ts';
 import type { MatchList } from './match-list.ts';
@@ -19,7 +19,7 @@ export interface FileSearchOptions {
   /** At least `READ_BYTES` to read into, best of this memory. */
   readonly buffer: Buffer;
   /** Search only lines that begin in this range, and number them from 1 on. The file is known not to be binary. */
-  readonly range?: ReaderRange | undefined;
+  readonly range?: BlockRange | undefined;
 }
 
 /** A match whose lines after it are not all read yet. */
@@ -76,16 +76,16 @@ export class FileSearch {
     const { stop, range, buffer } = this.#options;
     const { from, to, end } = range ?? { from: 0, to: Number.POSITIVE_INFINITY, end: file.size };
     // From the byte before it, one can tell whether a line begins there.
-    const reader = new RegionReader(file, buffer, { from: Math.max(0, from - 1), to, end });
+    const reader = new LineBlockReader(file, buffer, { from: Math.max(0, from - 1), to, end });
     if (range === undefined && reader.startsBinary()) return false;
     if (range !== undefined && range.from > 0 && !reader.skipLine(range.to)) return true;
     this.#first = reader.offset;
     for (;;) {
-      const region = reader.next();
-      this.#offset = region.offset;
-      if (region.isPiece) this.#searchPiece(region);
-      else this.#searchLines(region);
-      if (region.isLast || stop.raised || this.#finished()) return true;
+      const block = reader.next();
+      this.#offset = block.offset;
+      if (block.isPiece) this.#searchPiece(block);
+      else this.#searchLines(block);
+      if (block.isLast || stop.raised || this.#finished()) return true;
       yield undefined;
     }
   }
@@ -98,7 +98,7 @@ export class FileSearch {
     return this.#open.every((match) => match.contextAfter === surplus);
   }
 
-  #searchPiece({ bytes }: Region): void {
+  #searchPiece({ bytes }: LineBlock): void {
     if (!this.#inLine) this.#inLineHead = shownLine(bytes, 0, bytes.length);
     const before = this.#options.found.matches.length;
     this.#search(bytes, this.#past ? 0 : bytes.length);
@@ -107,7 +107,7 @@ export class FileSearch {
   }
 
   /** Searches a region of whole lines, as far as they begin in the range. */
-  #searchLines({ bytes, isLast }: Region): void {
+  #searchLines({ bytes, isLast }: LineBlock): void {
     const until = this.#searchedPart(bytes);
     this.#search(bytes, until);
     if (isLast && this.#options.range === undefined) return;
@@ -133,30 +133,30 @@ export class FileSearch {
   }
 
   /** Searches the lines before offset `until`. */
-  #search(region: Buffer, until: number): void {
+  #search(block: Buffer, until: number): void {
     const { pattern, found } = this.#options;
-    const afterInLine = this.#inLine ? lineEnd(region, 0) + 1 : 0;
+    const afterInLine = this.#inLine ? lineEnd(block, 0) + 1 : 0;
     const open = this.#open;
     this.#open = [];
-    for (const match of open) this.#extend(match, region, afterInLine);
+    for (const match of open) this.#extend(match, block, afterInLine);
 
-    const scan = pattern.scan(until === region.length ? region : region.subarray(0, until));
-    let from = this.#inLineMatched ? afterInLine : this.#offset === 0 ? afterMark(region) : 0;
+    const scan = pattern.scan(until === block.length ? block : block.subarray(0, until));
+    let from = this.#inLineMatched ? afterInLine : this.#offset === 0 ? afterMark(block) : 0;
     while (from < until && !found.full) {
       const at = scan.next(from);
       if (at === -1) return;
-      const end = lineEnd(region, at);
-      this.#record(region, { start: lineStart(region, at), at, end });
+      const end = lineEnd(block, at);
+      this.#record(block, { start: lineStart(block, at), at, end });
       from = end + 1;
     }
   }
 
-  #record(region: Buffer, line: MatchedLine): void {
+  #record(block: Buffer, line: MatchedLine): void {
     const { start, end } = line;
     const { pattern, contextLines, found } = this.#options;
-    this.#line += this.#options.memory.countLines(region, this.#counted, start);
+    this.#line += this.#options.memory.countLines(block, this.#counted, start);
     this.#counted = start;
-    const { text: lineContent, cut } = excerptAround(region, line, pattern);
+    const { text: lineContent, cut } = excerptAround(block, line, pattern);
     const contextAfter: string[] = [];
     const partOfLine = this.#inLine && start === 0;
     found.add({
@@ -164,19 +164,19 @@ export class FileSearch {
       lineNumber: this.#line,
       lineContent,
       ...(cut || partOfLine ? { lineTruncated: true } : {}),
-      contextBefore: contextLines === 0 ? [] : this.#before(region, start),
+      contextBefore: contextLines === 0 ? [] : this.#before(block, start),
       contextAfter,
     });
-    if (contextLines > 0) this.#extend({ contextAfter, missing: contextLines }, region, end + 1);
+    if (contextLines > 0) this.#extend({ contextAfter, missing: contextLines }, block, end + 1);
   }
 
   /** The lines before offset `start`, as many as the context needs. */
-  #before(region: Buffer, start: number): string[] {
+  #before(block: Buffer, start: number): string[] {
     const { contextLines } = this.#options;
     const lines: string[] = [];
     for (let end = start - 1; end >= 0 && lines.length < contextLines; ) {
-      const begin = end === 0 ? 0 : region.lastIndexOf(LF, end - 1) + 1;
-      lines.push(begin === 0 && this.#inLine ? this.#inLineHead : shownLine(region, begin, end));
+      const begin = end === 0 ? 0 : block.lastIndexOf(LF, end - 1) + 1;
+      lines.push(begin === 0 && this.#inLine ? this.#inLineHead : shownLine(block, begin, end));
       end = begin - 1;
     }
     lines.reverse();
@@ -188,10 +188,10 @@ export class FileSearch {
   }
 
   /** Adds the lines from offset `from` to the context after a match; what is missing comes with the next region. */
-  #extend(match: OpenMatch, region: Buffer, from: number): void {
-    for (let start = from; start < region.length && match.missing > 0; match.missing -= 1) {
-      const end = lineEnd(region, start);
-      const line = shownLine(region, start, end);
+  #extend(match: OpenMatch, block: Buffer, from: number): void {
+    for (let start = from; start < block.length && match.missing > 0; match.missing -= 1) {
+      const end = lineEnd(block, start);
+      const line = shownLine(block, start, end);
       match.contextAfter.push(line);
       this.#options.found.grow(line);
       start = end + 1;
@@ -206,12 +206,12 @@ export function afterMark(bytes: Buffer): number {
 }
 
 /** Where the line around `at` begins. */
-function lineStart(region: Buffer, at: number): number {
-  return at === 0 ? 0 : region.lastIndexOf(LF, at - 1) + 1;
+function lineStart(block: Buffer, at: number): number {
+  return at === 0 ? 0 : block.lastIndexOf(LF, at - 1) + 1;
 }
 
 /** Where the line around `at` ends: at its LF, or with the region. */
-function lineEnd(region: Buffer, at: number): number {
-  const lf = region.indexOf(LF, at);
-  return lf === -1 ? region.length : lf;
+function lineEnd(block: Buffer, at: number): number {
+  const lf = block.indexOf(LF, at);
+  return lf === -1 ? block.length : lf;
 }

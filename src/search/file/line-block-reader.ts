@@ -2,19 +2,19 @@ import type { ReadableFile } from '../../fence/index.ts';
 import { characterStart } from '../../files/content.ts';
 
 /** Read at once. Small enough to stay in the processor's cache and to stop soon, and much for what each read takes besides. */
-export const CHUNK = 512 * 1024;
+export const CHUNK_BYTES = 512 * 1024;
 
 /** Read at once past the range that is asked for, to complete its last line. */
-const AFTERWARDS = 16 * 1024;
+const READ_PAST_BYTES = 16 * 1024;
 
 /** A longer line is given in pieces of this size, so that memory does not grow with it. */
-export const MAX_LINE = 4 * 1024 * 1024;
+export const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
 /** What two pieces of such a line have in common: a match that is not longer is found wherever it lies. */
-const OVERLAP = 64 * 1024;
+const OVERLAP_BYTES = 64 * 1024;
 
 /** A NUL in as many bytes at the beginning makes a file binary. */
-export const SNIFFED = 8 * 1024;
+export const SNIFF_BYTES = 8 * 1024;
 
 /**
  * Bytes are kept as far into a page as they are in the file. Elsewhere, some processors take each load for one that has to
@@ -23,12 +23,12 @@ export const SNIFFED = 8 * 1024;
 const PAGE = 4096;
 
 /** The size of the buffer that a reader needs. Hardly any line is longer than that; what is not used takes no memory. */
-export const READ_BYTES = 2 * CHUNK + PAGE;
+export const READ_BYTES = 2 * CHUNK_BYTES + PAGE;
 
 const LF = 0x0a;
 
 /** Part of a file: whole lines, or a piece of a line that is too long to be given whole. */
-export interface Region {
+export interface LineBlock {
   /** Good until the next one is read. */
   readonly bytes: Buffer;
   /** Where in the file it begins. */
@@ -38,7 +38,7 @@ export interface Region {
   readonly isLast: boolean;
 }
 
-export interface ReaderRange {
+export interface BlockRange {
   /** Where to begin. */
   readonly from: number;
   /** What is probably enough; reading on from there is slower. */
@@ -48,9 +48,9 @@ export interface ReaderRange {
 }
 
 /** Reads a file as regions of lines, in memory that depends neither on the file's size nor on the length of its lines. */
-export class RegionReader {
+export class LineBlockReader {
   readonly #file: ReadableFile;
-  readonly #range: ReaderRange;
+  readonly #range: BlockRange;
   #buffer: Buffer;
   /** Where the next read goes on in the file. */
   #position: number;
@@ -61,7 +61,7 @@ export class RegionReader {
   #atEnd = false;
 
   /** A buffer of at least `READ_BYTES`. */
-  constructor(file: ReadableFile, buffer: Buffer, range: ReaderRange) {
+  constructor(file: ReadableFile, buffer: Buffer, range: BlockRange) {
     this.#file = file;
     this.#buffer = buffer;
     this.#range = range;
@@ -78,8 +78,8 @@ export class RegionReader {
 
   /** Whether what follows looks binary. To be asked before anything is read. */
   startsBinary(): boolean {
-    while (!this.#atEnd && this.#filled - this.#begin < SNIFFED) this.#read();
-    const end = Math.min(this.#filled, this.#begin + SNIFFED);
+    while (!this.#atEnd && this.#filled - this.#begin < SNIFF_BYTES) this.#read();
+    const end = Math.min(this.#filled, this.#begin + SNIFF_BYTES);
     return this.#buffer.subarray(this.#begin, end).includes(0);
   }
 
@@ -94,7 +94,7 @@ export class RegionReader {
     }
   }
 
-  next(): Region {
+  next(): LineBlock {
     this.#keepFrom(this.#begin);
     for (;;) {
       if (this.#atEnd) return this.#give(this.#filled, { isLast: true });
@@ -103,18 +103,18 @@ export class RegionReader {
       this.#scanned = this.#filled;
       if (this.#filled < this.#buffer.length) {
         this.#read();
-      } else if (this.#buffer.length < MAX_LINE) {
-        this.#buffer = Buffer.concat([this.#buffer], Math.min(MAX_LINE, this.#buffer.length * 4));
+      } else if (this.#buffer.length < MAX_LINE_BYTES) {
+        this.#buffer = Buffer.concat([this.#buffer], Math.min(MAX_LINE_BYTES, this.#buffer.length * 4));
       } else {
         // The last character may not be whole yet.
-        const piece = this.#give(characterStart(this.#buffer, this.#filled - 1), { isPiece: true });
-        this.#begin = characterStart(this.#buffer, this.#begin - OVERLAP);
-        return piece;
+        const result = this.#give(characterStart(this.#buffer, this.#filled - 1), { isPiece: true });
+        this.#begin = characterStart(this.#buffer, this.#begin - OVERLAP_BYTES);
+        return result;
       }
     }
   }
 
-  #give(end: number, { isPiece = false, isLast = false }): Region {
+  #give(end: number, { isPiece = false, isLast = false }): LineBlock {
     const { offset } = this;
     const bytes = this.#buffer.subarray(this.#begin, end);
     this.#begin = end;
@@ -133,9 +133,9 @@ export class RegionReader {
 
   #read(): void {
     const { to, end } = this.#range;
-    const wanted = this.#position < to ? to - this.#position : AFTERWARDS;
-    const known = end > 0 ? end - this.#position : CHUNK;
-    const length = Math.min(CHUNK, wanted, known, this.#buffer.length - this.#filled);
+    const wanted = this.#position < to ? to - this.#position : READ_PAST_BYTES;
+    const known = end > 0 ? end - this.#position : CHUNK_BYTES;
+    const length = Math.min(CHUNK_BYTES, wanted, known, this.#buffer.length - this.#filled);
     const got = this.#file.readInto(this.#buffer, { at: this.#filled, length, position: this.#position });
     this.#filled += got;
     this.#position += got;

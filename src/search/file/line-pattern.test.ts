@@ -33,22 +33,22 @@ test('a wrong pattern is told of in the words of Go', () => {
 
 /** The numbers of the matching lines, counted from 0, which are the same in the memory and elsewhere. */
 function linesOf(pattern: LinePattern, text: string): number[] {
-  const region = Buffer.from(text);
-  buffer.set(region);
-  const lines = linesIn(pattern, buffer.subarray(0, region.length));
-  expect(linesIn(pattern, region)).toEqual(lines);
+  const block = Buffer.from(text);
+  buffer.set(block);
+  const lines = linesIn(pattern, buffer.subarray(0, block.length));
+  expect(linesIn(pattern, block)).toEqual(lines);
   return lines;
 }
 
-function linesIn(pattern: LinePattern, region: Buffer): number[] {
-  const scan = pattern.scan(region);
+function linesIn(pattern: LinePattern, block: Buffer): number[] {
+  const scan = pattern.scan(block);
   const found: number[] = [];
-  for (let from = 0; from < region.length; ) {
+  for (let from = 0; from < block.length; ) {
     const at = scan.next(from);
     if (at === -1) break;
-    found.push(region.subarray(0, at).toString().split('\n').length - 1);
-    const lf = region.indexOf('\n', at);
-    from = lf === -1 ? region.length : lf + 1;
+    found.push(block.subarray(0, at).toString().split('\n').length - 1);
+    const lf = block.indexOf('\n', at);
+    from = lf === -1 ? block.length : lf + 1;
   }
   return found;
 }

@@ -1,16 +1,16 @@
 import { RE2JS, RE2JSException } from 're2js';
 import { RingfenceError } from '../../errors.ts';
 import { SearchMemory } from '../kernels/search-memory.ts';
-import { LineAutomaton } from '../pattern/dfa-matcher.ts';
-import { LineDfa } from '../pattern/lazy-dfa.ts';
-import type { LineMatcher, Stop } from '../pattern/line-matcher.ts';
-import { LineNfa } from '../pattern/pike-matcher.ts';
+import { DfaMatcher } from '../pattern/dfa-matcher.ts';
+import { LazyDfa } from '../pattern/lazy-dfa.ts';
+import type { LineMatcher, StopSignal } from '../pattern/line-matcher.ts';
+import { PikeMatcher } from '../pattern/pike-matcher.ts';
 import { programOf } from '../pattern/program.ts';
 import { choosePrefilter } from '../prefilter/choose-prefilter.ts';
-import { exactWindows, regExpOf } from '../prefilter/exact-sequences.ts';
-import { SimdTextScanner } from '../prefilter/literal-scanner.ts';
+import { exactSequences, regExpOf } from '../prefilter/exact-sequences.ts';
+import { LiteralScanner } from '../prefilter/literal-scanner.ts';
 import type { Prefilter } from '../prefilter/prefilter.ts';
-import { FilteredScan, type LineScan, PlainScan } from './line-scan.ts';
+import { type LineScan, PrefilteredScan, UnfilteredScan } from './line-scan.ts';
 
 /** Compiling takes time with the length, and nobody writes such a pattern by hand. */
 const MAX_PATTERN_LENGTH = 64 * 1024;
@@ -28,23 +28,27 @@ export interface LinePatternOptions {
 /** A compiled pattern, as the search of lines needs it. */
 export interface LinePattern {
   /** Starts to look for matching lines in a region of whole lines. Finds none once the search is to stop. */
-  scan(region: Buffer): LineScan;
+  scan(block: Buffer): LineScan;
   /** Where in a text the first match begins, if there is one. Too slow for long texts. */
   positionIn(text: string): number | undefined;
 }
 
-interface Means {
-  readonly stop?: Stop;
+interface PatternEnvironment {
+  readonly stop?: StopSignal;
   /** Regions of this memory are searched faster than others. */
   readonly memory?: SearchMemory;
 }
 
 /** Compiles RE2 syntax, or plain text. Raises `invalid_pattern` with the parser's own words. */
-export function compileLinePattern(options: LinePatternOptions, means: Means = {}): LinePattern {
+export function compileLinePattern(options: LinePatternOptions, means: PatternEnvironment = {}): LinePattern {
   const { stop = { raised: false }, memory = new SearchMemory({ simd: false }) } = means;
   const { pattern, literal, caseInsensitive } = options;
   const regex = compileRegex(literal ? RE2JS.quote(pattern) : pattern, caseInsensitive);
-  return new TwoWayPattern({ memory, build: scannersFor(regex, { stop, memory }), positionIn: locatorFor(regex) });
+  return new CompiledLinePattern({
+    memory,
+    build: scannersFor(regex, { stop, memory }),
+    positionIn: locatorFor(regex),
+  });
 }
 
 /** Long lines are rare, so it is built only when it is needed. */
@@ -52,8 +56,8 @@ function locatorFor(regex: RE2JS): LinePattern['positionIn'] {
   let quick: RegExp | false | undefined;
   return (text) => {
     if (quick === undefined) {
-      const windows = exactWindows(programOf(regex));
-      quick = windows !== undefined && regExpOf(windows);
+      const sequences = exactSequences(programOf(regex));
+      quick = sequences !== undefined && regExpOf(sequences);
     }
     if (quick === false) return positionIn(regex, text);
     const at = text.search(quick);
@@ -64,20 +68,20 @@ function locatorFor(regex: RE2JS): LinePattern['positionIn'] {
 type Scanner = Pick<LinePattern, 'scan'>;
 type BuildScanner = (simd: boolean) => Scanner;
 
-function scannersFor(regex: RE2JS, { stop, memory }: Required<Means>): BuildScanner {
+function scannersFor(regex: RE2JS, { stop, memory }: Required<PatternEnvironment>): BuildScanner {
   const text = onlyText(regex);
   // Where it is, there is nothing to look at more closely.
   if (text !== undefined) {
     const bytes = Buffer.from(text);
-    return (simd) => (simd ? new SimdTextScanner(bytes, memory) : new TextScanner(bytes));
+    return (simd) => (simd ? new LiteralScanner(bytes, memory) : new TextScanner(bytes));
   }
   const program = programOf(regex);
-  const otherwise = new LineNfa(program, stop);
-  const matcher = LineDfa.fits(program) ? new LineAutomaton({ program, otherwise, stop }) : otherwise;
+  const fallback = new PikeMatcher(program, stop);
+  const matcher = LazyDfa.fits(program) ? new DfaMatcher({ program, fallback, stop }) : fallback;
   return (simd) => filtered(matcher, simd ? choosePrefilter(regex, program, memory) : undefined);
 }
 
-interface TwoWays {
+interface CompiledParts {
   readonly memory: SearchMemory;
   readonly build: BuildScanner;
   readonly positionIn: LinePattern['positionIn'];
@@ -87,26 +91,26 @@ interface TwoWays {
  * Scans what the memory holds in one way, and all else in another. Hardly ever are both needed. It is a class, as are
  * scanners: of a function that each search makes anew, the machine code is made anew as well.
  */
-class TwoWayPattern implements LinePattern {
+class CompiledLinePattern implements LinePattern {
   readonly positionIn: LinePattern['positionIn'];
   readonly #memory: SearchMemory;
   readonly #build: BuildScanner;
   #simd: Scanner | undefined;
   #plain: Scanner | undefined;
 
-  constructor({ memory, build, positionIn }: TwoWays) {
+  constructor({ memory, build, positionIn }: CompiledParts) {
     this.#memory = memory;
     this.#build = build;
     this.positionIn = positionIn;
   }
 
-  scan(region: Buffer): LineScan {
-    if (this.#memory.holds(region)) {
+  scan(block: Buffer): LineScan {
+    if (this.#memory.holds(block)) {
       this.#simd ??= this.#build(true);
-      return this.#simd.scan(region);
+      return this.#simd.scan(block);
     }
     this.#plain ??= this.#build(false);
-    return this.#plain.scan(region);
+    return this.#plain.scan(block);
   }
 }
 
@@ -118,14 +122,14 @@ class TextScanner implements Scanner {
     this.#text = text;
   }
 
-  scan(region: Buffer): LineScan {
-    return { next: (from) => region.indexOf(this.#text, from) };
+  scan(block: Buffer): LineScan {
+    return { next: (from) => block.indexOf(this.#text, from) };
   }
 }
 
 function filtered(matcher: LineMatcher, prefilter: Prefilter | undefined): Scanner {
   return prefilter === undefined
-    ? { scan: (region) => new PlainScan(region, matcher) }
+    ? { scan: (block) => new UnfilteredScan(block, matcher) }
     : new FilteredScanner(matcher, prefilter);
 }
 
@@ -139,12 +143,12 @@ class FilteredScanner implements Scanner {
     this.#prefilter = prefilter;
   }
 
-  scan(region: Buffer): LineScan {
+  scan(block: Buffer): LineScan {
     if (this.#without > 0) {
       this.#without -= 1;
-      return new PlainScan(region, this.#matcher);
+      return new UnfilteredScan(block, this.#matcher);
     }
-    return new FilteredScan(region, { matcher: this.#matcher, finder: this.#prefilter(region), gaveUp: this.#gaveUp });
+    return new PrefilteredScan(block, { matcher: this.#matcher, finder: this.#prefilter(block), gaveUp: this.#gaveUp });
   }
 
   readonly #gaveUp = (): void => {

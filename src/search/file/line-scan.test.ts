@@ -5,33 +5,33 @@ import { linesFound, linesThat } from '../../../tests/support/line-patterns.ts';
 import { Root } from '../../fence/index.ts';
 import { SearchMemory } from '../kernels/search-memory.ts';
 import type { LineMatcher } from '../pattern/line-matcher.ts';
-import { LineNfa } from '../pattern/pike-matcher.ts';
+import { PikeMatcher } from '../pattern/pike-matcher.ts';
 import { programOf } from '../pattern/program.ts';
-import { windowsOf } from '../prefilter/byte-sequence.ts';
-import { exactWindows } from '../prefilter/exact-sequences.ts';
-import type { Plan } from '../prefilter/prefilter.ts';
-import { planSimd, planSimdExactly } from '../prefilter/simd-prefilter.ts';
-import { FilteredScan } from './line-scan.ts';
+import { requiredSequences } from '../prefilter/byte-sequence.ts';
+import { exactSequences } from '../prefilter/exact-sequences.ts';
+import type { PrefilterPlan } from '../prefilter/prefilter.ts';
+import { planExactSequences, planSequences } from '../prefilter/simd-prefilter.ts';
+import { PrefilteredScan } from './line-scan.ts';
 
 const PATTERN = '[a-z]{2}[0-9]{6}X?[a-z]{2}';
 const program = programOf(RE2JS.compile(PATTERN));
-const [window] = windowsOf(program);
-if (window === undefined) throw new Error('no window');
+const [sequence] = requiredSequences(program);
+if (sequence === undefined) throw new Error('no sequence');
 const root = Root.open('w', os.tmpdir());
 const memory = new SearchMemory();
 const buffer = memory.take(root);
 afterAll(() => root[Symbol.dispose]());
-const PLANS: [string, Plan][] = [
-  ['a class of bytes', planSimd([window.slice(2, 4)], memory)],
-  ['a byte', planSimd([[[0x30]]], memory)],
-  ['several bytes', planSimd([[[0x30]], [[0x31]], [[0x32]], [[0x33]]], memory)],
+const PLANS: [string, PrefilterPlan][] = [
+  ['a class of bytes', planSequences([sequence.slice(2, 4)], memory)],
+  ['a byte', planSequences([[[0x30]]], memory)],
+  ['several bytes', planSequences([[[0x30]], [[0x31]], [[0x32]], [[0x33]]], memory)],
 ];
 
 /** Counts how often and about how many bytes it is asked. */
 class Counted implements LineMatcher {
   calls = 0;
   bytes = 0;
-  readonly #matcher = new LineNfa(program, { raised: false });
+  readonly #matcher = new PikeMatcher(program, { raised: false });
 
   next(bytes: Buffer, from: number, to: number): number {
     const at = this.#matcher.next(bytes, from, to);
@@ -41,12 +41,12 @@ class Counted implements LineMatcher {
   }
 }
 
-function search(plan: Plan, text: Buffer) {
+function search(plan: PrefilterPlan, text: Buffer) {
   const bytes = buffer.subarray(0, text.copy(buffer));
   const matcher = new Counted();
   let gaveUp = false;
   const finder = plan.build()(bytes);
-  const scan = new FilteredScan(bytes, {
+  const scan = new PrefilteredScan(bytes, {
     matcher,
     finder,
     gaveUp: () => {
@@ -79,20 +79,20 @@ test.each(PLANS)('%s are left where they find too much in vain, and nothing is l
 });
 
 /** A scan by windows that tell everything, with a matcher that finds nothing. */
-function exactScan(pattern: string, bytes: Buffer): FilteredScan {
-  const windows = exactWindows(programOf(RE2JS.compile(pattern))) ?? [];
-  const finder = planSimdExactly(windows, memory).build()(bytes);
-  return new FilteredScan(bytes, { matcher: { next: () => -1 }, finder, gaveUp: () => {} });
+function exactScan(pattern: string, bytes: Buffer): PrefilteredScan {
+  const sequences = exactSequences(programOf(RE2JS.compile(pattern))) ?? [];
+  const finder = planExactSequences(sequences, memory).build()(bytes);
+  return new PrefilteredScan(bytes, { matcher: { next: () => -1 }, finder, gaveUp: () => {} });
 }
 
-test('where windows tell everything, lines are not looked at', () => {
+test('where sequences tell everything, lines are not looked at', () => {
   const bytes = buffer.subarray(0, buffer.write('some text\nwith bar in it\nand foo\n'));
   const scan = exactScan('foo|bar', bytes);
   expect(scan.next(0)).toBe(15);
   expect(scan.next(25)).toBe(29);
 });
 
-test('what is behind the region, or is taken for want of patience, is no match', () => {
+test('what is behind the block, or is taken for want of budget, is no match', () => {
   buffer.write('xxabcd\n');
   expect(exactScan('zz|abcd', buffer.subarray(0, 4)).next(0)).toBe(-1);
   expect(exactScan('zz|abcd', buffer.subarray(0, 7)).next(0)).toBe(2);

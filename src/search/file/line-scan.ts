@@ -1,6 +1,6 @@
 import { lineEnd, lineStart } from '../pattern/line-bounds.ts';
 import type { LineMatcher } from '../pattern/line-matcher.ts';
-import { type Finder, PATIENCE, VAIN } from '../prefilter/prefilter.ts';
+import { type CandidateFinder, FALSE_POSITIVE_COST, GRACE_BYTES } from '../prefilter/prefilter.ts';
 
 /** Goes through a region of whole lines, from one matching line to the next. */
 export interface LineScan {
@@ -9,56 +9,56 @@ export interface LineScan {
 }
 
 /** Looks at every line. */
-export class PlainScan implements LineScan {
-  readonly #region: Buffer;
+export class UnfilteredScan implements LineScan {
+  readonly #block: Buffer;
   readonly #matcher: LineMatcher;
 
-  constructor(region: Buffer, matcher: LineMatcher) {
-    this.#region = region;
+  constructor(block: Buffer, matcher: LineMatcher) {
+    this.#block = block;
     this.#matcher = matcher;
   }
 
   next(from: number): number {
-    return this.#matcher.next(this.#region, from, this.#region.length);
+    return this.#matcher.next(this.#block, from, this.#block.length);
   }
 }
 
-interface Filter {
+interface ScanFilter {
   readonly matcher: LineMatcher;
-  readonly finder: Finder;
+  readonly finder: CandidateFinder;
   /** Told when the prefilter is left because it does not save time. */
   gaveUp(): void;
 }
 
 /** Looks at lines that a prefilter finds, as long as that saves time. */
-export class FilteredScan implements LineScan {
-  readonly #region: Buffer;
+export class PrefilteredScan implements LineScan {
+  readonly #block: Buffer;
   readonly #matcher: LineMatcher;
-  readonly #finder: Finder;
-  readonly #filter: Filter;
+  readonly #finder: CandidateFinder;
+  readonly #filter: ScanFilter;
   #spent = 0;
 
-  constructor(region: Buffer, filter: Filter) {
-    this.#region = region;
+  constructor(block: Buffer, filter: ScanFilter) {
+    this.#block = block;
     this.#matcher = filter.matcher;
     this.#finder = filter.finder;
     this.#filter = filter;
   }
 
   next(from: number): number {
-    const region = this.#region;
-    for (let floor = from; floor < region.length; ) {
-      if (this.#spent + this.#finder.spent > PATIENCE + floor) {
+    const block = this.#block;
+    for (let floor = from; floor < block.length; ) {
+      if (this.#spent + this.#finder.spent > GRACE_BYTES + floor) {
         this.#filter.gaveUp();
-        return this.#matcher.next(region, floor, region.length);
+        return this.#matcher.next(block, floor, block.length);
       }
       const at = this.#finder.next(floor);
-      if (at === -1 || this.#finder.isSure) return at;
-      const start = lineStart(region, floor, at);
-      const end = lineEnd(region, at, region.length);
-      const found = this.#matcher.next(region, start, end);
+      if (at === -1 || this.#finder.isExact) return at;
+      const start = lineStart(block, floor, at);
+      const end = lineEnd(block, at, block.length);
+      const found = this.#matcher.next(block, start, end);
       if (found !== -1) return found;
-      this.#spent += VAIN + end - start;
+      this.#spent += FALSE_POSITIVE_COST + end - start;
       floor = end;
     }
     return -1;

@@ -2,7 +2,7 @@ import os from 'node:os';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { Root } from '../../fence/index.ts';
-import { windowTables } from '../prefilter/probe-tables.ts';
+import { buildProbeTables } from '../prefilter/probe-tables.ts';
 import { SearchMemory } from './search-memory.ts';
 
 const root = Root.open('w', os.tmpdir());
@@ -11,7 +11,7 @@ const buffer = memory.take(root);
 afterAll(() => root[Symbol.dispose]());
 
 /** Its bytes in the memory, among others that look the same. */
-function region(bytes: Uint8Array, at = 0): Buffer {
+function block(bytes: Uint8Array, at = 0): Buffer {
   const copy = Buffer.concat([bytes, bytes, bytes]);
   buffer.set(copy, at);
   return buffer.subarray(at + bytes.length, at + 2 * bytes.length);
@@ -47,7 +47,7 @@ test('tells whether there is a NUL before an offset', () => {
     fc.property(fc.uint8Array({ min: 1, maxLength: 100 }), fc.nat(100), fc.nat(120), (content, nul, to) => {
       if (nul < content.length) content[nul] = 0;
       const expected = nul < content.length && nul < to;
-      expect(memory.hasNul(region(content), to)).toBe(expected);
+      expect(memory.hasNul(block(content), to)).toBe(expected);
       expect(memory.hasNul(Buffer.from(content), to)).toBe(expected);
     }),
   );
@@ -59,7 +59,7 @@ test('counts LFs between any two offsets, in its own memory and elsewhere', () =
     fc.property(bytes, fc.nat(200), fc.nat(200), fc.nat(20), (content, a, b, at) => {
       const [from, to] = [Math.min(a, b, content.length), Math.min(Math.max(a, b), content.length)];
       const expected = content.subarray(from, to).filter((byte) => byte === 0x0a).length;
-      expect(memory.countLines(region(content, at), from, to)).toBe(expected);
+      expect(memory.countLines(block(content, at), from, to)).toBe(expected);
       expect(memory.countLines(Buffer.from(content), from, to)).toBe(expected);
     }),
   );
@@ -67,30 +67,31 @@ test('counts LFs between any two offsets, in its own memory and elsewhere', () =
 
 test('counts more LFs than a byte can hold', () => {
   for (const length of [4_080, 4_096, 4_112, 70_001]) {
-    expect(memory.countLines(region(new Uint8Array(length).fill(0x0a)), 0, length)).toBe(length);
-    expect(memory.countLines(region(new Uint8Array(length).fill(0x0b)), 0, length)).toBe(0);
+    expect(memory.countLines(block(new Uint8Array(length).fill(0x0a)), 0, length)).toBe(length);
+    expect(memory.countLines(block(new Uint8Array(length).fill(0x0b)), 0, length)).toBe(0);
   }
 });
 
 /** Few different bytes, so that windows fit now and then; they differ in upper halves, lower halves, or both. */
 const byte = fc.constantFrom<number[]>(0x41, 0x61, 0x42, 0x62, 0x51, 0xe2, 0x84, 0x00, 0xff);
-const places = (most: number) =>
+const positions = (most: number) =>
   fc.array(fc.uniqueArray(byte, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: most });
 
 /** Bytes that fit nowhere, so that no window goes beyond the end. */
 const END = Array<number>(16).fill(0x7a);
 
-test('finds the first place at or after an offset where one of some windows fits', () => {
-  const windows = fc.array(places(6), { minLength: 1, maxLength: 40 });
+test('finds the first position at or after an offset where one of some sequences fits', () => {
+  const sequences = fc.array(positions(6), { minLength: 1, maxLength: 40 });
   const text = fc.array(byte, { maxLength: 120 }).map((bytes) => [...bytes, ...END]);
-  const ways = new Set<string>();
+  const kinds = new Set<string>();
   fc.assert(
-    fc.property(text, windows, fc.nat(40), fc.nat(20), (bytes, some, from, at) => {
-      const fits = (window: number[][], i: number) => window.every((set, n) => set.includes(bytes[i + n] as number));
-      const expected = bytes.findIndex((_, i) => i >= from && some.some((window) => fits(window, i)));
-      const tables = windowTables(some);
-      ways.add(tables.way);
-      const found = memory.find(region(Uint8Array.from(bytes), at), tables, { from, patience: 1_000 });
+    fc.property(text, sequences, fc.nat(40), fc.nat(20), (bytes, some, from, at) => {
+      const fits = (sequence: number[][], i: number) =>
+        sequence.every((set, n) => set.includes(bytes[i + n] as number));
+      const expected = bytes.findIndex((_, i) => i >= from && some.some((sequence) => fits(sequence, i)));
+      const tables = buildProbeTables(some);
+      kinds.add(tables.kind);
+      const found = memory.find(block(Uint8Array.from(bytes), at), tables, { from, budget: 1_000 });
       // More than 32 are not all told apart.
       if (some.length <= 32) expect(found).toBe(expected);
       else if (expected !== -1)
@@ -98,13 +99,13 @@ test('finds the first place at or after an offset where one of some windows fits
     }),
     { numRuns: 3_000 },
   );
-  expect([...ways].sort()).toEqual(['buckets', 'mask', 'nibbles']);
+  expect([...kinds].sort()).toEqual(['buckets', 'mask', 'nibbles']);
 });
 
 test('finds what lies far from anything like it, and close to it', () => {
   const word = (text: string) => Array.from(Buffer.from(text), (byte) => [byte]);
   const digits = [...Buffer.from('0123456789')];
-  const windows = {
+  const sequences = {
     mask: [word('QAB')],
     nibbles: [[digits, digits, digits]],
     buckets: ['ate', 'ing', 'ers', 'ion'].map(word),
@@ -112,47 +113,48 @@ test('finds what lies far from anything like it, and close to it', () => {
   const parts = fc.array(
     fc.tuple(fc.nat(300), fc.constantFrom('QA', 'QAx', '12', '9', 'at', 'ine', 'QAB', '123', 'ers', 'ion')),
   );
-  for (const [way, some] of Object.entries(windows)) {
-    const tables = windowTables(some);
-    expect(tables.way).toBe(way);
+  for (const [kind, some] of Object.entries(sequences)) {
+    const tables = buildProbeTables(some);
+    expect(tables.kind).toBe(kind);
     fc.assert(
       fc.property(parts, fc.nat(100), (all, from) => {
         const bytes = Buffer.from(`${all.map(([gap, part]) => 'z'.repeat(gap) + part).join('')}zzz`);
-        const fits = (window: number[][], i: number) => window.every((set, n) => set.includes(bytes[i + n] as number));
-        const expected = bytes.findIndex((_, i) => i >= from && some.some((window) => fits(window, i)));
-        expect(memory.find(region(bytes), tables, { from, patience: 10_000 })).toBe(expected);
+        const fits = (sequence: number[][], i: number) =>
+          sequence.every((set, n) => set.includes(bytes[i + n] as number));
+        const expected = bytes.findIndex((_, i) => i >= from && some.some((sequence) => fits(sequence, i)));
+        expect(memory.find(block(bytes), tables, { from, budget: 10_000 })).toBe(expected);
       }),
     );
   }
 });
 
-test('looks for bytes of all kinds, and compares all 16 places', () => {
-  const window = fc.array(fc.uniqueArray(fc.nat(255), { minLength: 1, maxLength: 60 }), {
+test('looks for bytes of all kinds, and compares all 16 positions', () => {
+  const sequence = fc.array(fc.uniqueArray(fc.nat(255), { minLength: 1, maxLength: 60 }), {
     minLength: 1,
     maxLength: 16,
   });
   fc.assert(
-    fc.property(window, fc.nat(15), fc.nat(255), (bytes, place, other) => {
-      const tables = windowTables([bytes]);
+    fc.property(sequence, fc.nat(15), fc.nat(255), (bytes, position, other) => {
+      const tables = buildProbeTables([bytes]);
       const text = bytes.map((some) => some.at(-1) as number);
-      const search = { from: 0, patience: 1_000 };
-      expect(memory.find(region(Uint8Array.from(text)), tables, search)).toBe(0);
-      const at = place % bytes.length;
+      const search = { from: 0, budget: 1_000 };
+      expect(memory.find(block(Uint8Array.from(text)), tables, search)).toBe(0);
+      const at = position % bytes.length;
       text[at] = other;
       const fits = bytes[at]?.includes(other) === true;
-      expect(memory.find(region(Uint8Array.from(text)), tables, search)).toBe(fits ? 0 : -1);
+      expect(memory.find(block(Uint8Array.from(text)), tables, search)).toBe(fits ? 0 : -1);
     }),
     { numRuns: 1_000 },
   );
 });
 
-test('returns some place, and says so, when its patience is used up', () => {
-  const tables = windowTables([[[0x51], [0x51], [0x51], [0x41]]]);
-  const text = region(Buffer.from('Q'.repeat(100)));
-  expect(memory.find(text, tables, { from: 0, patience: 10 })).toBe(9);
-  expect(memory.patienceLeft).toBe(0);
-  expect(memory.find(text, tables, { from: 0, patience: 1_000 })).toBe(-1);
-  expect(memory.patienceLeft).toBeGreaterThan(800);
-  expect(memory.find(text, tables, { from: 98, patience: 10 })).toBe(-1);
-  expect(memory.patienceLeft).toBe(10);
+test('returns some position, and says so, when its budget is used up', () => {
+  const tables = buildProbeTables([[[0x51], [0x51], [0x51], [0x41]]]);
+  const text = block(Buffer.from('Q'.repeat(100)));
+  expect(memory.find(text, tables, { from: 0, budget: 10 })).toBe(9);
+  expect(memory.budgetLeft).toBe(0);
+  expect(memory.find(text, tables, { from: 0, budget: 1_000 })).toBe(-1);
+  expect(memory.budgetLeft).toBeGreaterThan(800);
+  expect(memory.find(text, tables, { from: 98, budget: 10 })).toBe(-1);
+  expect(memory.budgetLeft).toBe(10);
 });

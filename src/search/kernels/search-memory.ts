@@ -1,7 +1,7 @@
 import type { Root } from '../../fence/index.ts';
 import { loadKernel } from '../../runtime/wasm-kernel.ts';
 import { READ_BYTES } from '../file/line-block-reader.ts';
-import type { WindowTables } from '../prefilter/probe-tables.ts';
+import type { ProbeTables } from '../prefilter/probe-tables.ts';
 
 const LF = 0x0a;
 const NUL = 0;
@@ -26,13 +26,15 @@ interface Functions {
 
 type Addresses = 'BUDGET_AT' | 'PROBES_AT' | 'SEQUENCES_AT';
 
-type Find = (...args: [from: number, to: number, ...places: [...Places, length: number], patience: number]) => number;
-type Places = [first: number, second: number, third: number];
+type Find = (
+  ...args: [from: number, to: number, ...positions: [...ProbeDistances, length: number], budget: number]
+) => number;
+type ProbeDistances = [first: number, second: number, third: number];
 
 /** From where to look for a window; after so many misses any place will do. */
-export interface WindowSearch {
+export interface ProbeSearch {
   readonly from: number;
-  readonly patience: number;
+  readonly budget: number;
 }
 
 /**
@@ -41,20 +43,20 @@ export interface WindowSearch {
  */
 export class SearchMemory {
   /** How many misses the last search for a window had left. */
-  patienceLeft = 0;
-  readonly #simd: Simd | undefined;
+  budgetLeft = 0;
+  readonly #simd: SimdKernel | undefined;
   readonly #free: Buffer[];
-  #loaded: WindowTables | undefined;
+  #loaded: ProbeTables | undefined;
 
   /** Without `simd` it is plain memory in any case. */
   constructor({ simd = true } = {}) {
-    this.#simd = simd ? startSimd() : undefined;
+    this.#simd = simd ? startKernel() : undefined;
     this.#free = this.#simd?.buffers ?? [];
   }
 
   /** A buffer of `READ_BYTES` that nobody else uses until it is given back. */
   take(root: Root): Buffer {
-    return this.#free.pop() ?? root.allocate(READ_BYTES);
+    return this.#free.pop() ?? root.allocateReadBuffer(READ_BYTES);
   }
 
   giveBack(buffer: Buffer): void {
@@ -62,59 +64,59 @@ export class SearchMemory {
   }
 
   /** Whether 16 bytes can be compared at once there. */
-  holds(region: Buffer): boolean {
-    return region.buffer === this.#simd?.memory;
+  holds(block: Buffer): boolean {
+    return block.buffer === this.#simd?.memory;
   }
 
   /** How many LFs there are in `region` from one offset to another. */
-  countLines(region: Buffer, from: number, to: number): number {
+  countLines(block: Buffer, from: number, to: number): number {
     const steps = Math.floor((to - from) / LANES);
-    if (this.#simd === undefined || steps <= 0 || !this.holds(region)) return countLines(region, from, to);
+    if (this.#simd === undefined || steps <= 0 || !this.holds(block)) return countLines(block, from, to);
     const rest = from + steps * LANES;
     const { countByte } = this.#simd;
-    return countByte(region.byteOffset + from, region.byteOffset + rest, LF) + countLines(region, rest, to);
+    return countByte(block.byteOffset + from, block.byteOffset + rest, LF) + countLines(block, rest, to);
   }
 
   /** Whether there is a NUL before an offset of `region`. */
-  hasNul(region: Buffer, to: number): boolean {
-    const end = Math.min(to, region.length);
+  hasNul(block: Buffer, to: number): boolean {
+    const end = Math.min(to, block.length);
     const steps = Math.floor(end / LANES);
-    if (this.#simd === undefined || steps === 0 || !this.holds(region)) return region.subarray(0, end).includes(NUL);
-    const { byteOffset } = region;
+    if (this.#simd === undefined || steps === 0 || !this.holds(block)) return block.subarray(0, end).includes(NUL);
+    const { byteOffset } = block;
     if (this.#simd.countByte(byteOffset, byteOffset + steps * LANES, NUL) > 0) return true;
-    for (let at = steps * LANES; at < end; at += 1) if (region[at] === NUL) return true;
+    for (let at = steps * LANES; at < end; at += 1) if (block[at] === NUL) return true;
     return false;
   }
 
   /** The first offset where a window fits in a region that it holds, or -1. */
-  find(region: Buffer, tables: WindowTables, { from, patience }: WindowSearch): number {
-    const to = region.length - tables.shortest + 1;
-    this.patienceLeft = patience;
+  find(block: Buffer, tables: ProbeTables, { from, budget }: ProbeSearch): number {
+    const to = block.length - tables.shortest + 1;
+    this.budgetLeft = budget;
     if (from >= to) return -1;
-    const simd = this.#simd as Simd;
+    const simd = this.#simd as SimdKernel;
     if (this.#loaded !== tables) {
       simd.load(tables);
       this.#loaded = tables;
     }
-    const [first, second, third] = tables.places;
-    const { byteOffset } = region;
-    const find = simd.finders[tables.way];
-    const at = find(byteOffset + from, byteOffset + to, first, second, third, tables.longest, patience);
-    this.patienceLeft = simd.patience[0] as number;
+    const [first, second, third] = tables.positions;
+    const { byteOffset } = block;
+    const find = simd.finders[tables.kind];
+    const at = find(byteOffset + from, byteOffset + to, first, second, third, tables.longest, budget);
+    this.budgetLeft = simd.budget[0] as number;
     return at - byteOffset < to ? at - byteOffset : -1;
   }
 }
 
-interface Simd extends Pick<Functions, 'countByte'> {
+interface SimdKernel extends Pick<Functions, 'countByte'> {
   readonly memory: ArrayBuffer;
-  readonly patience: Int32Array;
+  readonly budget: Int32Array;
   readonly buffers: Buffer[];
-  readonly finders: Record<WindowTables['way'], Find>;
+  readonly finders: Record<ProbeTables['kind'], Find>;
   /** Makes the finders look for these windows. */
-  load(tables: WindowTables): void;
+  load(tables: ProbeTables): void;
 }
 
-function startSimd(): Simd | undefined {
+function startKernel(): SimdKernel | undefined {
   const kernel = loadKernel<Functions, Addresses>(import.meta.url, FRONT + BUFFERS * BUFFER_SPACE);
   if (kernel === undefined) return undefined;
   const { memory, exports } = kernel;
@@ -124,7 +126,7 @@ function startSimd(): Simd | undefined {
     memory,
     countByte,
     finders: { mask: findByMask, nibbles: findByNibbles, buckets: findByBuckets },
-    patience: new Int32Array(memory, BUDGET_AT.value, 1),
+    budget: new Int32Array(memory, BUDGET_AT.value, 1),
     buffers: Array.from({ length: BUFFERS }, (_, i) => Buffer.from(memory, FRONT + i * BUFFER_SPACE, READ_BYTES)),
     load: (tables) => {
       const { probes, sequences } = tables.bytes();

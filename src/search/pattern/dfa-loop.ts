@@ -1,7 +1,7 @@
-import type { LineDfa } from './lazy-dfa.ts';
+import type { LazyDfa } from './lazy-dfa.ts';
 
 /** How far the automaton has come in a stretch of whole lines. */
-export interface Lane {
+export interface DfaCursor {
   /** Where the stretch begins and ends. */
   readonly from: number;
   readonly to: number;
@@ -14,7 +14,7 @@ export interface Lane {
 // are taken at once, since a state that stands for a match, or for what is not known, is never left.
 
 /** Goes on until it has to stop, to less than four bytes before the end. */
-export function run(lane: Lane, bytes: Buffer, { table, stopAt }: LineDfa): void {
+export function runDfa(lane: DfaCursor, bytes: Buffer, { table, stopAt }: LazyDfa): void {
   let { at, state } = lane;
   for (const last = lane.to - 4; at <= last; at += 4) {
     let next = table[state | (bytes[at] as number)] as number;
@@ -29,7 +29,7 @@ export function run(lane: Lane, bytes: Buffer, { table, stopAt }: LineDfa): void
 }
 
 /** Does so in two lanes at the same time: in one alone, the processor spends half of the time waiting for the table. */
-export function runBoth(one: Lane, two: Lane, bytes: Buffer, { table, stopAt }: LineDfa): void {
+export function runDfaPair(one: DfaCursor, two: DfaCursor, bytes: Buffer, { table, stopAt }: LazyDfa): void {
   const i = one.at;
   const j = two.at;
   let first = one.state;

@@ -1,9 +1,9 @@
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
 import { linesFound, linesThat } from '../../../tests/support/line-patterns.ts';
-import { LineAutomaton } from './dfa-matcher.ts';
+import { DfaMatcher } from './dfa-matcher.ts';
 import type { LineMatcher } from './line-matcher.ts';
-import { LineNfa } from './pike-matcher.ts';
+import { PikeMatcher } from './pike-matcher.ts';
 import { programOf } from './program.ts';
 
 const RUNNING = { raised: false };
@@ -26,8 +26,8 @@ class Counted implements LineMatcher {
 
 function automatonOf(pattern: string, stop = RUNNING) {
   const program = programOf(RE2JS.compile(pattern));
-  const otherwise = new Counted(new LineNfa(program, stop));
-  return { automaton: new LineAutomaton({ program, otherwise, stop }), otherwise };
+  const fallback = new Counted(new PikeMatcher(program, stop));
+  return { automaton: new DfaMatcher({ program, fallback, stop }), fallback };
 }
 
 function randomLetters(length: number, letters: string): Buffer {
@@ -84,25 +84,25 @@ test('lines that cannot match any more are left at once, whether short or long, 
 });
 
 test('states that pay for themselves are built again after they were forgotten', () => {
-  const { automaton, otherwise } = automatonOf('[ab]*a[ab]{9}c');
+  const { automaton, fallback } = automatonOf('[ab]*a[ab]{9}c');
   const bytes = randomLetters(400_000, 'ab');
   expect(automaton.next(bytes, 0, bytes.length)).toBe(-1);
-  expect(otherwise.bytes).toBe(0);
+  expect(fallback.bytes).toBe(0);
 });
 
 test('where states do not pay, the rest of the text is left to the simulation, once', () => {
-  const { automaton, otherwise } = automatonOf('[ab]*a[ab]{40}c');
+  const { automaton, fallback } = automatonOf('[ab]*a[ab]{40}c');
   const bytes = Buffer.concat([randomLetters(60_000, 'ab\n'), randomLetters(100_000, 'ab')]);
   expect(automaton.next(bytes, 0, bytes.length)).toBe(-1);
-  expect(otherwise.bytes).toBeGreaterThan(0);
-  expect(otherwise.bytes).toBeLessThanOrEqual(bytes.length);
+  expect(fallback.bytes).toBeGreaterThan(0);
+  expect(fallback.bytes).toBeLessThanOrEqual(bytes.length);
 });
 
 test('finds nothing more once the search is to stop', () => {
   const bytes = Buffer.from('x\n'.repeat(10_000));
   const stop = { raised: false };
   const { automaton } = automatonOf('[x]', stop);
-  const nfa = new LineNfa(programOf(RE2JS.compile('[x]')), stop);
+  const nfa = new PikeMatcher(programOf(RE2JS.compile('[x]')), stop);
   expect(automaton.next(bytes, 0, bytes.length)).toBe(0);
   expect(nfa.next(bytes, 0, bytes.length)).toBe(0);
   stop.raised = true;

@@ -1,7 +1,7 @@
-import { type Lane, run, runBoth } from './dfa-loop.ts';
-import { DEAD, LineDfa, MATCHED, START } from './lazy-dfa.ts';
+import { type DfaCursor, runDfa, runDfaPair } from './dfa-loop.ts';
+import { DEAD, LazyDfa, MATCHED, START } from './lazy-dfa.ts';
 import { lineEnd, lineStart } from './line-bounds.ts';
-import type { LineMatcher, Stop } from './line-matcher.ts';
+import type { LineMatcher, StopSignal } from './line-matcher.ts';
 import type { Program } from './program.ts';
 
 const LF = 0x0a;
@@ -20,20 +20,20 @@ const SKIP_BYTES = 200;
 const MOST_LOST = 16 * SKIP_BYTES;
 const WITHOUT_SKIPS = 256 * 1024;
 
-export interface LineAutomatonOptions {
+export interface DfaMatcherOptions {
   readonly program: Program;
   /** Takes over where the automaton has too many states. */
-  readonly otherwise: LineMatcher;
-  readonly stop: Stop;
+  readonly fallback: LineMatcher;
+  readonly stop: StopSignal;
   /** Bytes for states, roughly. */
   readonly memory?: number;
 }
 
 /** Finds matching lines by their bytes, in a time that grows with their number only. */
-export class LineAutomaton implements LineMatcher {
-  readonly #dfa: LineDfa;
-  readonly #otherwise: LineMatcher;
-  readonly #stop: Stop;
+export class DfaMatcher implements LineMatcher {
+  readonly #dfa: LazyDfa;
+  readonly #fallback: LineMatcher;
+  readonly #stop: StopSignal;
   #gaveUp = false;
   #flushed = false;
   /** Bytes scanned since all states were forgotten. */
@@ -42,9 +42,9 @@ export class LineAutomaton implements LineMatcher {
   #lost = 0;
   #withoutSkips = 0;
 
-  constructor({ program, otherwise, stop, memory }: LineAutomatonOptions) {
-    this.#dfa = new LineDfa(program, memory);
-    this.#otherwise = otherwise;
+  constructor({ program, fallback, stop, memory }: DfaMatcherOptions) {
+    this.#dfa = new LazyDfa(program, memory);
+    this.#fallback = fallback;
     this.#stop = stop;
   }
 
@@ -57,25 +57,25 @@ export class LineAutomaton implements LineMatcher {
 
   #next(bytes: Buffer, from: number, to: number): number {
     let end = lineEnd(bytes, from + NEAR, to);
-    let found = this.#scan(bytes, lane(from, end));
+    let found = this.#scan(bytes, cursorAt(from, end));
     for (let size = SMALLEST_BLOCK; found === -1 && end < to; size = Math.min(2 * size, LARGEST_BLOCK)) {
       const start = end;
       end = lineEnd(bytes, start + size, to);
       const middle = lineEnd(bytes, start + (size >> 1), end);
       found =
         middle < end
-          ? this.#scanBoth(bytes, lane(start, middle), lane(middle, end))
-          : this.#scan(bytes, lane(start, end));
+          ? this.#scanBoth(bytes, cursorAt(start, middle), cursorAt(middle, end))
+          : this.#scan(bytes, cursorAt(start, end));
     }
     return found;
   }
 
   /** The second lane begins where the first one ends. */
-  #scanBoth(bytes: Buffer, one: Lane, two: Lane): number {
+  #scanBoth(bytes: Buffer, one: DfaCursor, two: DfaCursor): number {
     const dfa = this.#dfa;
     while (one.at < one.to && two.at < two.to && !dfa.full && !this.#gaveUp && !this.#stop.raised) {
       const { at } = one;
-      runBoth(one, two, bytes, dfa);
+      runDfaPair(one, two, bytes, dfa);
       this.#scanned += 2 * (one.at - at);
       if (one.at === one.to || two.at === two.to) break;
       one.state = dfa.next(one.state, bytes[one.at] as number);
@@ -94,16 +94,16 @@ export class LineAutomaton implements LineMatcher {
       const last = this.#matchesAtEnd(bytes, two) ? two.to - 1 : -1;
       return firstOf(this.#scan(bytes, one), last);
     }
-    return this.#scan(bytes, lane(lineStart(bytes, one.from, one.at), two.to));
+    return this.#scan(bytes, cursorAt(lineStart(bytes, one.from, one.at), two.to));
   }
 
-  #scan(bytes: Buffer, lane: Lane): number {
+  #scan(bytes: Buffer, lane: DfaCursor): number {
     const dfa = this.#dfa;
     let counted = lane.at;
     while (lane.at < lane.to) {
       if (this.#stop.raised) return -1;
-      if (this.#gaveUp) return this.#otherwise.next(bytes, lineStart(bytes, lane.from, lane.at), lane.to);
-      run(lane, bytes, dfa);
+      if (this.#gaveUp) return this.#fallback.next(bytes, lineStart(bytes, lane.from, lane.at), lane.to);
+      runDfa(lane, bytes, dfa);
       this.#scanned += lane.at - counted;
       if (lane.at === lane.to) break;
       counted = lane.at;
@@ -120,7 +120,7 @@ export class LineAutomaton implements LineMatcher {
   }
 
   /** Goes on with the next line. */
-  #skipLine(bytes: Buffer, lane: Lane): void {
+  #skipLine(bytes: Buffer, lane: DfaCursor): void {
     const dfa = this.#dfa;
     if (dfa.stopAt !== DEAD) return;
     const end = lineEnd(bytes, lane.at, lane.to);
@@ -135,11 +135,11 @@ export class LineAutomaton implements LineMatcher {
   }
 
   /** The last line may have no LF. */
-  #matchesAtEnd(bytes: Buffer, { to, state }: Lane): boolean {
+  #matchesAtEnd(bytes: Buffer, { to, state }: DfaCursor): boolean {
     return bytes[to - 1] !== LF && this.#dfa.matchesAtEnd(state);
   }
 
-  #flush(lane: Lane): void {
+  #flush(lane: DfaCursor): void {
     if (this.#flushed && this.#scanned < BYTES_PER_STATE * this.#dfa.states) this.#gaveUp = true;
     this.#flushed = true;
     this.#scanned = 0;
@@ -150,7 +150,7 @@ export class LineAutomaton implements LineMatcher {
 }
 
 /** From the beginning of a line to the end of one. */
-function lane(from: number, to: number): Lane {
+function cursorAt(from: number, to: number): DfaCursor {
   return { from, to, at: from, state: START };
 }
 

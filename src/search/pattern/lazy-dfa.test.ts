@@ -1,12 +1,12 @@
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
-import { DEAD, LineDfa, MATCHED, START } from './lazy-dfa.ts';
+import { DEAD, LazyDfa, MATCHED, START } from './lazy-dfa.ts';
 import { programOf } from './program.ts';
 
-const dfaOf = (pattern: string) => new LineDfa(programOf(RE2JS.compile(pattern)));
+const dfaOf = (pattern: string) => new LazyDfa(programOf(RE2JS.compile(pattern)));
 
 /** The state after a text. */
-function after(dfa: LineDfa, text: string | Buffer): number {
+function after(dfa: LazyDfa, text: string | Buffer): number {
   let state = START;
   for (const byte of Buffer.from(text)) state = dfa.next(state, byte);
   return state;
@@ -86,6 +86,6 @@ test('states may be forgotten within a character, which is then taken once more'
 });
 
 test('programs of which hardly a state would fit are refused', () => {
-  expect(LineDfa.fits(programOf(RE2JS.compile('a{1000}')))).toBe(true);
-  expect(LineDfa.fits(programOf(RE2JS.compile('(?:abcdefghij){1000}'.repeat(8))))).toBe(false);
+  expect(LazyDfa.fits(programOf(RE2JS.compile('a{1000}')))).toBe(true);
+  expect(LazyDfa.fits(programOf(RE2JS.compile('(?:abcdefghij){1000}'.repeat(8))))).toBe(false);
 });

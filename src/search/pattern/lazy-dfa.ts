@@ -1,4 +1,4 @@
-import { type Between, Simulation } from './pike-vm.ts';
+import { PikeVm, type ThreadState } from './pike-vm.ts';
 import type { Program } from './program.ts';
 import { leadOf, REPLACEMENT } from './utf8.ts';
 
@@ -13,7 +13,7 @@ export const DEAD = 2 * ROW;
 /** At the start of a line. */
 export const START = 3 * ROW;
 
-const HOPELESS: Between = { threads: new Int32Array(0), undecided: false, afterWord: false, atStart: false };
+const NO_THREADS: ThreadState = { threads: new Int32Array(0), undecided: false, afterWord: false, atStart: false };
 
 const LF = 0x0a;
 const LAST_ASCII = 0x7f;
@@ -25,7 +25,7 @@ const STATE_MEMORY = 4 * ROW + 200;
 const FEWEST_STATES = 16;
 
 /** Within the bytes of one character. */
-interface Inside {
+interface Utf8State {
   /** The state before this character, which counts if the character turns out not to be one. */
   readonly base: number;
   /** The state after it, where that is known already, whatever bytes are still missing. */
@@ -44,13 +44,13 @@ interface Inside {
  * way: what is not UTF-8 counts as U+FFFD, just as in a decoded text. Every line is a text of its own; LF leads back to
  * the start unless the line matches at its end.
  */
-export class LineDfa {
+export class LazyDfa {
   /** The next state is at `table[state | byte]`. Another array after something was built. */
   table = new Int32Array(16 * ROW);
   /** The last state at which a loop has to stop: `DEAD`, or `MATCHED` where lines are so short that it is no use. */
   stopAt = DEAD;
-  readonly #simulation: Simulation;
-  #states: (Between | Inside | undefined)[] = [];
+  readonly #simulation: PikeVm;
+  #states: (ThreadState | Utf8State | undefined)[] = [];
   #ids = new Map<number, number[]>();
   #insides = new Map<string, number>();
   #memory = 0;
@@ -58,7 +58,7 @@ export class LineDfa {
 
   constructor(program: Program, memory = MAX_MEMORY) {
     this.#maxMemory = memory;
-    this.#simulation = new Simulation(program);
+    this.#simulation = new PikeVm(program);
     this.#reset();
   }
 
@@ -80,7 +80,7 @@ export class LineDfa {
   flush(state: number): { state: number; back: number } {
     const kept = this.#states[state / ROW];
     if (kept === undefined) throw new Error(`no state ${state}`);
-    const base = ('base' in kept ? this.#states[kept.base / ROW] : kept) as Between;
+    const base = ('base' in kept ? this.#states[kept.base / ROW] : kept) as ThreadState;
     this.#reset();
     return { state: this.#between(base), back: 'base' in kept ? kept.taken : 0 };
   }
@@ -122,7 +122,7 @@ export class LineDfa {
     return this.#fill(state, byte, byte, this.#step(state, REPLACEMENT).target);
   }
 
-  #insideStep(state: number, from: Inside, byte: number): number {
+  #insideStep(state: number, from: Utf8State, byte: number): number {
     const { base, target, missing, low, high } = from;
     if (byte < low || byte > high) {
       const replaced = this.#step(base, REPLACEMENT).target;
@@ -148,19 +148,19 @@ export class LineDfa {
 
   /** Where a character leads from a state between characters, and the code points around it that lead there too. */
   #step(state: number, rune: number): { target: number; first: number; last: number } {
-    const { to, first, last } = this.#simulation.step(this.#states[state / ROW] as Between, rune);
+    const { to, first, last } = this.#simulation.step(this.#states[state / ROW] as ThreadState, rune);
     return { target: to === undefined ? MATCHED : this.#between(to), first, last };
   }
 
-  #between(state: Between): number {
+  #between(state: ThreadState): number {
     return state.threads.length === 0 ? DEAD : this.#withThreads(state);
   }
 
-  #withThreads(state: Between): number {
+  #withThreads(state: ThreadState): number {
     state.threads.sort();
     const hash = hashOf(state);
     const alike = this.#ids.get(hash);
-    const known = alike?.find((id) => isSame(this.#states[id / ROW] as Between, state));
+    const known = alike?.find((id) => isSame(this.#states[id / ROW] as ThreadState, state));
     if (known !== undefined) return known;
     const id = this.#new(state);
     if (alike === undefined) this.#ids.set(hash, [id]);
@@ -170,7 +170,7 @@ export class LineDfa {
   }
 
   /** If all characters that begin so lead to the same state, their other bytes do not matter. */
-  #inside(state: Omit<Inside, 'target'>): number {
+  #inside(state: Omit<Utf8State, 'target'>): number {
     const { base, taken, missing, low, high } = state;
     const shift = 6 * (missing - 1);
     const first = ((state.bits << 6) | (low & 0x3f)) << shift;
@@ -187,7 +187,7 @@ export class LineDfa {
     return id;
   }
 
-  #new(state: Between | Inside): number {
+  #new(state: ThreadState | Utf8State): number {
     const id = this.#states.length * ROW;
     this.#states.push(state);
     this.#memory += STATE_MEMORY;
@@ -204,7 +204,7 @@ export class LineDfa {
     this.table.fill(MATCHED, MATCHED, MATCHED + ROW);
     this.table.fill(DEAD, DEAD, DEAD + ROW);
     this.table[DEAD | LF] = START;
-    this.#states = [undefined, undefined, HOPELESS];
+    this.#states = [undefined, undefined, NO_THREADS];
     this.#ids.clear();
     this.#insides.clear();
     this.#memory = 0;
@@ -214,13 +214,13 @@ export class LineDfa {
   }
 }
 
-function hashOf({ threads, afterWord, atStart }: Between): number {
+function hashOf({ threads, afterWord, atStart }: ThreadState): number {
   let hash = (afterWord ? 1 : 0) + (atStart ? 2 : 0);
   for (const thread of threads) hash = Math.imul(hash ^ thread, 0x01000193) + 1;
   return hash;
 }
 
-function isSame(a: Between, b: Between): boolean {
+function isSame(a: ThreadState, b: ThreadState): boolean {
   if (a.threads.length !== b.threads.length || a.afterWord !== b.afterWord || a.atStart !== b.atStart) return false;
   return a.threads.every((thread, i) => thread === b.threads[i]);
 }

@@ -8,6 +8,6 @@ export interface LineMatcher {
 }
 
 /** Tells whether the search is to stop. */
-export interface Stop {
+export interface StopSignal {
   readonly raised: boolean;
 }

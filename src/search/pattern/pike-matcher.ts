@@ -1,5 +1,5 @@
-import type { LineMatcher, Stop } from './line-matcher.ts';
-import { Simulation } from './pike-vm.ts';
+import type { LineMatcher, StopSignal } from './line-matcher.ts';
+import { PikeVm } from './pike-vm.ts';
 import type { Program } from './program.ts';
 import { runeAt } from './utf8.ts';
 
@@ -9,12 +9,12 @@ const LF = 0x0a;
 const AT_ONCE = 256;
 
 /** Finds matching lines with no memory of what it did before: slow, but the time for each character is limited. */
-export class LineNfa implements LineMatcher {
-  readonly #simulation: Simulation;
-  readonly #stop: Stop;
+export class PikeMatcher implements LineMatcher {
+  readonly #simulation: PikeVm;
+  readonly #stop: StopSignal;
 
-  constructor(program: Program, stop: Stop) {
-    this.#simulation = new Simulation(program);
+  constructor(program: Program, stop: StopSignal) {
+    this.#simulation = new PikeVm(program);
     this.#stop = stop;
   }
 

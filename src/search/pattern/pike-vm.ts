@@ -1,12 +1,12 @@
 import { AT_END, AT_START, type Instruction, NO_WORD_BOUNDARY, type Program, RUNES, WORD_BOUNDARY } from './program.ts';
 import { changesUpTo, firstAlike, lastAlike, MAX_RUNE, type RuneSet } from './rune-set.ts';
-import { ThreadSet } from './thread-list.ts';
+import { ThreadList } from './thread-list.ts';
 
 const WORD: RuneSet = Int32Array.of(0x30, 0x3a, 0x41, 0x5b, 0x5f, 0x60, 0x61, 0x7b);
 const LATER = AT_END | WORD_BOUNDARY | NO_WORD_BOUNDARY;
 
 /** All that a program may be at between two characters. */
-export interface Between {
+export interface ThreadState {
   readonly threads: Int32Array;
   /** Some of them wait for the next character to decide an assertion. Only then does it matter where this is. */
   readonly undecided: boolean;
@@ -15,33 +15,33 @@ export interface Between {
 }
 
 /** Where a character leads, and the first and last code point around it that lead there too. */
-export interface Step {
+export interface PikeStep {
   /** Undefined if a match is complete. */
-  readonly to: Between | undefined;
+  readonly to: ThreadState | undefined;
   readonly first: number;
   readonly last: number;
 }
 
 /** Runs a program on a line, in all ways at once and from every place on, until there is a match. */
-export class Simulation {
+export class PikeVm {
   readonly #program: Program;
-  readonly #before: ThreadSet;
-  readonly #after: ThreadSet;
+  readonly #before: ThreadList;
+  readonly #after: ThreadList;
 
   constructor(program: Program) {
     this.#program = program;
-    this.#before = new ThreadSet(program);
-    this.#after = new ThreadSet(program);
+    this.#before = new ThreadList(program);
+    this.#after = new ThreadList(program);
   }
 
   /** Before the first character, or undefined if nothing at all is a match already. */
-  start(): Between | undefined {
+  start(): ThreadState | undefined {
     this.#after.clear();
     this.#after.add(this.#program.start, AT_START, LATER);
-    return between(this.#after, { afterWord: false, atStart: true });
+    return threadState(this.#after, { afterWord: false, atStart: true });
   }
 
-  step(from: Between, rune: number): Step {
+  step(from: ThreadState, rune: number): PikeStep {
     const { code, start } = this.#program;
     const wordChanges = changesUpTo(WORD, rune);
     const isWord = (wordChanges & 1) === 1;
@@ -74,25 +74,25 @@ export class Simulation {
       first = Math.max(first, firstAlike(WORD, wordChanges));
       last = Math.min(last, lastAlike(WORD, wordChanges));
     }
-    return { to: between(after, { afterWord: isWord, atStart: false }), first, last };
+    return { to: threadState(after, { afterWord: isWord, atStart: false }), first, last };
   }
 
   /** Is there a match if the line ends here? */
-  matchesAtEnd(from: Between): boolean {
+  matchesAtEnd(from: ThreadState): boolean {
     if (!from.undecided) return false;
     this.#decide(from, from.afterWord ? AT_END | WORD_BOUNDARY : AT_END | NO_WORD_BOUNDARY);
     return this.#before.matched;
   }
 
   /** Leaves in `#before` what remains of the threads once it is known what holds. */
-  #decide({ threads, atStart }: Between, known: number): void {
+  #decide({ threads, atStart }: ThreadState, known: number): void {
     const holds = atStart ? known | AT_START : known;
     this.#before.clear();
     for (const thread of threads) this.#before.add(thread, holds, 0);
   }
 }
 
-function between(set: ThreadSet, where: { afterWord: boolean; atStart: boolean }): Between | undefined {
+function threadState(set: ThreadList, where: { afterWord: boolean; atStart: boolean }): ThreadState | undefined {
   if (set.matched) return undefined;
   const { undecided } = set;
   const { afterWord, atStart } = undecided ? where : { afterWord: false, atStart: false };

@@ -1,7 +1,7 @@
 import { ASSERT, FAIL, JUMP, MATCH, type Program, RUNES, SPLIT } from './program.ts';
 
 /** Instructions that the automaton may be at, all at the same place of the text. */
-export class ThreadSet {
+export class ThreadList {
   readonly #program: Program;
   /** In which round an instruction was met last. */
   readonly #met: Uint32Array;

@@ -1,4 +1,4 @@
-import type { Search } from './search-pool.ts';
+import type { PooledSearch } from './search-pool.ts';
 
 /** The longest time a timer can be set to. */
 const MAX_MS = 2 ** 31 - 1;
@@ -9,7 +9,7 @@ export class Deadline implements Disposable {
   readonly #signal: AbortSignal;
   readonly #stop: () => void;
 
-  constructor(search: Pick<Search<unknown>, 'stop'>, signal: AbortSignal, seconds: number) {
+  constructor(search: Pick<PooledSearch<unknown>, 'stop'>, signal: AbortSignal, seconds: number) {
     this.#stop = () => search.stop();
     this.#timer = setTimeout(this.#stop, Math.min(seconds * 1000, MAX_MS));
     this.#signal = signal;

@@ -1,9 +1,9 @@
 import { RingfenceError } from '../../errors.ts';
 import { type LineMatch, type MatchLimits, textOf } from '../file/match-list.ts';
 import { unpackMatches } from '../file/packed-matches.ts';
-import type { FoundLines } from '../task/line-collector.ts';
-import { OrderedSearch, type Outcome } from './ordered-search.ts';
-import type { Search } from './search-pool.ts';
+import type { LineResults } from '../task/line-collector.ts';
+import { OrderedSearch, type SearchOutcome } from './ordered-search.ts';
+import type { PooledSearch } from './search-pool.ts';
 
 interface LineSearchOptions extends MatchLimits {
   readonly workers: number;
@@ -17,20 +17,20 @@ export class LineSearch {
   /** Files that were searched, that matched, and files and folders that could not be read, up to the last match. */
   readonly counts = { searched: 0, matched: 0, skipped: 0 };
 
-  readonly #search: Search<FoundLines>;
+  readonly #search: PooledSearch<LineResults>;
   readonly #options: LineSearchOptions;
   #text = 0;
   /** Of the large file whose parts come one after the other: lines so far, and if any of them matched. */
   #linesBefore = 0;
   #hasMatched = false;
 
-  constructor(search: Search<FoundLines>, options: LineSearchOptions) {
+  constructor(search: PooledSearch<LineResults>, options: LineSearchOptions) {
     this.#search = search;
     this.#options = options;
   }
 
   /** Returns when it is over. Raises what a worker raises, and `result_too_large` if not even one match fits. */
-  run(): Promise<Outcome> {
+  run(): Promise<SearchOutcome> {
     const { workers, maxText } = this.#options;
     return new OrderedSearch(this.#search, {
       workers,
@@ -40,7 +40,7 @@ export class LineSearch {
     }).run();
   }
 
-  #take({ files, searched, skipped, part }: FoundLines): boolean {
+  #take({ files, searched, skipped, part }: LineResults): boolean {
     if (part === undefined || part.isFirst) {
       this.#linesBefore = 0;
       this.#hasMatched = false;

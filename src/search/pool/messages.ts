@@ -1,11 +1,11 @@
 import type { CallerPath, EntryType, SharedDir, SharedRoot } from '../../fence/index.ts';
-import type { SharedPart } from '../../files/list/stat-batch.ts';
-import type { Failure } from '../../runtime/worker-error.ts';
+import type { SharedStatBatch } from '../../files/list/stat-batch.ts';
+import type { WorkerError } from '../../runtime/worker-error.ts';
 import type { LinePatternOptions } from '../file/line-pattern.ts';
 import type { MatchLimits } from '../file/match-list.ts';
-import type { Packed } from '../task/work-unit.ts';
+import type { PackedResults } from '../task/work-unit.ts';
 
-interface Scope {
+interface SearchScope {
   readonly root: SharedRoot;
   readonly path: CallerPath;
   readonly maxDepth: number | undefined;
@@ -13,7 +13,7 @@ interface Scope {
 }
 
 /** A search for lines. Finds `FoundLines`. */
-export interface LineSpec extends Scope, LinePatternOptions, MatchLimits {
+export interface GrepSpec extends SearchScope, LinePatternOptions, MatchLimits {
   readonly kind: 'lines';
   readonly globFilter: string | undefined;
   readonly contextLines: number;
@@ -22,7 +22,7 @@ export interface LineSpec extends Scope, LinePatternOptions, MatchLimits {
 }
 
 /** A search for entries by their path. Finds `FoundEntries`. */
-export interface EntrySpec extends Scope {
+export interface GlobSpec extends SearchScope {
   readonly kind: 'entries';
   /** Either this or `regex`. */
   readonly glob: string | undefined;
@@ -31,15 +31,15 @@ export interface EntrySpec extends Scope {
   readonly maxResults: number;
 }
 
-export type SearchSpec = LineSpec | EntrySpec;
+export type SearchSpec = GrepSpec | GlobSpec;
 
 /** Stretches to search. The answer is what they turned into, some perhaps still themselves once the budget was spent. */
 export interface Task {
-  readonly stretches: Packed<never>;
+  readonly units: PackedResults<never>;
   readonly budget: number;
 }
 
-export type Answer = Packed<unknown>;
+export type TaskResult = PackedResults<unknown>;
 
 export type SearchRequest =
   | {
@@ -52,13 +52,15 @@ export type SearchRequest =
   | { readonly type: 'task'; readonly search: number; readonly id: number; readonly task: Task }
   | { readonly type: 'end'; readonly search: number };
 
-export type Request =
+export type WorkerRequest =
   | SearchRequest
   /** Entries of a folder to look at, unless somebody else does it first. Nothing is answered but in the memory of the part. */
-  | { readonly type: 'look'; readonly root: SharedRoot; readonly dir: SharedDir; readonly part: SharedPart }
+  | { readonly type: 'look'; readonly root: SharedRoot; readonly dir: SharedDir; readonly part: SharedStatBatch }
   /** Makes a root known that will be asked about. */
   | { readonly type: 'know'; readonly root: SharedRoot };
 
-export type Reply =
+export type WorkerReply =
   /** Said once, when the first search can begin. */
-  'ready' | { readonly id: number; readonly answer: Answer } | { readonly id: number; readonly failure: Failure };
+  | 'ready'
+  | { readonly id: number; readonly answer: TaskResult }
+  | { readonly id: number; readonly failure: WorkerError };

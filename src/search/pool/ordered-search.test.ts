@@ -1,31 +1,31 @@
 import { expect, test } from 'vitest';
-import type { Piece, Stretch } from '../task/work-unit.ts';
-import { placeIn, START } from '../walk/dir-cache.ts';
+import type { WorkResult, WorkUnit } from '../task/work-unit.ts';
+import { childNode, START_NODE } from '../walk/dir-cache.ts';
 import { OrderedSearch } from './ordered-search.ts';
-import type { Search } from './search-pool.ts';
+import type { PooledSearch } from './search-pool.ts';
 
-const folder = (name: string): Stretch => ({ kind: 'folder', place: placeIn(START, name) });
-const found = (text: string): Piece<string> => ({ kind: 'found', found: text });
+const folder = (name: string): WorkUnit => ({ kind: 'folder', node: childNode(START_NODE, name) });
+const found = (text: string): WorkResult<string> => ({ kind: 'found', found: text });
 
 /** Tasks that are answered by hand, each named after the first folder in it. */
 class ByHand {
-  readonly tasks = new Map<string, (pieces: Piece<string>[]) => void>();
+  readonly tasks = new Map<string, (results: WorkResult<string>[]) => void>();
   calls = false;
   readonly stopped = false;
 
-  run(stretches: readonly Stretch[]): Promise<Piece<string>[]> {
-    const [first] = stretches;
-    return new Promise((resolve) => this.tasks.set(first?.kind === 'folder' ? first.place.path : '', resolve));
+  run(units: readonly WorkUnit[]): Promise<WorkResult<string>[]> {
+    const [first] = units;
+    return new Promise((resolve) => this.tasks.set(first?.kind === 'folder' ? first.node.path : '', resolve));
   }
 
   stop(): void {}
 
-  callForWork(calls: boolean): void {
+  requestSteal(calls: boolean): void {
     this.calls = calls;
   }
 
-  async answer(task: string, pieces: Piece<string>[]): Promise<void> {
-    this.tasks.get(task)?.(pieces);
+  async answer(task: string, results: WorkResult<string>[]): Promise<void> {
+    this.tasks.get(task)?.(results);
     this.tasks.delete(task);
     await new Promise(setImmediate);
   }
@@ -34,7 +34,7 @@ class ByHand {
 test('calls for work while a worker has none to come, and not in the first task', async () => {
   const search = new ByHand();
   const taken: string[] = [];
-  const ordered = new OrderedSearch(search as unknown as Search<string>, {
+  const ordered = new OrderedSearch(search as unknown as PooledSearch<string>, {
     workers: 2,
     maxWaitingWeight: 100,
     weigh: () => 1,

@@ -1,5 +1,5 @@
-import type { Search } from './search-pool.ts';
-import { Agenda, type Item } from './work-queue.ts';
+import type { PooledSearch } from './search-pool.ts';
+import { type QueueItem, WorkQueue } from './work-queue.ts';
 
 /** A second task lies ready at each worker, so that none waits for a message. */
 const TASKS_PER_WORKER = 2;
@@ -25,16 +25,16 @@ interface OrderedSearchOptions<F> {
 }
 
 /** Why a search ended: it saw everything, there was more than may be returned, or it was told to stop. */
-export type Outcome = 'complete' | 'full' | 'stopped';
+export type SearchOutcome = 'complete' | 'full' | 'stopped';
 
 /**
  * Runs one search on the pool: workers take stretches of it in path order, and here what they find is put together in
  * that order. However the work falls among the workers, what is taken is a beginning of the same list.
  */
 export class OrderedSearch<F> {
-  readonly #search: Search<F>;
+  readonly #search: PooledSearch<F>;
   readonly #options: OrderedSearchOptions<F>;
-  readonly #agenda = new Agenda<F>();
+  readonly #agenda = new WorkQueue<F>();
   #waitingWeight = 0;
   #tasks = 0;
   #tasksDone = 0;
@@ -42,13 +42,13 @@ export class OrderedSearch<F> {
   #error: unknown;
   #end: () => void = () => {};
 
-  constructor(search: Search<F>, options: OrderedSearchOptions<F>) {
+  constructor(search: PooledSearch<F>, options: OrderedSearchOptions<F>) {
     this.#search = search;
     this.#options = options;
   }
 
   /** Returns when no task of it is left. Raises what a task or `take` raises. */
-  run(): Promise<Outcome> {
+  run(): Promise<SearchOutcome> {
     return new Promise((resolve, reject) => {
       this.#end = () => {
         if (this.#error !== undefined) reject(this.#error);
@@ -68,7 +68,7 @@ export class OrderedSearch<F> {
     const { workers, maxWaitingWeight } = this.#options;
     const share = this.#tasksDone > 0;
     for (let free = TASKS_PER_WORKER * workers - this.#tasks; free > 0; free -= 1) {
-      const farAhead = this.#waitingWeight > maxWaitingWeight || this.#agenda.waiting > MAX_WAITING;
+      const farAhead = this.#waitingWeight > maxWaitingWeight || this.#agenda.buffered > MAX_WAITING;
       const items = this.#agenda.take({ bytes: PART_BYTES, atFront: farAhead, takers: share ? free : 1 });
       if (items.length === 0) break;
       this.#tasks += 1;
@@ -78,16 +78,16 @@ export class OrderedSearch<F> {
         this.#advance();
       });
     }
-    this.#search.callForWork(share && this.#tasks <= workers && this.#agenda.todo === 0);
+    this.#search.requestSteal(share && this.#tasks <= workers && this.#agenda.untaken === 0);
   }
 
-  async #do(items: readonly Item<F>[]): Promise<void> {
+  async #do(items: readonly QueueItem<F>[]): Promise<void> {
     const { weigh } = this.#options;
     try {
-      const stretches = items.map(({ stretch }) => stretch).filter((stretch) => stretch !== undefined);
-      const pieces = await this.#search.run(stretches, this.#tasksDone === 0 ? FIRST_BUDGET : BUDGET);
-      this.#agenda.replace(items, pieces);
-      for (const piece of pieces) if (piece.kind === 'found') this.#waitingWeight += weigh(piece.found);
+      const units = items.map(({ unit }) => unit).filter((unit) => unit !== undefined);
+      const results = await this.#search.run(units, this.#tasksDone === 0 ? FIRST_BUDGET : BUDGET);
+      this.#agenda.replace(items, results);
+      for (const result of results) if (result.kind === 'found') this.#waitingWeight += weigh(result.found);
       this.#takeFound();
     } catch (error) {
       this.#error ??= error;

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import type { Steps } from '../task/steps.ts';
-import { Lanes } from './round-robin.ts';
+import type { Coroutine } from '../task/steps.ts';
+import { RoundRobin } from './round-robin.ts';
 
 /** So many steps of a millisecond each: however slow the machine, far more than fit into one turn. */
-function* busy(steps: number): Steps<void> {
+function* busy(steps: number): Coroutine<void> {
   for (let step = 0; step < steps; step += 1) {
     for (const end = performance.now() + 1; performance.now() < end; );
     yield undefined;
   }
 }
 
-function started(lanes: Lanes, lane: string, steps: Steps<void>, log: string[], name: string): Promise<void> {
+function started(lanes: RoundRobin, lane: string, steps: Coroutine<void>, log: string[], name: string): Promise<void> {
   return new Promise((resolve) => {
     const over = (how: string) => () => {
       log.push(`${name} ${how}`);
@@ -21,7 +21,7 @@ function started(lanes: Lanes, lane: string, steps: Steps<void>, log: string[], 
 }
 
 test('a short job does not wait for a long one in another lane, but for those before it in its own', async () => {
-  const lanes = new Lanes();
+  const lanes = new RoundRobin();
   const log: string[] = [];
   await Promise.all([
     started(lanes, 'one', busy(100), log, 'long'),
@@ -32,10 +32,10 @@ test('a short job does not wait for a long one in another lane, but for those be
 });
 
 test('a job that fails ends alone', async () => {
-  const lanes = new Lanes();
+  const lanes = new RoundRobin();
   const log: string[] = [];
   // biome-ignore lint/correctness/useYield: fails before its first pause
-  function* broken(): Steps<void> {
+  function* broken(): Coroutine<void> {
     throw new Error('broken');
   }
   await Promise.all([started(lanes, 'one', broken(), log, 'bad'), started(lanes, 'one', busy(1), log, 'good')]);

@@ -1,10 +1,10 @@
-import type { Steps } from '../task/steps.ts';
+import type { Coroutine } from '../task/steps.ts';
 
 /** How long one lane runs before the next has its turn. */
 const TURN_MS = 8;
 
-export interface Job {
-  readonly steps: Steps<unknown>;
+export interface RoundRobinJob {
+  readonly steps: Coroutine<unknown>;
   done(result: unknown): void;
   failed(error: unknown): void;
 }
@@ -13,12 +13,12 @@ export interface Job {
  * Runs jobs on one thread so that none waits for the whole of another: jobs in one lane run one after the other, lanes
  * take turns, and between two turns the thread looks at its messages.
  */
-export class Lanes {
+export class RoundRobin {
   /** The lane whose turn it is first. None is empty. */
-  readonly #lanes = new Map<string | number, Job[]>();
+  readonly #lanes = new Map<string | number, RoundRobinJob[]>();
   #running = false;
 
-  add(lane: string | number, job: Job): void {
+  add(lane: string | number, job: RoundRobinJob): void {
     const jobs = this.#lanes.get(lane);
     if (jobs === undefined) this.#lanes.set(lane, [job]);
     else jobs.push(job);
@@ -38,7 +38,7 @@ export class Lanes {
   #turn(): void {
     for (const [lane, jobs] of this.#lanes) {
       this.#lanes.delete(lane);
-      if (finished(jobs[0] as Job, performance.now() + TURN_MS)) jobs.shift();
+      if (finished(jobs[0] as RoundRobinJob, performance.now() + TURN_MS)) jobs.shift();
       if (jobs.length > 0) this.#lanes.set(lane, jobs);
       return;
     }
@@ -46,7 +46,7 @@ export class Lanes {
 }
 
 /** Goes on with a job until it is finished or the time is over. */
-function finished(job: Job, until: number): boolean {
+function finished(job: RoundRobinJob, until: number): boolean {
   try {
     do {
       const { done, value } = job.steps.next();

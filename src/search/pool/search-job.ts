@@ -4,53 +4,53 @@ import type { SearchMemory } from '../kernels/search-memory.ts';
 import { compileGlob, compileGlobFilter, type PathPattern } from '../pattern/glob-pattern.ts';
 import { EntryTask } from '../task/entry-task.ts';
 import { LineTask } from '../task/line-task.ts';
-import type { Steps } from '../task/steps.ts';
+import type { Coroutine } from '../task/steps.ts';
 import type { StopFlag } from '../task/stop-flag.ts';
-import { type Piece, pack, type Stretch, unpack } from '../task/work-unit.ts';
+import { packResults, unpackResults, type WorkResult, type WorkUnit } from '../task/work-unit.ts';
 import { Budget } from '../walk/budget.ts';
-import type { CallForWork } from '../walk/steal-request.ts';
-import type { Answer, EntrySpec, LineSpec, SearchSpec, Task } from './messages.ts';
+import type { StealRequest } from '../walk/steal-request.ts';
+import type { GlobSpec, GrepSpec, SearchSpec, Task, TaskResult } from './messages.ts';
 
-interface SessionOptions {
+interface SearchJobOptions {
   readonly root: Root;
   readonly spec: SearchSpec;
   readonly stop: StopFlag;
-  readonly call: CallForWork;
+  readonly call: StealRequest;
   /** Where tasks read files into. */
   readonly memory: SearchMemory;
 }
 
 /** Does the tasks of one search on one worker. */
-export class Session {
-  readonly #options: SessionOptions;
+export class SearchJob {
+  readonly #options: SearchJobOptions;
   /** Compiled with the first task, so that it is told of a wrong pattern. */
-  #search: ((stretches: readonly Stretch[], budget: Budget) => Steps<Piece<unknown>[]>) | undefined;
+  #search: ((units: readonly WorkUnit[], budget: Budget) => Coroutine<WorkResult<unknown>[]>) | undefined;
 
-  constructor(options: SessionOptions) {
+  constructor(options: SearchJobOptions) {
     this.#options = options;
   }
 
-  *run({ stretches, budget }: Task): Steps<Answer> {
+  *run({ units, budget }: Task): Coroutine<TaskResult> {
     const { spec, call } = this.#options;
     this.#search ??= spec.kind === 'entries' ? this.#forEntries(spec) : this.#forLines(spec);
-    return pack(yield* this.#search(unpack(stretches) as Stretch[], new Budget(budget, call)));
+    return packResults(yield* this.#search(unpackResults(units) as WorkUnit[], new Budget(budget, call)));
   }
 
-  #forEntries(spec: EntrySpec) {
+  #forEntries(spec: GlobSpec) {
     const { root, stop } = this.#options;
     const pattern = spec.glob === undefined ? regexPattern(spec.regex ?? '') : compileGlob(spec.glob);
-    return (stretches: readonly Stretch[], budget: Budget) =>
-      new EntryTask({ root, spec, pattern, stop, budget }).run(stretches);
+    return (units: readonly WorkUnit[], budget: Budget) =>
+      new EntryTask({ root, spec, pattern, stop, budget }).run(units);
   }
 
-  #forLines(spec: LineSpec) {
+  #forLines(spec: GrepSpec) {
     const { root, stop, memory } = this.#options;
     const pattern = compileLinePattern(spec, { stop, memory });
     const wanted = spec.globFilter === undefined ? undefined : compileGlobFilter(spec.globFilter);
-    return function* (stretches: readonly Stretch[], budget: Budget): Steps<Piece<unknown>[]> {
+    return function* (units: readonly WorkUnit[], budget: Budget): Coroutine<WorkResult<unknown>[]> {
       const buffer = memory.take(root);
       try {
-        return yield* new LineTask({ root, spec, pattern, wanted, stop, memory, buffer, budget }).run(stretches);
+        return yield* new LineTask({ root, spec, pattern, wanted, stop, memory, buffer, budget }).run(units);
       } finally {
         memory.giveBack(buffer);
       }

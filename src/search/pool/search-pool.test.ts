@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, test, vi } from 'vitest';
 import { outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import { chooseBackend, type Dir, parseCallerPath } from '../../fence/index.ts';
-import { LookPart } from '../../files/list/stat-batch.ts';
+import { StatBatch } from '../../files/list/stat-batch.ts';
 import { grep } from '../grep.ts';
 import { SearchPool } from './search-pool.ts';
 
@@ -85,10 +85,10 @@ test('a process lives until its search is over, and not longer though the pool i
   const script = `
     const { Root, parseCallerPath } = await import('${dist}fence/index.js');
     const { grep } = await import('${dist}search/grep.js');
-    const { UNCONTROLLED } = await import('${dist}runtime/operation-context.js');
+    const { DEFAULT_CONTEXT } = await import('${dist}runtime/operation-context.js');
     const { SearchPool } = await import('${dist}search/pool/search-pool.js');
     const options = { pattern: 'needle', path: parseCallerPath('.'), caseInsensitive: false, contextLines: 0, maxResults: 5, timeoutSeconds: 60 };
-    const result = await grep(Root.open('w', process.argv[1]), options, new SearchPool(), UNCONTROLLED);
+    const result = await grep(Root.open('w', process.argv[1]), options, new SearchPool(), DEFAULT_CONTEXT);
     console.log(result.totalMatches);`;
   const args = ['--input-type=module', '--eval', script, box.inside];
   const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 20_000 });
@@ -97,7 +97,7 @@ test('a process lives until its search is over, and not longer though the pool i
 
 /** Wants an entry looked at. */
 function look({ root }: Sandbox, pool: SearchPool, dir: Dir) {
-  const part = LookPart.of(['f']);
+  const part = StatBatch.of(['f']);
   const thread = pool.idleFor(root.share());
   thread?.tell({ type: 'look', root: root.share(), dir: dir.share() ?? expect.fail(), part: part.shared });
   return { part, thread };

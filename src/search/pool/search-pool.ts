@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { RingfenceError } from '../../errors.ts';
 import type { SharedRoot } from '../../fence/index.ts';
-import type { FoundEntries } from '../task/entry-task.ts';
-import type { FoundLines } from '../task/line-collector.ts';
+import type { EntryResults } from '../task/entry-task.ts';
+import type { LineResults } from '../task/line-collector.ts';
 import { StopFlag } from '../task/stop-flag.ts';
-import { type Packed, type Piece, pack, type Stretch, unpack } from '../task/work-unit.ts';
-import { CallForWork } from '../walk/steal-request.ts';
-import type { EntrySpec, LineSpec, SearchSpec } from './messages.ts';
+import { type PackedResults, packResults, unpackResults, type WorkResult, type WorkUnit } from '../task/work-unit.ts';
+import { StealRequest } from '../walk/steal-request.ts';
+import type { GlobSpec, GrepSpec, SearchSpec } from './messages.ts';
 import { WorkerThread } from './worker-thread.ts';
 
 const MOST_WORKERS = 8;
@@ -30,12 +30,12 @@ export class SearchPool {
   }
 
   /** Starts a search. Dispose of it when it is over. */
-  begin(spec: LineSpec): Search<FoundLines>;
-  begin(spec: EntrySpec): Search<FoundEntries>;
-  begin(spec: SearchSpec): Search<unknown> {
+  begin(spec: GrepSpec): PooledSearch<LineResults>;
+  begin(spec: GlobSpec): PooledSearch<EntryResults>;
+  begin(spec: SearchSpec): PooledSearch<unknown> {
     if (this.#closed) throw new RingfenceError('cancelled', {});
     this.#searches += 1;
-    return new Search({ number: this.#searches, spec, pick: () => this.#leastBusy() });
+    return new PooledSearch({ number: this.#searches, spec, pick: () => this.#leastBusy() });
   }
 
   /** A worker that is not searching, to look at entries. Undefined if there is none; for this root there may be one the next time. */
@@ -87,38 +87,38 @@ export class SearchPool {
   }
 }
 
-interface SearchOptions {
+interface PooledSearchOptions {
   readonly number: number;
   readonly spec: SearchSpec;
   pick(): WorkerThread;
 }
 
 /** One search on the pool. */
-export class Search<F> implements Disposable {
-  readonly #options: SearchOptions;
+export class PooledSearch<F> implements Disposable {
+  readonly #options: PooledSearchOptions;
   readonly #stop = new StopFlag();
-  readonly #call = new CallForWork();
+  readonly #call = new StealRequest();
   readonly #threads = new Set<WorkerThread>();
 
-  constructor(options: SearchOptions) {
+  constructor(options: PooledSearchOptions) {
     this.#options = options;
   }
 
   /** Has stretches searched by the worker that has least to do, and returns what they turn into. */
-  async run(stretches: readonly Stretch[], budget: number): Promise<Piece<F>[]> {
+  async run(units: readonly WorkUnit[], budget: number): Promise<WorkResult<F>[]> {
     const thread = this.#options.pick();
     const { number, spec } = this.#options;
     if (!this.#threads.has(thread)) {
       this.#threads.add(thread);
       thread.tell({ type: 'begin', search: number, spec, stop: this.#stop.shared, call: this.#call.shared });
     }
-    const answer = await thread.ask(number, { stretches: pack(stretches), budget });
-    return unpack(answer as Packed<F>);
+    const answer = await thread.ask(number, { units: packResults(units), budget });
+    return unpackResults(answer as PackedResults<F>);
   }
 
   /** Whether one of the workers is to hand back what it has left, so that others can do some of it. */
-  callForWork(calls: boolean): void {
-    this.#call.set(calls);
+  requestSteal(calls: boolean): void {
+    this.#call.post(calls);
   }
 
   get stopped(): boolean {

@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest';
-import type { Piece, Stretch } from '../task/work-unit.ts';
-import { placeIn, START } from '../walk/dir-cache.ts';
-import { Agenda } from './work-queue.ts';
+import type { WorkResult, WorkUnit } from '../task/work-unit.ts';
+import { childNode, START_NODE } from '../walk/dir-cache.ts';
+import { WorkQueue } from './work-queue.ts';
 
-const folder = (name: string): Stretch => ({ kind: 'folder', place: placeIn(START, name) });
-const found = (text: string): Piece<string> => ({ kind: 'found', found: text });
-const take = (agenda: Agenda<string>, { atFront = false, takers = 1 } = {}) =>
+const folder = (name: string): WorkUnit => ({ kind: 'folder', node: childNode(START_NODE, name) });
+const found = (text: string): WorkResult<string> => ({ kind: 'found', found: text });
+const take = (agenda: WorkQueue<string>, { atFront = false, takers = 1 } = {}) =>
   agenda.take({ bytes: 100, atFront, takers });
 
-function drain(agenda: Agenda<string>): string[] {
+function drain(agenda: WorkQueue<string>): string[] {
   const all: string[] = [];
   for (let next = agenda.shift(); next !== undefined; next = agenda.shift()) all.push(next);
   return all;
 }
 
 /** An agenda whose start turned into these. */
-function agendaOf(pieces: Piece<string>[]): Agenda<string> {
-  const agenda = new Agenda<string>();
-  agenda.replace(take(agenda), pieces);
+function agendaOf(results: WorkResult<string>[]): WorkQueue<string> {
+  const agenda = new WorkQueue<string>();
+  agenda.replace(take(agenda), results);
   return agenda;
 }
 
@@ -29,7 +29,7 @@ test('what is found comes out in order, whatever is done first', () => {
   expect(drain(agenda)).toEqual([]);
   agenda.replace(b, [found('b1'), folder('b2'), found('b3')]);
   expect(drain(agenda)).toEqual(['b1']);
-  expect(agenda.waiting).toBeGreaterThan(0);
+  expect(agenda.buffered).toBeGreaterThan(0);
   agenda.replace(take(agenda), []);
   expect(drain(agenda)).toEqual(['b3', 'c', 'd1', 'd2', 'e']);
   expect(agenda.isEmpty).toBe(true);
@@ -41,7 +41,7 @@ test('neighbours are taken together up to a limit, and none twice', () => {
   const sizes = [];
   for (let taken = take(agenda); taken.length > 0; taken = take(agenda)) sizes.push(taken.length);
   expect(sizes).toEqual([16, 16, 8]);
-  expect(agenda.todo).toBe(0);
+  expect(agenda.untaken).toBe(0);
 });
 
 test('what is left is shared among those who could do it', () => {
@@ -50,9 +50,9 @@ test('what is left is shared among those who could do it', () => {
 });
 
 test('the files of one folder are shared too, and what they turn into comes out in order', () => {
-  const agenda = agendaOf([{ kind: 'files', place: START, names: 'a/b/c/d/e/f/g' }, folder('h')]);
+  const agenda = agendaOf([{ kind: 'files', node: START_NODE, names: 'a/b/c/d/e/f/g' }, folder('h')]);
   const taken = [4, 3, 2, 1].map((takers) => take(agenda, { takers }));
-  const names = taken.flat().map(({ stretch }) => (stretch?.kind === 'files' ? stretch.names : stretch?.kind));
+  const names = taken.flat().map(({ unit }) => (unit?.kind === 'files' ? unit.names : unit?.kind));
   expect(names).toEqual(['a/b', 'c/d', 'e/f/g', 'folder']);
   for (const [i, part] of [...taken.entries()].reverse()) agenda.replace(part, [found(`part ${i}`)]);
   expect(drain(agenda)).toEqual(['part 0', 'part 1', 'part 2', 'part 3']);
@@ -69,9 +69,9 @@ test('nothing is taken from behind what is open if only the front is asked for',
 
 test('a large file is cut when it is taken, and comes out in order', () => {
   const range = { from: 0, to: 250, end: 250, identity: 'i' };
-  const agenda = agendaOf([{ kind: 'lines', place: START, name: 'f', range }]);
+  const agenda = agendaOf([{ kind: 'lines', node: START_NODE, name: 'f', range }]);
   const parts = [take(agenda), take(agenda), take(agenda)];
-  expect(parts.map(([item]) => item?.stretch?.kind === 'lines' && item.stretch.range)).toEqual([
+  expect(parts.map(([item]) => item?.unit?.kind === 'lines' && item.unit.range)).toEqual([
     { ...range, to: 100 },
     { ...range, from: 100, to: 200 },
     { ...range, from: 200 },

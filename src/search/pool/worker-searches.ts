@@ -1,25 +1,25 @@
 import type { Root, SharedRoot } from '../../fence/index.ts';
-import { toFailure } from '../../runtime/worker-error.ts';
+import { toWorkerError } from '../../runtime/worker-error.ts';
 import { SearchMemory } from '../kernels/search-memory.ts';
 import { StopFlag } from '../task/stop-flag.ts';
-import { CallForWork } from '../walk/steal-request.ts';
-import type { Reply, SearchRequest } from './messages.ts';
-import { Lanes } from './round-robin.ts';
-import { Session } from './search-job.ts';
+import { StealRequest } from '../walk/steal-request.ts';
+import type { SearchRequest, WorkerReply } from './messages.ts';
+import { RoundRobin } from './round-robin.ts';
+import { SearchJob } from './search-job.ts';
 
-interface Surroundings {
+interface WorkerEnvironment {
   rootOf(shared: SharedRoot): Root;
-  reply(message: Reply): void;
+  reply(message: WorkerReply): void;
 }
 
 /** All searches that one worker takes part in. */
-export class Searches {
-  readonly #surroundings: Surroundings;
-  readonly #sessions = new Map<number, Session>();
+export class WorkerSearches {
+  readonly #surroundings: WorkerEnvironment;
+  readonly #sessions = new Map<number, SearchJob>();
   readonly #memory = new SearchMemory();
-  readonly #lanes = new Lanes();
+  readonly #lanes = new RoundRobin();
 
-  constructor(surroundings: Surroundings) {
+  constructor(surroundings: WorkerEnvironment) {
     this.#surroundings = surroundings;
   }
 
@@ -28,8 +28,8 @@ export class Searches {
       const { search, spec } = request;
       const root = this.#surroundings.rootOf(spec.root);
       const stop = new StopFlag(request.stop);
-      const call = new CallForWork(request.call);
-      this.#sessions.set(search, new Session({ root, spec, stop, call, memory: this.#memory }));
+      const call = new StealRequest(request.call);
+      this.#sessions.set(search, new SearchJob({ root, spec, stop, call, memory: this.#memory }));
     } else if (request.type === 'end') {
       this.#sessions.delete(request.search);
     } else {
@@ -43,8 +43,8 @@ export class Searches {
     if (session === undefined) throw new Error('a task of no search');
     this.#lanes.add(search, {
       steps: session.run(task),
-      done: (answer) => reply({ id, answer } as Reply),
-      failed: (error) => reply({ id, failure: toFailure(error) }),
+      done: (answer) => reply({ id, answer } as WorkerReply),
+      failed: (error) => reply({ id, failure: toWorkerError(error) }),
     });
   }
 }

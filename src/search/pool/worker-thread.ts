@@ -1,11 +1,11 @@
 import { Worker } from 'node:worker_threads';
 import { RingfenceError } from '../../errors.ts';
-import { compiledBeside } from '../../runtime/compiled-file.ts';
-import { fromFailure } from '../../runtime/worker-error.ts';
-import type { Answer, Reply, Request, Task } from './messages.ts';
+import { compiledFile } from '../../runtime/compiled-file.ts';
+import { fromWorkerError } from '../../runtime/worker-error.ts';
+import type { Task, TaskResult, WorkerReply, WorkerRequest } from './messages.ts';
 
 interface Waiting {
-  resolve(answer: Answer): void;
+  resolve(answer: TaskResult): void;
   reject(error: RingfenceError): void;
 }
 
@@ -19,9 +19,9 @@ export class WorkerThread {
 
   constructor(onEnd: (thread: WorkerThread) => void) {
     // Descriptors opened through koffi are unknown to Node, which would warn about closing them.
-    this.#worker = new Worker(compiledBeside(import.meta.url, 'worker.js'), { trackUnmanagedFds: false, execArgv: [] });
+    this.#worker = new Worker(compiledFile(import.meta.url, 'worker.js'), { trackUnmanagedFds: false, execArgv: [] });
     this.#worker.unref();
-    this.#worker.on('message', (reply: Reply) => this.#settle(reply));
+    this.#worker.on('message', (reply: WorkerReply) => this.#settle(reply));
     const ended = (cause: unknown): void => {
       this.#end(new RingfenceError('internal', {}, { cause }));
       onEnd(this);
@@ -46,21 +46,21 @@ export class WorkerThread {
   }
 
   /** For what has no answer. Does nothing if the worker has ended. */
-  tell(request: Request): void {
+  tell(request: WorkerRequest): void {
     if (this.#ended === undefined) this.#worker.postMessage(request);
   }
 
   /** Raises what the task raises there, `internal` if the worker ends before it has answered. */
-  ask(search: number, task: Task): Promise<Answer> {
+  ask(search: number, task: Task): Promise<TaskResult> {
     const ended = this.#ended;
     if (ended !== undefined) return Promise.reject(ended);
     const id = this.#nextId;
     this.#nextId += 1;
-    const answer = new Promise<Answer>((resolve, reject) => {
+    const answer = new Promise<TaskResult>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
     });
     this.#worker.ref();
-    this.#worker.postMessage({ type: 'task', search, id, task } satisfies Request);
+    this.#worker.postMessage({ type: 'task', search, id, task } satisfies WorkerRequest);
     return answer;
   }
 
@@ -70,14 +70,14 @@ export class WorkerThread {
     await this.#worker.terminate();
   }
 
-  #settle(reply: Reply): void {
+  #settle(reply: WorkerReply): void {
     this.#isReady = true;
     if (reply === 'ready') return;
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
     if (this.#waiting.size === 0) this.#worker.unref();
     if ('answer' in reply) waiting?.resolve(reply.answer);
-    else waiting?.reject(fromFailure(reply.failure));
+    else waiting?.reject(fromWorkerError(reply.failure));
   }
 
   #end(error: RingfenceError): void {

@@ -1,19 +1,19 @@
 // The entry point of a search worker thread: see pool.ts.
 import { parentPort } from 'node:worker_threads';
 import { Root, type SharedRoot } from '../../fence/index.ts';
-import { LookPart } from '../../files/list/stat-batch.ts';
-import type { Reply, Request } from './messages.ts';
-import type { Searches } from './worker-searches.ts';
+import { StatBatch } from '../../files/list/stat-batch.ts';
+import type { WorkerReply, WorkerRequest } from './messages.ts';
+import type { WorkerSearches } from './worker-searches.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('to be started as a worker thread');
 
 const roots = new Map<string, Root>();
-let searches: Promise<Searches> | undefined;
+let searches: Promise<WorkerSearches> | undefined;
 
-port.on('message', (request: Request) => {
+port.on('message', (request: WorkerRequest) => {
   if (request.type === 'look') {
-    tried(() => new LookPart(request.part).fill(rootOf(request.root).borrow(request.dir)));
+    tried(() => new StatBatch(request.part).fill(rootOf(request.root).borrow(request.dir)));
   } else if (request.type === 'know') {
     tried(() => rootOf(request.root));
   } else {
@@ -23,9 +23,9 @@ port.on('message', (request: Request) => {
 });
 
 /** What searches need takes as long to load as all else, so a worker that only looks at entries does without. */
-async function startSearches(): Promise<Searches> {
-  const { Searches } = await import('./worker-searches.ts');
-  const started = new Searches({ rootOf, reply });
+async function startSearches(): Promise<WorkerSearches> {
+  const { WorkerSearches } = await import('./worker-searches.ts');
+  const started = new WorkerSearches({ rootOf, reply });
   reply('ready');
   return started;
 }
@@ -39,7 +39,7 @@ function tried(work: () => void): void {
   }
 }
 
-function reply(message: Reply): void {
+function reply(message: WorkerReply): void {
   port?.postMessage(message);
 }
 

@@ -53,12 +53,12 @@ const FREQUENCIES_ELSEWHERE = FREQUENCIES.map((frequency, byte) => {
 const FEW = 8;
 
 /** How frequent bytes are, of which a pattern names some for a place: it is looked for in texts of their script. */
-export function frequencyWhereNamed(named: readonly number[], bytes = named): number {
+export function frequencyInScript(named: readonly number[], bytes = named): number {
   return sumOf(bytes, named.length > FEW ? FREQUENCIES : FREQUENCIES_ELSEWHERE);
 }
 
 /** How likely things that make up so much of a text follow each other. Such come together, so it is more than the product. */
-export function chanceOf(frequencies: Iterable<number>): number {
+export function jointProbability(frequencies: Iterable<number>): number {
   let chance = 1;
   for (const frequency of frequencies) chance *= frequency;
   return chance ** 0.8;

@@ -1,24 +1,24 @@
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
 import { programOf } from '../pattern/program.ts';
-import { type ByteWindow, beginningsOf, lineStartWindow, windowsOf } from './byte-sequence.ts';
+import { type ByteSequence, lineStartSequence, prefixSequences, requiredSequences } from './byte-sequence.ts';
 
 /** Each place as the bytes that belong there, or as how many they are. */
-function shown(window: ByteWindow): string {
+function shown(sequence: ByteSequence): string {
   const show = (bytes: readonly number[]) =>
     bytes.length > 8 ? `${bytes.length}` : Buffer.from(bytes).toString('latin1');
-  return window.map(show).join(' ');
+  return sequence.map(show).join(' ');
 }
 
-const windows = (pattern: string) => windowsOf(programOf(RE2JS.compile(pattern))).map(shown);
+const sequences = (pattern: string) => requiredSequences(programOf(RE2JS.compile(pattern))).map(shown);
 
 test.each([
-  ['a text is one window', 'abc', ['a b c']],
+  ['a text is one sequence', 'abc', ['a b c']],
   ['alternatives of any length share what they have', 'abcd|xy', ['ax by']],
   ['case does not matter', '(?i)ab', ['Aa Bb']],
   ['the long s has two bytes', '(?i)sa', ['Ss\u00c5 Aa\u00bf', 'Aa']],
   ['a character beyond ASCII is its bytes', 'é€', ['\u00c3 \u00a9 \u00e2 \u0082 \u00ac']],
-  ['of several characters, each place has the bytes of all', '[é-ü😀]', ['\u00c3\u00f0 22']],
+  ['of several characters, each position has the bytes of all', '[é-ü😀]', ['\u00c3\u00f0 22']],
   ['anything is all bytes but LF', 'a.b', ['a 255 65', 'b']],
   ['after the last repetition comes what follows it', '[0-9]+x', ['10 11', '10 x']],
   ['an optional part may be left out', 'ab?c', ['a bc', 'c']],
@@ -27,7 +27,7 @@ test.each([
   ['nothing is demanded where nothing may match', 'a*', []],
   ['what is between others is found as well', '\\w+foo\\w+', ['63 63 63 63 63', '63 f o o 63', '63']],
 ])('%s: %s', (_what, pattern, expected) => {
-  expect(windows(pattern)).toEqual(expected);
+  expect(sequences(pattern)).toEqual(expected);
 });
 
 test.each([
@@ -38,9 +38,9 @@ test.each([
   ['a', []],
   ['a|b*', []],
   [Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi', (letter) => `${letter}.?x`).join('|'), []],
-])('each way to begin a match of %s has its window: %j', (pattern, expected) => {
+])('each kind to begin a match of %s has its sequence: %j', (pattern, expected) => {
   expect(
-    beginningsOf(programOf(RE2JS.compile(pattern)))
+    prefixSequences(programOf(RE2JS.compile(pattern)))
       .map(shown)
       .sort(),
   ).toEqual(expected);
@@ -56,12 +56,12 @@ test.each([
   ['^a*', undefined],
   ['$', undefined],
 ])('what lines begin with that match %s: %s', (pattern, expected) => {
-  const window = lineStartWindow(programOf(RE2JS.compile(pattern)));
-  expect(window && shown(window)).toBe(expected);
+  const sequence = lineStartSequence(programOf(RE2JS.compile(pattern)));
+  expect(sequence && shown(sequence)).toBe(expected);
 });
 
-test('the longest windows and programs are bounded', () => {
-  expect(windows('a'.repeat(1_000)).every((window) => window.split(' ').length === 16)).toBe(true);
-  expect(windows('a'.repeat(1_000)).length).toBe(8);
-  expect(windows('ab'.repeat(3_000))).toEqual([]);
+test('the longest sequences and programs are bounded', () => {
+  expect(sequences('a'.repeat(1_000)).every((sequence) => sequence.split(' ').length === 16)).toBe(true);
+  expect(sequences('a'.repeat(1_000)).length).toBe(8);
+  expect(sequences('ab'.repeat(3_000))).toEqual([]);
 });

@@ -1,57 +1,57 @@
 import { ASSERT, AT_START, type Instruction, JUMP, MATCH, type Program, RUNES, SPLIT } from '../pattern/program.ts';
 import { changesUpTo, MAX_RUNE, type RuneSet } from '../pattern/rune-set.ts';
 import { REPLACEMENT } from '../pattern/utf8.ts';
-import { cutPoints } from './dominators.ts';
-import { MOST_WINDOWS } from './probe-tables.ts';
+import { dominators } from './dominators.ts';
+import { MAX_SEQUENCES } from './probe-tables.ts';
 
 const LF = 0x0a;
 /** More places tell hardly more. */
-const LONGEST = 16;
-const MOST_CUTS = 8;
+const MAX_LENGTH = 16;
+const MAX_DOMINATORS = 8;
 /** With more possibilities at one place, anything goes. */
-const MOST_THREADS = 64;
+const MAX_THREADS = 64;
 /** Larger ones would take longer to look at than they take to run. */
-const LARGEST_PROGRAM = 2_000;
+const MAX_PROGRAM = 2_000;
 
 /** Which bytes may be at each of some successive places. */
-export type ByteWindow = readonly (readonly number[])[];
+export type ByteSequence = readonly (readonly number[])[];
 
 /** Windows of which every matching line fits each somewhere, as far as they are known. */
-export function windowsOf(program: Program): ByteWindow[] {
-  if (program.code.length > LARGEST_PROGRAM) return [];
+export function requiredSequences(program: Program): ByteSequence[] {
+  if (program.code.length > MAX_PROGRAM) return [];
   const covered = new Set<number>();
-  const windows = [new Walk(program).windowFrom(undefined, covered)];
-  for (const cut of cutPoints(program)) {
-    if (windows.length < MOST_CUTS && !covered.has(cut)) {
-      windows.push(new Walk(program).windowFrom(cut, covered));
+  const sequences = [new SequenceWalk(program).windowFrom(undefined, covered)];
+  for (const cut of dominators(program)) {
+    if (sequences.length < MAX_DOMINATORS && !covered.has(cut)) {
+      sequences.push(new SequenceWalk(program).windowFrom(cut, covered));
     }
   }
-  return windows.filter((window) => window.length > 0);
+  return sequences.filter((sequence) => sequence.length > 0);
 }
 
 /**
  * A window for each way in which a match can begin: every matching line fits one of them somewhere. They tell apart what
  * a single window confuses: one for both `foo` and `bar` also fits `for`. None where there are too few or too many ways.
  */
-export function beginningsOf(program: Program): ByteWindow[] {
-  if (program.code.length > LARGEST_PROGRAM) return [];
-  const ways = new Walk(program).beginnings();
-  if (ways.length < 2 || ways.length > MOST_WINDOWS) return [];
-  return ways.map((way) => new Walk(program).windowAfter(way));
+export function prefixSequences(program: Program): ByteSequence[] {
+  if (program.code.length > MAX_PROGRAM) return [];
+  const kinds = new SequenceWalk(program).beginnings();
+  if (kinds.length < 2 || kinds.length > MAX_SEQUENCES) return [];
+  return kinds.map((kind) => new SequenceWalk(program).windowAfter(kind));
 }
 
 /** What every matching line begins with, if it is only there that a match can begin. */
-export function lineStartWindow(program: Program): ByteWindow | undefined {
-  if (program.code.length > LARGEST_PROGRAM || !new Walk(program).beginsLine()) return undefined;
-  const window = new Walk(program).windowFrom(undefined, new Set());
-  return window.length > 0 ? window : undefined;
+export function lineStartSequence(program: Program): ByteSequence | undefined {
+  if (program.code.length > MAX_PROGRAM || !new SequenceWalk(program).beginsLine()) return undefined;
+  const sequence = new SequenceWalk(program).windowFrom(undefined, new Set());
+  return sequence.length > 0 ? sequence : undefined;
 }
 
 /** Instructions times four, plus the number of bytes that are missing from the character it takes, if it has begun. */
 type Threads = Set<number>;
 
 /** Follows all matches at the same time, byte by byte. */
-class Walk {
+class SequenceWalk {
   readonly #program: Program;
   /** No match comes here any more. */
   #passed: number | undefined;
@@ -77,7 +77,7 @@ class Walk {
   }
 
   /** What the bytes of every match look like that begins with this instruction. */
-  windowAfter(beginning: number): ByteWindow {
+  windowAfter(beginning: number): ByteSequence {
     return this.#follow(new Set([4 * beginning]));
   }
 
@@ -85,28 +85,28 @@ class Walk {
    * What the bytes of every match look like: from its first one on, or from the last one that is taken by an
    * instruction which no match can avoid. Adds to `covered` those for which no other window would tell more.
    */
-  windowFrom(cut: number | undefined, covered: Set<number>): ByteWindow {
+  windowFrom(cut: number | undefined, covered: Set<number>): ByteSequence {
     const threads: Threads = new Set(cut === undefined ? [] : [4 * cut]);
     if (cut === undefined) this.#open(this.#program.start, threads, AT_START);
     this.#passed = cut;
     return this.#follow(threads, covered);
   }
 
-  #follow(first: Threads, covered?: Set<number>): ByteWindow {
-    const window: number[][] = [];
+  #follow(first: Threads, covered?: Set<number>): ByteSequence {
+    const sequence: number[][] = [];
     let threads = first;
-    while (!this.#ended && window.length < LONGEST && threads.size > 0 && threads.size <= MOST_THREADS) {
+    while (!this.#ended && sequence.length < MAX_LENGTH && threads.size > 0 && threads.size <= MAX_THREADS) {
       const bytes = new Array<number>(256).fill(0);
       const next: Threads = new Set();
       for (const thread of threads) this.#take(thread, bytes, next);
       // A match lies within one line.
       bytes[LF] = 0;
-      window.push(listed(bytes));
+      sequence.push(listed(bytes));
       const [only] = threads;
       if (only !== undefined && threads.size === 1 && (only & 3) === 0 && !next.has(only)) covered?.add(only >> 2);
       threads = next;
     }
-    return window;
+    return sequence;
   }
 
   /** Adds the bytes that a thread may take, and the threads that follow. */

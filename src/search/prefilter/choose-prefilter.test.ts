@@ -14,9 +14,9 @@ afterAll(() => root[Symbol.dispose]());
 /** Where the chosen prefilter finds something from the second line on, -1 for nowhere, or undefined if none pays. */
 function firstIn(pattern: string, text: string): number | undefined {
   const regex = RE2JS.compile(pattern);
-  const region = buffer.subarray(0, buffer.write(text));
+  const block = buffer.subarray(0, buffer.write(text));
   const from = text.indexOf('\n') + 1;
-  return choosePrefilter(regex, programOf(regex), memory)?.(region).next(from);
+  return choosePrefilter(regex, programOf(regex), memory)?.(block).next(from);
 }
 
 const FILLER = 'some line of text, 12 words long\n'.repeat(20);
@@ -32,7 +32,7 @@ describe('by 16 bytes at once', () => {
     ['classes', '[a-z]{2}[0-9]{6}[a-z]{2}', 'ab123456cd'],
     ['a rare byte among classes', '[A-Z]{3}_[A-Z]+', 'ABC_D'],
     ['a date', '\\d{4}-\\d{2}-\\d{2}', '2024-01-31'],
-  ])('finds nothing in text without it, and the place in text with it: %s', (_what, pattern, sample) => {
+  ])('finds nothing in text without it, and the position in text with it: %s', (_what, pattern, sample) => {
     expect(firstIn(pattern, FILLER)).toBe(-1);
     const at = firstIn(pattern, `${FILLER}${sample}\n${FILLER}`);
     expect(at).toBeGreaterThanOrEqual(FILLER.length);
@@ -48,7 +48,7 @@ test('by 16 bytes at once, also what is frequent, if a closer look is not needed
   expect(firstIn('e|12', FILLER)).toBe(FILLER.indexOf('\n') + 1 + 'som'.length);
 });
 
-test('by 16 bytes at once, also lines that begin in some way', () => {
+test('by 16 bytes at once, also lines that begin in some kind', () => {
   expect(firstIn('^[x-z ]+', FILLER)).toBe(-1);
   expect(firstIn('^[x-z ]+', `${FILLER}  x\n`)).toBe(FILLER.length);
 });

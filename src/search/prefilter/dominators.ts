@@ -1,7 +1,7 @@
 import { ASSERT, type Instruction, JUMP, MATCH, type Program, RUNES, SPLIT } from '../pattern/program.ts';
 
 /** Characters that every match takes at least once, in this order: without any of them the end cannot be reached. */
-export function cutPoints(program: Program): number[] {
+export function dominators(program: Program): number[] {
   const path = somePath(program);
   const positions = new Map(path.map((instruction, i) => [instruction, i]));
   const seen = new Set<number>();
@@ -12,7 +12,7 @@ export function cutPoints(program: Program): number[] {
     if (i === furthest && program.code[instruction]?.op === RUNES) cuts.push(instruction);
     const todo = [instruction];
     for (let at = todo.pop(); at !== undefined; at = todo.pop()) {
-      for (const next of waysFrom(program, at)) {
+      for (const next of successors(program, at)) {
         const position = positions.get(next);
         if (position !== undefined) furthest = Math.max(furthest, position);
         else if (!seen.has(next)) {
@@ -31,7 +31,7 @@ function somePath(program: Program): number[] {
   const todo = [program.start];
   for (let at = todo.pop(); at !== undefined; at = todo.pop()) {
     if (program.code[at]?.op === MATCH) return trace(cameFrom, program.start, at);
-    for (const next of waysFrom(program, at)) {
+    for (const next of successors(program, at)) {
       if (cameFrom.has(next)) continue;
       cameFrom.set(next, at);
       todo.push(next);
@@ -49,7 +49,7 @@ function trace(cameFrom: ReadonlyMap<number, number>, start: number, end: number
   return path.reverse();
 }
 
-function waysFrom({ code }: Program, at: number): number[] {
+function successors({ code }: Program, at: number): number[] {
   const { op, next, other } = code[at] as Instruction;
   if (op === SPLIT) return [next, other];
   return op === JUMP || op === ASSERT || op === RUNES ? [next] : [];

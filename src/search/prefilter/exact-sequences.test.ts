@@ -1,11 +1,11 @@
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
 import { programOf } from '../pattern/program.ts';
-import { exactWindows, regExpOf } from './exact-sequences.ts';
+import { exactSequences, regExpOf } from './exact-sequences.ts';
 
-const windows = (pattern: string) =>
-  exactWindows(programOf(RE2JS.compile(pattern)))
-    ?.map((window) => window.map((bytes) => Buffer.from(bytes).toString('latin1')).join(' '))
+const sequences = (pattern: string) =>
+  exactSequences(programOf(RE2JS.compile(pattern)))
+    ?.map((sequence) => sequence.map((bytes) => Buffer.from(bytes).toString('latin1')).join(' '))
     .sort();
 
 test.each([
@@ -16,7 +16,7 @@ test.each([
   ['é|b', ['b', '\u00c3 \u00a9']],
   ['x{3}', ['x x x']],
 ])('a match of %s is one of %j', (pattern, expected) => {
-  expect(windows(pattern)).toEqual(expected);
+  expect(sequences(pattern)).toEqual(expected);
 });
 
 test.each([
@@ -39,15 +39,15 @@ test.each([
     '(aa|b){6}',
   ],
   ...['(a?){500}', '((a?)*)*b', '\\p{L}', Array.from({ length: 40 }, (_, i) => `w${i}x`).join('|')],
-])('what matches %s is more than a few windows can tell', (pattern) => {
-  expect(windows(pattern)).toBeUndefined();
+])('what matches %s is more than a few sequences can tell', (pattern) => {
+  expect(sequences(pattern)).toBeUndefined();
 });
 
 test.each(['foo|bar', '(?i)kiss', 'é|中|😀b', '[-^\\]]a', '\\.\\*|\\(\\)', '(?i)größe'])(
-  '%s is found at the same place in a text',
+  '%s is found at the same position in a text',
   (pattern) => {
     const regex = RE2JS.compile(pattern);
-    const found = regExpOf(exactWindows(programOf(regex)) ?? []);
+    const found = regExpOf(exactSequences(programOf(regex)) ?? []);
     for (const text of [
       'a foobar',
       'xbarfoo',

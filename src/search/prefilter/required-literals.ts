@@ -1,5 +1,5 @@
 import type { RE2JS } from 're2js';
-import { chanceOf, FREQUENCIES } from './byte-frequency.ts';
+import { FREQUENCIES, jointProbability } from './byte-frequency.ts';
 
 /** More needles than this cost more to look for than they save. */
 const MAX_NEEDLES = 32;
@@ -48,7 +48,7 @@ function rarest(demands: string[][]): string[] | undefined {
 function chanceOfAny(literals: readonly string[]): number {
   let chance = 0;
   for (const literal of literals) {
-    chance += chanceOf(Array.from(Buffer.from(literal), (byte) => FREQUENCIES[byte] as number));
+    chance += jointProbability(Array.from(Buffer.from(literal), (byte) => FREQUENCIES[byte] as number));
   }
   return chance;
 }

@@ -1,8 +1,8 @@
 import type { SearchMemory } from '../kernels/search-memory.ts';
-import { chanceOf, frequencyOf } from './byte-frequency.ts';
-import type { ByteWindow } from './byte-sequence.ts';
-import { type Finder, PATIENCE, type Plan, VAIN } from './prefilter.ts';
-import { MOST_PLACES, type WindowTables, windowTables } from './probe-tables.ts';
+import { frequencyOf, jointProbability } from './byte-frequency.ts';
+import type { ByteSequence } from './byte-sequence.ts';
+import { type CandidateFinder, FALSE_POSITIVE_COST, GRACE_BYTES, type PrefilterPlan } from './prefilter.ts';
+import { buildProbeTables, MAX_POSITIONS, type ProbeTables } from './probe-tables.ts';
 
 const LF = 0x0a;
 
@@ -13,39 +13,40 @@ const AT_START = 1;
 const MISS_BYTES = 6;
 
 /** Finds where bytes fit one of some windows, in regions that this memory holds, by comparing 16 at once. */
-export function planSimd(windows: readonly ByteWindow[], memory: SearchMemory): Plan {
-  const tables = windowTables(windows);
+export function planSequences(sequences: readonly ByteSequence[], memory: SearchMemory): PrefilterPlan {
+  const tables = buildProbeTables(sequences);
   let { cost } = tables;
-  for (const window of windows) cost += VAIN * chanceOf(window.slice(0, MOST_PLACES).map(frequencyOf));
-  return { cost, build: () => (region) => new SimdFinder({ memory, tables, region, isExact: false }) };
+  for (const sequence of sequences)
+    cost += FALSE_POSITIVE_COST * jointProbability(sequence.slice(0, MAX_POSITIONS).map(frequencyOf));
+  return { cost, build: () => (block) => new SequenceFinder({ memory, tables, block, isExact: false }) };
 }
 
 /** The same for windows that fit nothing but matches. */
-export function planSimdExactly(windows: readonly ByteWindow[], memory: SearchMemory): Plan {
-  const tables = windowTables(windows);
-  const build = () => (region: Buffer) => new SimdFinder({ memory, tables, region, isExact: true });
+export function planExactSequences(sequences: readonly ByteSequence[], memory: SearchMemory): PrefilterPlan {
+  const tables = buildProbeTables(sequences);
+  const build = () => (block: Buffer) => new SequenceFinder({ memory, tables, block, isExact: true });
   return { cost: tables.cost, build };
 }
 
 /** Finds lines that begin with what fits a window. */
-export function planSimdAtStart(window: ByteWindow, memory: SearchMemory): Plan {
-  const { cost, build } = planSimd([[[LF], ...window]], memory);
+export function planLineStarts(sequence: ByteSequence, memory: SearchMemory): PrefilterPlan {
+  const { cost, build } = planSequences([[[LF], ...sequence]], memory);
   return {
     cost: Math.min(cost, AT_START),
     build: () => {
       const prefilter = build();
-      return (region) => new LineStartFinder(region, prefilter(region));
+      return (block) => new LineStartFinder(block, prefilter(block));
     },
   };
 }
 
-class LineStartFinder implements Finder {
-  readonly #region: Buffer;
-  readonly #finder: Finder;
+class LineStartFinder implements CandidateFinder {
+  readonly #block: Buffer;
+  readonly #finder: CandidateFinder;
 
   /** A finder of what begins with an LF. */
-  constructor(region: Buffer, finder: Finder) {
-    this.#region = region;
+  constructor(block: Buffer, finder: CandidateFinder) {
+    this.#block = block;
     this.#finder = finder;
   }
 
@@ -55,36 +56,36 @@ class LineStartFinder implements Finder {
 
   next(from: number): number {
     // Before the first line there is none.
-    if (from === 0 || this.#region[from - 1] !== LF) return from;
+    if (from === 0 || this.#block[from - 1] !== LF) return from;
     const at = this.#finder.next(from - 1);
     return at === -1 ? -1 : at + 1;
   }
 }
 
-interface SimdSearch {
+interface SequenceSearch {
   readonly memory: SearchMemory;
-  readonly tables: WindowTables;
-  readonly region: Buffer;
+  readonly tables: ProbeTables;
+  readonly block: Buffer;
   readonly isExact: boolean;
 }
 
-class SimdFinder implements Finder {
+class SequenceFinder implements CandidateFinder {
   spent = 0;
-  isSure = false;
-  readonly #search: SimdSearch;
+  isExact = false;
+  readonly #search: SequenceSearch;
 
-  constructor(search: SimdSearch) {
+  constructor(search: SequenceSearch) {
     this.#search = search;
   }
 
   next(from: number): number {
-    const { memory, tables, region, isExact } = this.#search;
+    const { memory, tables, block, isExact } = this.#search;
     // Whatever it finds when that is used up: it is for the caller to see what was spent.
-    const patience = 1 + Math.floor(Math.max(0, PATIENCE + region.length - this.spent) / MISS_BYTES);
-    const at = memory.find(region, tables, { from, patience });
-    this.spent += MISS_BYTES * (patience - memory.patienceLeft);
+    const budget = 1 + Math.floor(Math.max(0, GRACE_BYTES + block.length - this.spent) / MISS_BYTES);
+    const at = memory.find(block, tables, { from, budget });
+    this.spent += MISS_BYTES * (budget - memory.budgetLeft);
     // Near the end a window may fit what is behind it.
-    this.isSure = isExact && memory.patienceLeft > 0 && at + tables.longest <= region.length;
+    this.isExact = isExact && memory.budgetLeft > 0 && at + tables.longest <= block.length;
     return at;
   }
 }

@@ -1,12 +1,12 @@
 import type { Entry, EntryType, Root } from '../../fence/index.ts';
 import type { PathPattern } from '../pattern/glob-pattern.ts';
-import type { EntrySpec } from '../pool/messages.ts';
+import type { GlobSpec } from '../pool/messages.ts';
 import { type Budget, COST } from '../walk/budget.ts';
-import { type Place, pathIn, START, Trail } from '../walk/dir-cache.ts';
+import { childPath, DirCache, type DirNode, START_NODE } from '../walk/dir-cache.ts';
 import { isSkippable, walk } from '../walk/walk.ts';
-import type { Steps } from './steps.ts';
+import type { Coroutine } from './steps.ts';
 import type { StopFlag } from './stop-flag.ts';
-import type { Piece, Stretch } from './work-unit.ts';
+import type { WorkResult, WorkUnit } from './work-unit.ts';
 
 export interface FoundEntry {
   /** Relative to the root. */
@@ -17,7 +17,7 @@ export interface FoundEntry {
 }
 
 /** What a search for entries finds in a stretch, in path order. */
-export interface FoundEntries {
+export interface EntryResults {
   readonly entries: readonly FoundEntry[];
   /** Folders that could not be read. */
   readonly skipped: number;
@@ -25,7 +25,7 @@ export interface FoundEntries {
 
 interface EntryTaskOptions {
   readonly root: Root;
-  readonly spec: EntrySpec;
+  readonly spec: GlobSpec;
   readonly pattern: PathPattern;
   readonly stop: StopFlag;
   readonly budget: Budget;
@@ -35,7 +35,7 @@ interface EntryTaskOptions {
 export class EntryTask {
   readonly #options: EntryTaskOptions;
   readonly #prefix: string;
-  readonly #pieces: Piece<FoundEntries>[] = [];
+  readonly #results: WorkResult<EntryResults>[] = [];
   #entries: FoundEntry[] = [];
   #skipped = 0;
   #count = 0;
@@ -46,24 +46,24 @@ export class EntryTask {
   }
 
   /** Raises what is wrong with the start if that is where to begin. */
-  *run(stretches: readonly Stretch[]): Steps<Piece<FoundEntries>[]> {
+  *run(units: readonly WorkUnit[]): Coroutine<WorkResult<EntryResults>[]> {
     const { root, spec, budget } = this.#options;
-    using trail = new Trail(() => root.openDir(spec.path));
-    trail.enter(START);
-    for (const stretch of stretches) {
-      if (stretch.kind !== 'start' && stretch.kind !== 'folder') throw new Error(`${stretch.kind} among entries`);
-      if (budget.spent) this.#leave(stretch);
-      else yield* this.#walk(trail, stretch.kind === 'start' ? START : stretch.place);
+    using dirs = new DirCache(() => root.openDir(spec.path));
+    dirs.open(START_NODE);
+    for (const unit of units) {
+      if (unit.kind !== 'start' && unit.kind !== 'folder') throw new Error(`${unit.kind} among entries`);
+      if (budget.isSpent) this.#leave(unit);
+      else yield* this.#walk(dirs, unit.kind === 'start' ? START_NODE : unit.node);
     }
     if (this.#isOver()) this.#leave({ kind: 'unfinished' });
     this.#flush();
-    return this.#pieces;
+    return this.#results;
   }
 
-  *#walk(trail: Trail, from: Place): Steps<void> {
+  *#walk(dirs: DirCache, from: DirNode): Coroutine<void> {
     const { spec, pattern, budget } = this.#options;
     const visits = walk(from, {
-      trail,
+      dirs,
       budget,
       types: new Set(spec.types),
       maxDepth: spec.maxDepth ?? Number.POSITIVE_INFINITY,
@@ -73,21 +73,21 @@ export class EntryTask {
         this.#skipped += 1;
       },
     });
-    for (const { place, entries } of visits) {
+    for (const { node, entries } of visits) {
       if (this.#isOver()) return;
-      if (entries === undefined) this.#leave({ kind: 'folder', place });
-      else yield* this.#visit(trail, place, entries);
+      if (entries === undefined) this.#leave({ kind: 'folder', node });
+      else yield* this.#visit(dirs, node, entries);
     }
   }
 
-  *#visit(trail: Trail, place: Place, entries: readonly Entry[]): Steps<void> {
+  *#visit(dirs: DirCache, node: DirNode, entries: readonly Entry[]): Coroutine<void> {
     const { pattern, budget } = this.#options;
     for (const entry of entries) {
       if (this.#isOver()) return;
-      if (budget.pauseIsDue()) yield undefined;
-      const path = pathIn(place, entry.name);
+      if (budget.shouldYield()) yield undefined;
+      const path = childPath(node, entry.name);
       if (!pattern.matches(path, entry.type)) continue;
-      this.#look(trail, place, entry, path);
+      this.#look(dirs, node, entry, path);
       budget.spend(COST.found);
     }
   }
@@ -98,9 +98,9 @@ export class EntryTask {
   }
 
   /** Leaves out what has vanished, or become something else, since its folder was listed. */
-  #look(trail: Trail, place: Place, entry: Entry, path: string): void {
+  #look(dirs: DirCache, node: DirNode, entry: Entry, path: string): void {
     try {
-      const found = trail.enter(place).brief(entry.raw);
+      const found = dirs.open(node).statLite(entry.raw);
       if (found?.type !== entry.type) return;
       const { size, mtimeMs } = found;
       this.#entries.push({ path: this.#prefix + path, type: entry.type, size, mtimeMs });
@@ -111,14 +111,14 @@ export class EntryTask {
   }
 
   /** Notes here, after all that was found so far, what others have to do, or that the search broke off. */
-  #leave(piece: Stretch | { kind: 'unfinished' }): void {
+  #leave(result: WorkUnit | { kind: 'unfinished' }): void {
     this.#flush();
-    this.#pieces.push(piece);
+    this.#results.push(result);
   }
 
   #flush(): void {
     if (this.#entries.length === 0 && this.#skipped === 0) return;
-    this.#pieces.push({ kind: 'found', found: { entries: this.#entries, skipped: this.#skipped } });
+    this.#results.push({ kind: 'found', found: { entries: this.#entries, skipped: this.#skipped } });
     this.#entries = [];
     this.#skipped = 0;
   }

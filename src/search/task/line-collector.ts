@@ -1,6 +1,6 @@
 import { type MatchLimits, MatchList } from '../file/match-list.ts';
 import { type PackedMatches, packMatches } from '../file/packed-matches.ts';
-import type { Piece, Stretch } from './work-unit.ts';
+import type { WorkResult, WorkUnit } from './work-unit.ts';
 
 interface FileCounts {
   /** Files that were searched. */
@@ -15,23 +15,23 @@ interface MatchedFile extends FileCounts {
 }
 
 /** What a search for lines finds in a stretch. The counts of its own are of what comes after the last file that matched. */
-export interface FoundLines extends FileCounts {
+export interface LineResults extends FileCounts {
   readonly files: readonly MatchedFile[];
   /** Characters of all shown lines. */
   readonly text: number;
   /** It is a part of a file, and its first line has number 1, wherever the part begins. */
-  readonly part?: FilePart;
+  readonly part?: SearchedPart;
 }
 
-interface FilePart {
+interface SearchedPart {
   readonly isFirst: boolean;
   /** How many lines begin in it. */
   readonly lines: number;
 }
 
 /** Gathers what a task finds and what it leaves to others, in path order. */
-export class LineFindings {
-  readonly pieces: Piece<FoundLines>[] = [];
+export class LineCollector {
+  readonly results: WorkResult<LineResults>[] = [];
   /** Where matches go; a file is ended with `count`. */
   readonly list: MatchList;
   #files: MatchedFile[] = [];
@@ -59,16 +59,16 @@ export class LineFindings {
   }
 
   /** Notes here, after all that was found so far, what others have to do, or that the search broke off. */
-  leave(piece: Stretch | { kind: 'unfinished' }): void {
+  leave(result: WorkUnit | { kind: 'unfinished' }): void {
     this.flush();
-    this.pieces.push(piece);
+    this.results.push(result);
   }
 
-  flush(part?: FilePart): void {
+  flush(part?: SearchedPart): void {
     const { searched, skipped } = this.#counts;
     if (this.#files.length === 0 && searched === 0 && skipped === 0 && part === undefined) return;
     const text = this.list.text - this.#flushedText;
-    this.pieces.push({ kind: 'found', found: { files: this.#files, text, searched, skipped, ...(part && { part }) } });
+    this.results.push({ kind: 'found', found: { files: this.#files, text, searched, skipped, ...(part && { part }) } });
     this.#files = [];
     this.#counts = { searched: 0, skipped: 0 };
     this.#flushedText = this.list.text;

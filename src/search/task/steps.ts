@@ -1,2 +1,2 @@
 /** Work that may pause at each `yield` and go on later. */
-export type Steps<T> = Generator<undefined, T>;
+export type Coroutine<T> = Generator<undefined, T>;

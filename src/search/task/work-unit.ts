@@ -1,5 +1,5 @@
 import type { Name } from '../../fence/index.ts';
-import { type Place, placeIn, START } from '../walk/dir-cache.ts';
+import { childNode, type DirNode, START_NODE } from '../walk/dir-cache.ts';
 
 /** The lines of a large file that begin in a range of its bytes. */
 export interface LineRange {
@@ -12,75 +12,77 @@ export interface LineRange {
 }
 
 /** A stretch of what is searched, in path order: what a worker is given to do. */
-export type Stretch =
+export type WorkUnit =
   /** Where the search starts, whatever that is. */
   | { readonly kind: 'start' }
   /** All that is below a folder. */
-  | { readonly kind: 'folder'; readonly place: Place }
+  | { readonly kind: 'folder'; readonly node: DirNode }
   /** Some files of a folder. */
-  | { readonly kind: 'files'; readonly place: Place; readonly names: Names }
+  | { readonly kind: 'files'; readonly node: DirNode; readonly names: PackedNames }
   /** Part of a file. */
-  | { readonly kind: 'lines'; readonly place: Place; readonly name: Name; readonly range: LineRange };
+  | { readonly kind: 'lines'; readonly node: DirNode; readonly name: Name; readonly range: LineRange };
 
 /**
  * What becomes of a stretch: things found and stretches that are left to do, in path order. `unfinished` is where a worker
  * stopped because it was told to or had more than enough.
  */
-export type Piece<F> = Stretch | { readonly kind: 'found'; readonly found: F } | { readonly kind: 'unfinished' };
+export type WorkResult<F> = WorkUnit | { readonly kind: 'found'; readonly found: F } | { readonly kind: 'unfinished' };
 
 /** File names in one string where that is possible: it is sent at a fraction of what many cost. */
-export type Names = string | readonly Name[];
+export type PackedNames = string | readonly Name[];
 
-export function packNames(names: readonly Name[]): Names {
+export function packNames(names: readonly Name[]): PackedNames {
   return names.every((name) => typeof name === 'string') ? names.join('/') : names;
 }
 
-export function unpackNames(names: Names): readonly Name[] {
-  return typeof names === 'string' ? names.split('/') : names.map(received);
+export function unpackNames(names: PackedNames): readonly Name[] {
+  return typeof names === 'string' ? names.split('/') : names.map(reviveName);
 }
 
 /** Pieces in a form that can be sent to another thread, however deep their folders are. */
-export interface Packed<F> {
+export interface PackedResults<F> {
   /** The folders of the pieces and those above them, parents first. The start is number 0 and not listed. */
   readonly folders: readonly { readonly parent: number; readonly name: Name }[];
-  readonly pieces: readonly PackedPiece<F>[];
+  readonly results: readonly PackedResult<F>[];
 }
 
-type PackedPiece<F> = Numbered<Piece<F>>;
-type Numbered<P> = P extends { readonly place: Place } ? Omit<P, 'place'> & { readonly folder: number } : P;
+type PackedResult<F> = WithFolderNumber<WorkResult<F>>;
+type WithFolderNumber<P> = P extends { readonly node: DirNode } ? Omit<P, 'node'> & { readonly folder: number } : P;
 
-export function pack<F>(pieces: readonly Piece<F>[]): Packed<F> {
+export function packResults<F>(results: readonly WorkResult<F>[]): PackedResults<F> {
   const table = new FolderTable();
-  const packed = pieces.map((piece): PackedPiece<F> => {
-    if (!('place' in piece)) return piece;
-    const { place, ...rest } = piece;
-    return { ...rest, folder: table.number(place) } as PackedPiece<F>;
+  const packed = results.map((result): PackedResult<F> => {
+    if (!('node' in result)) return result;
+    const { node, ...rest } = result;
+    return { ...rest, folder: table.number(node) } as PackedResult<F>;
   });
-  return { folders: table.folders, pieces: packed };
+  return { folders: table.folders, results: packed };
 }
 
-export function unpack<F>({ folders, pieces }: Packed<F>): Piece<F>[] {
-  const places: Place[] = [START];
-  for (const { parent, name } of folders) places.push(placeIn(places[parent] as Place, received(name)));
-  return pieces.map((piece): Piece<F> => {
-    if (!('folder' in piece)) return piece;
-    const { folder, ...rest } = piece;
-    const place = places[folder] as Place;
-    return (rest.kind === 'lines' ? { ...rest, place, name: received(rest.name) } : { ...rest, place }) as Piece<F>;
+export function unpackResults<F>({ folders, results }: PackedResults<F>): WorkResult<F>[] {
+  const nodes: DirNode[] = [START_NODE];
+  for (const { parent, name } of folders) nodes.push(childNode(nodes[parent] as DirNode, reviveName(name)));
+  return results.map((result): WorkResult<F> => {
+    if (!('folder' in result)) return result;
+    const { folder, ...rest } = result;
+    const node = nodes[folder] as DirNode;
+    return (
+      rest.kind === 'lines' ? { ...rest, node, name: reviveName(rest.name) } : { ...rest, node }
+    ) as WorkResult<F>;
   });
 }
 
 /** Numbers folders, each after those above it. */
 class FolderTable {
   readonly folders: { parent: number; name: Name }[] = [];
-  readonly #numbers = new Map<Place, number>([[START, 0]]);
+  readonly #numbers = new Map<DirNode, number>([[START_NODE, 0]]);
 
-  number(place: Place): number {
-    const missing: Place[] = [];
-    let at = place;
+  number(node: DirNode): number {
+    const missing: DirNode[] = [];
+    let at = node;
     while (!this.#numbers.has(at)) {
       missing.push(at);
-      at = at.parent as Place;
+      at = at.parent as DirNode;
     }
     let number = this.#numbers.get(at) as number;
     for (let next = missing.pop(); next !== undefined; next = missing.pop()) {
@@ -93,6 +95,6 @@ class FolderTable {
 }
 
 /** Names that are not UTF-8 arrive from another thread as plain bytes. */
-function received(name: Name | Uint8Array): Name {
+function reviveName(name: Name | Uint8Array): Name {
   return typeof name === 'string' ? name : Buffer.from(name);
 }

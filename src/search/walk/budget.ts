@@ -1,4 +1,4 @@
-import type { CallForWork } from './steal-request.ts';
+import type { StealRequest } from './steal-request.ts';
 
 const BETWEEN_PAUSES = 250;
 /** So much is done in any case: sharing out less would cost more than doing it. */
@@ -6,21 +6,21 @@ const AT_LEAST = 1_000;
 
 /** How much a worker does in one go before it hands back what is left: a rough guess in microseconds from what it meets. */
 export class Budget {
-  readonly #call: CallForWork;
+  readonly #call: StealRequest;
   #left: number;
   #pause: number;
   /** From here on it is over when somebody calls for work. */
   readonly #callable: number;
 
-  constructor(amount: number, call: CallForWork) {
+  constructor(amount: number, call: StealRequest) {
     this.#call = call;
     this.#left = amount;
     this.#pause = amount - BETWEEN_PAUSES;
     this.#callable = amount - AT_LEAST;
   }
 
-  get spent(): boolean {
-    if (this.#left > 0 && this.#left <= this.#callable) this.#left = this.#call.answer() ? 0 : this.#left;
+  get isSpent(): boolean {
+    if (this.#left > 0 && this.#left <= this.#callable) this.#left = this.#call.tryClaim() ? 0 : this.#left;
     return this.#left <= 0;
   }
 
@@ -29,7 +29,7 @@ export class Budget {
   }
 
   /** Whether enough was done since the last time to let others have a turn. */
-  pauseIsDue(): boolean {
+  shouldYield(): boolean {
     if (this.#left > this.#pause) return false;
     this.#pause = this.#left - BETWEEN_PAUSES;
     return true;

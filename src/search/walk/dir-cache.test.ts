@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseCallerPath, Root } from '../../fence/index.ts';
-import { type Place, placeIn, START, Trail } from './dir-cache.ts';
+import { childNode, DirCache, type DirNode, START_NODE } from './dir-cache.ts';
 
 const top = fs.mkdtempSync(path.join(os.tmpdir(), 'trail-'));
 let root: Root;
@@ -19,27 +19,27 @@ afterAll(() => {
 const openDescriptors = () => fs.readdirSync('/proc/self/fd').length;
 
 test('goes far down and back up with few descriptors, and closes them all', () => {
-  const places: Place[] = [START];
+  const nodes: DirNode[] = [START_NODE];
   let at = path.join(top, 'deep');
   fs.mkdirSync(at);
-  let place = placeIn(START, 'deep');
+  let node = childNode(START_NODE, 'deep');
   for (let i = 0; i < 100; i += 1) {
     at = path.join(at, `d${i}`);
     fs.mkdirSync(at);
-    place = placeIn(place, `d${i}`);
-    places.push(place);
+    node = childNode(node, `d${i}`);
+    nodes.push(node);
   }
   const before = openDescriptors();
   {
-    using trail = new Trail(() => root.openDir(parseCallerPath('.')));
-    for (const [i, next] of places.entries()) {
-      const names = trail
-        .enter(next)
+    using dirs = new DirCache(() => root.openDir(parseCallerPath('.')));
+    for (const [i, next] of nodes.entries()) {
+      const names = dirs
+        .open(next)
         .list()
         .map((entry) => entry.name);
-      expect(names).toEqual(i === places.length - 1 ? [] : [i === 0 ? 'deep' : `d${i}`]);
+      expect(names).toEqual(i === nodes.length - 1 ? [] : [i === 0 ? 'deep' : `d${i}`]);
     }
-    for (const next of places.toReversed()) trail.enter(next).list();
+    for (const next of nodes.toReversed()) dirs.open(next).list();
     expect(openDescriptors() - before).toBeLessThan(20);
   }
   expect(openDescriptors()).toBe(before);
@@ -48,7 +48,7 @@ test('goes far down and back up with few descriptors, and closes them all', () =
 test('does not go through a link', () => {
   fs.mkdirSync(path.join(top, 'real'));
   fs.symlinkSync('real', path.join(top, 'link'));
-  using trail = new Trail(() => root.openDir(parseCallerPath('.')));
-  expect(() => trail.enter(placeIn(START, 'link'))).toThrow(expect.objectContaining({ name: 'RingfenceError' }));
-  expect(trail.enter(placeIn(START, 'real')).list()).toEqual([]);
+  using dirs = new DirCache(() => root.openDir(parseCallerPath('.')));
+  expect(() => dirs.open(childNode(START_NODE, 'link'))).toThrow(expect.objectContaining({ name: 'RingfenceError' }));
+  expect(dirs.open(childNode(START_NODE, 'real')).list()).toEqual([]);
 });

@@ -2,7 +2,7 @@
  * Asks the workers of a search for some of what they have, on behalf of one that has nothing. One of them answers: it hands back
  * what is left of its task. What is shared is the buffer; each thread wraps it anew.
  */
-export class CallForWork {
+export class StealRequest {
   readonly shared: SharedArrayBuffer;
   readonly #cell: Int32Array;
 
@@ -12,12 +12,12 @@ export class CallForWork {
   }
 
   /** Calls, or no longer does. */
-  set(calls: boolean): void {
+  post(calls: boolean): void {
     Atomics.store(this.#cell, 0, calls ? 1 : 0);
   }
 
   /** True for the one who is first to answer a call. */
-  answer(): boolean {
+  tryClaim(): boolean {
     return Atomics.exchange(this.#cell, 0, 0) === 1;
   }
 }

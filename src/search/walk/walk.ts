@@ -2,13 +2,13 @@ import { isCode } from '../../errors.ts';
 import type { Entry, EntryType } from '../../fence/index.ts';
 import { byCodePoint } from '../../runtime/code-point-order.ts';
 import { type Budget, COST } from './budget.ts';
-import { type Place, placeIn, START, type Trail } from './dir-cache.ts';
+import { childNode, type DirCache, type DirNode, START_NODE } from './dir-cache.ts';
 
 /** Halves of a code point, or bytes that are none. */
 const NOT_PLAIN = /[\ud800-\udfff\ufffd]/;
 
 export interface WalkOptions {
-  readonly trail: Trail;
+  readonly dirs: DirCache;
   /** Once it is spent, folders are no longer entered. */
   readonly budget: Budget;
   /** Only these are visited; folders are entered in any case. */
@@ -23,21 +23,21 @@ export interface WalkOptions {
 }
 
 /** Entries of one folder that follow each other in path order; without them, a folder that is left to do. */
-export interface Visit {
-  readonly place: Place;
+export interface WalkVisit {
+  readonly node: DirNode;
   readonly entries: readonly Entry[] | undefined;
 }
 
-interface Step {
+interface WalkStep {
   /** Where it comes in path order: a folder's content comes at its name and a slash. */
   readonly key: string;
   readonly entry: Entry;
   readonly enter: boolean;
 }
 
-interface Frame {
-  readonly place: Place;
-  readonly steps: readonly Step[];
+interface WalkFrame {
+  readonly node: DirNode;
+  readonly steps: readonly WalkStep[];
   next: number;
 }
 
@@ -46,22 +46,22 @@ interface Frame {
  * Links are visited, never followed. A folder that has vanished or may not be read is left out; the start of the search
  * raises its error.
  */
-export function* walk(from: Place, options: WalkOptions): Generator<Visit, void> {
+export function* walk(from: DirNode, options: WalkOptions): Generator<WalkVisit, void> {
   if (from.depth >= options.maxDepth) return;
-  const frames: Frame[] = [];
+  const frames: WalkFrame[] = [];
   enter(from, frames, options);
   for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
     const step = frame.steps[frame.next];
     if (step === undefined) {
       frames.pop();
     } else if (!step.enter) {
-      yield { place: frame.place, entries: takeRun(frame) };
+      yield { node: frame.node, entries: takeRun(frame) };
     } else {
       frame.next += 1;
-      const place = placeIn(frame.place, step.entry.raw);
-      if (!options.enters(place.path)) continue;
-      if (options.budget.spent) yield { place, entries: undefined };
-      else enter(place, frames, options);
+      const node = childNode(frame.node, step.entry.raw);
+      if (!options.enters(node.path)) continue;
+      if (options.budget.isSpent) yield { node, entries: undefined };
+      else enter(node, frames, options);
     }
   }
 }
@@ -82,16 +82,16 @@ export function isSkippable(error: unknown): boolean {
   );
 }
 
-function enter(place: Place, frames: Frame[], options: WalkOptions): void {
+function enter(node: DirNode, frames: WalkFrame[], options: WalkOptions): void {
   try {
-    frames.push({ place, steps: stepsIn(place, options), next: 0 });
+    frames.push({ node, steps: stepsIn(node, options), next: 0 });
   } catch (error) {
-    if (place === START || !isSkippable(error)) throw error;
+    if (node === START_NODE || !isSkippable(error)) throw error;
     options.skipped();
   }
 }
 
-function takeRun(frame: Frame): Entry[] {
+function takeRun(frame: WalkFrame): Entry[] {
   const entries: Entry[] = [];
   for (let step = frame.steps[frame.next]; step !== undefined && !step.enter; step = frame.steps[frame.next]) {
     entries.push(step.entry);
@@ -100,10 +100,10 @@ function takeRun(frame: Frame): Entry[] {
   return entries;
 }
 
-function stepsIn(place: Place, { trail, budget, types, maxDepth, skipHidden }: WalkOptions): Step[] {
-  const steps: Step[] = [];
-  const entersFolders = place.depth + 1 < maxDepth;
-  const listed = trail.enter(place).list();
+function stepsIn(node: DirNode, { dirs, budget, types, maxDepth, skipHidden }: WalkOptions): WalkStep[] {
+  const steps: WalkStep[] = [];
+  const entersFolders = node.depth + 1 < maxDepth;
+  const listed = dirs.open(node).list();
   for (const entry of listed) {
     if (skipHidden && entry.name.startsWith('.')) continue;
     if (types.has(entry.type)) steps.push({ key: entry.name, entry, enter: false });
@@ -114,11 +114,11 @@ function stepsIn(place: Place, { trail, budget, types, maxDepth, skipHidden }: W
 }
 
 /** Plain names are different from each other, and JavaScript's own order is theirs. */
-function byKey(a: Step, b: Step): number {
+function byKey(a: WalkStep, b: WalkStep): number {
   return a.key < b.key ? -1 : 1;
 }
 
-function byCodePoints(a: Step, b: Step): number {
+function byCodePoints(a: WalkStep, b: WalkStep): number {
   return byCodePoint(a.key, b.key) || byRawName(a.entry, b.entry);
 }
 

@@ -1,5 +1,5 @@
 /** Ends what belongs to a key when its time is over, unless it is taken up again before. */
-export class ShortLived {
+export class ExpiringKeys {
   readonly #timers = new Map<string, NodeJS.Timeout>();
   readonly #end: (key: string) => void;
 

@@ -13,9 +13,9 @@ import type { Sample, SampleAnswer, SampleOptions } from '../../agent/sample.ts'
 import { RingfenceError } from '../../errors.ts';
 import { throwIfAborted } from '../../runtime/operation-context.ts';
 import type { Client } from '../../tools/client.ts';
-import { InputNeeded } from '../call/input-needed.ts';
+import { InputRequired } from '../call/input-needed.ts';
 import { anonymousClient } from '../call/peer.ts';
-import { OpenQuestions } from './pending-questions.ts';
+import { PendingQuestions } from './pending-questions.ts';
 import { type Question, questionFor, type Sampling, toAnswer } from './sampling.ts';
 
 /** Longer than any question may take; the time of each is checked when its answer comes. */
@@ -24,7 +24,7 @@ const STATE_TTL_SECONDS = 24 * 60 * 60;
 const MAX_ROUNDS = 32;
 
 /** What goes from round to round through the client's hands, signed: readable there, not changeable. */
-interface State {
+interface RoundState {
   /** The key of the client, so that no other can go on with its call. */
   readonly client: string;
   /** Which call it is: the hash of tool and arguments. */
@@ -34,7 +34,7 @@ interface State {
   readonly round: number;
 }
 
-interface RoundCall {
+interface RoundRequest {
   readonly context: ServerContext;
   /** Undefined for one that only its signed state can tell from others. */
   readonly client: Client | undefined;
@@ -46,20 +46,20 @@ interface RoundCall {
  * Asking as of 2026-07-28: a call that has a question ends with it, and comes again with the answer. The secret that
  * signs what crosses rounds is made here and never leaves the process, so a call does not survive a restart.
  */
-export class Rounds {
-  readonly #codec = createRequestStateCodec<State>({ key: randomBytes(32), ttlSeconds: STATE_TTL_SECONDS });
-  readonly #open = new OpenQuestions();
+export class MultiRoundCalls {
+  readonly #codec = createRequestStateCodec<RoundState>({ key: randomBytes(32), ttlSeconds: STATE_TTL_SECONDS });
+  readonly #open = new PendingQuestions();
 
   /** One round of a call. Raises a protocol error for a state that is not of this call, this client and this process. */
-  async begin(call: RoundCall): Promise<Round> {
+  async begin(call: RoundRequest): Promise<CallRound> {
     const given = call.context.mcpReq.requestState<string>();
-    if (given === undefined) return new Round(call, this.#open, this.#codec.mint);
+    if (given === undefined) return new CallRound(call, this.#open, this.#codec.mint);
     const state = await this.#codec.verify(given, call.context).catch(() => undefined);
     const isOurs =
       state !== undefined &&
       state.call === hashOf([call.tool, call.args]) &&
       (call.client === undefined ? state.client.startsWith('anonymous:') : state.client === call.client.key);
-    if (isOurs) return new Round(call, this.#open, this.#codec.mint, state);
+    if (isOurs) return new CallRound(call, this.#open, this.#codec.mint, state);
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
       'Invalid or expired requestState: it was not issued for this call; call again without it',
@@ -68,19 +68,19 @@ export class Rounds {
   }
 }
 
-type Mint = (state: State) => Promise<string>;
+type Mint = (state: RoundState) => Promise<string>;
 
 /** One run of a tool, with the answers that came for it. */
-export class Round {
+export class CallRound {
   readonly client: Client;
   /** Undefined for a client that cannot be asked. */
   readonly sample: Sample | undefined;
-  readonly #call: RoundCall;
-  readonly #open: OpenQuestions;
+  readonly #call: RoundRequest;
+  readonly #open: PendingQuestions;
   readonly #mint: Mint;
-  readonly #state: State | undefined;
+  readonly #state: RoundState | undefined;
 
-  constructor(call: RoundCall, open: OpenQuestions, mint: Mint, state?: State) {
+  constructor(call: RoundRequest, open: PendingQuestions, mint: Mint, state?: RoundState) {
     const sampling = capabilitiesOf(call.context)?.sampling;
     this.client = call.client ?? anonymousClient(state?.client);
     this.sample = sampling && Object.assign(this.#asker(sampling), { separate: true });
@@ -91,7 +91,7 @@ export class Round {
   }
 
   /** What the client gets to hear in place of a result. */
-  async result({ questions, timeoutMs }: InputNeeded): Promise<InputRequiredResult> {
+  async result({ questions, timeoutMs }: InputRequired): Promise<InputRequiredResult> {
     const { tool, args } = this.#call;
     const now = Date.now();
     if (this.client.kind !== 'anonymous')
@@ -134,7 +134,7 @@ export class Round {
       if (answer !== undefined) return answer;
     }
     if (this.#round >= MAX_ROUNDS) throw new RingfenceError('bad_answer', { problem: 'none came in so many rounds' });
-    throw new InputNeeded(new Map([[key, question]]), options.timeoutMs);
+    throw new InputRequired(new Map([[key, question]]), options.timeoutMs);
   }
 
   /** Undefined if the client called again without one: it is asked again, on the same time. */

@@ -3,7 +3,7 @@ import type { SampleAnswer } from '../../agent/sample.ts';
 /** More than any honest client has open. What does not fit is asked twice. */
 const MAX_OPEN = 1_000;
 
-interface Open {
+interface PendingQuestion {
   readonly answered: Promise<SampleAnswer | undefined>;
   settle(answer?: SampleAnswer): void;
 }
@@ -12,8 +12,8 @@ interface Open {
  * Questions that are with a client, between two rounds of a call, so that another call of the same client can wait for
  * the answer in place of asking again.
  */
-export class OpenQuestions {
-  readonly #open = new Map<string, Open>();
+export class PendingQuestions {
+  readonly #open = new Map<string, PendingQuestion>();
 
   get size(): number {
     return this.#open.size;
@@ -22,7 +22,7 @@ export class OpenQuestions {
   /** Notes that a question was put. It is forgotten after so long. */
   put(id: string, timeoutMs: number): void {
     if (this.#open.has(id) || this.#open.size >= MAX_OPEN) return;
-    let resolve: Open['settle'] = () => {};
+    let resolve: PendingQuestion['settle'] = () => {};
     const answered = new Promise<SampleAnswer | undefined>((settle) => {
       resolve = settle;
     });

@@ -7,14 +7,14 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { known, lines, locked, question, roots, service } from '../../../tests/support/asking-service.ts';
 import type { SampleParams } from '../../agent/sample.ts';
-import { bytesOf } from '../../wire/json.ts';
+import { jsonBytes } from '../../wire/json.ts';
 import { processPeer } from '../call/peer.ts';
 import { type HttpServing, startHttp } from '../http/http-server.ts';
-import { introduce } from '../protocol/describe-server.ts';
-import { Lane } from '../protocol/fast/fast-path.ts';
-import { laneTools } from '../protocol/fast/lane-tools.ts';
-import { serveSdkStdio } from '../stdio/serve-sdk.ts';
-import { StdioConversation } from '../stdio/stdio-connection.ts';
+import { describeServer } from '../protocol/describe-server.ts';
+import { FastPath } from '../protocol/fast/fast-path.ts';
+import { fastTools } from '../protocol/fast/lane-tools.ts';
+import { serveSdk } from '../stdio/serve-sdk.ts';
+import { StdioConnection } from '../stdio/stdio-connection.ts';
 
 let open: HttpServing;
 let authed: HttpServing;
@@ -72,19 +72,19 @@ async function connect({ transport, era, sampling = {}, token, options }: Side, 
 
 /** Serves one client as on stdio: what is plain without the SDK. */
 async function serve(end: InMemoryTransport): Promise<void> {
-  const introduction = introduce(service.dialect);
-  const conversation = new StdioConversation({
-    lane: new Lane(introduction, async () => laneTools(service)),
+  const description = describeServer(service.dialect);
+  const connection = new StdioConnection({
+    fastPath: new FastPath(description, async () => fastTools(service)),
     peer: processPeer(roots),
-    wire: {
-      post: (json) => void end.send(JSON.parse(bytesOf(json).toString())),
+    sink: {
+      post: (json) => void end.send(JSON.parse(jsonBytes(json).toString())),
       send: (message) => end.send(message),
       close: () => end.close(),
     },
-    serveSdk: async (transport) => serveSdkStdio(service, { introduction, transport, onerror: () => {} }),
+    serveSdk: async (transport) => serveSdk(service, { description, transport, onerror: () => {} }),
   });
-  end.onmessage = (message) => conversation.receive(message);
-  end.onclose = () => void conversation.close();
+  end.onmessage = (message) => connection.receive(message);
+  end.onclose = () => void connection.close();
   await end.start();
 }
 

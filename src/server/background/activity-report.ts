@@ -1,5 +1,5 @@
 import type { ClientFigures } from '../../audit/activity.ts';
-import type { Shared } from '../call/service.ts';
+import type { SharedService } from '../call/service.ts';
 
 const INTERVAL_MS = 5 * 60_000;
 
@@ -11,7 +11,7 @@ export interface ActivityReport {
 }
 
 /** Logs what clients did: of those who did something, every five minutes and at the end. */
-export function reportActivity({ activity, logger }: Pick<Shared, 'activity' | 'logger'>): ActivityReport {
+export function reportActivity({ activity, logger }: Pick<SharedService, 'activity' | 'logger'>): ActivityReport {
   const log = ({ client, calls, errors, violations, deniedPaths, peakCalls }: ClientFigures): void => {
     const figures = { client, calls, errors, violations, denied_paths: deniedPaths, peak_calls_10s: peakCalls };
     logger.info(figures, 'client activity');

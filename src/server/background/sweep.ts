@@ -1,6 +1,6 @@
-import { trace } from '../../audit/call-event.ts';
+import { describeThrown } from '../../audit/call-event.ts';
 import type { Capability } from '../../tools/capabilities.ts';
-import type { Shared } from '../call/service.ts';
+import type { SharedService } from '../call/service.ts';
 
 /** What can leave temporary files behind when a process is killed. */
 const WRITING: readonly Capability[] = ['write_file', 'patch_file', 'create_folder', 'copy', 'move', 'remove_folder'];
@@ -8,7 +8,7 @@ const WRITING: readonly Capability[] = ['write_file', 'patch_file', 'create_fold
 const START_MS = 1_000;
 
 /** Removes what killed processes left in writable roots, after the start and beside the calls. Failing is only logged. */
-export function sweepInBackground(service: Shared): { stop(): void } {
+export function sweepInBackground(service: SharedService): { stop(): void } {
   const { roots, logger } = service;
   const stopping = new AbortController();
 
@@ -22,7 +22,7 @@ export function sweepInBackground(service: Shared): { stop(): void } {
         const removed = await sweepLeftovers(root, stopping.signal);
         if (removed > 0) logger.info({ root: root.name, removed }, 'leftover temporary files removed');
       } catch (error) {
-        if (!stopping.signal.aborted) logger.warn({ root: root.name, error: trace(error) }, 'sweep failed');
+        if (!stopping.signal.aborted) logger.warn({ root: root.name, error: describeThrown(error) }, 'sweep failed');
       }
     }
   };

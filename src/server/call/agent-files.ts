@@ -12,7 +12,7 @@ import type { Service } from './service.ts';
 /** All clients together may have as much kept as so many of them that fill their caches. */
 const FULL_CACHES = 16;
 
-export interface AgentFilesParts {
+export interface AgentFilesOptions {
   readonly config: Config;
   /** The project of a dialect whose tools name no root; else the files are those of the config's agent root. */
   readonly project?: ProjectConfig | undefined;
@@ -23,7 +23,7 @@ export interface AgentFilesParts {
  * The same service with files of its clients' side, each client's apart from all others'. Raises `ConfigError` for an
  * allowed path that leads out of the project.
  */
-export function withAgentFiles(service: Service, { config, project, backend }: AgentFilesParts): Service {
+export function withAgentFiles(service: Service, { config, project, backend }: AgentFilesOptions): Service {
   const { logger } = service;
   const root = config.roots.find(({ agent }) => agent !== undefined);
   const agent = project ?? root?.agent;
@@ -37,10 +37,10 @@ export function withAgentFiles(service: Service, { config, project, backend }: A
     timeoutMs: agent.timeout * 1000,
     audit: (event, clientKey) => recordOperation(logger, event, clientName(clientKey)),
   });
-  return { ...service, agent: partitions, agentRoot: project === undefined ? root?.name : undefined };
+  return { ...service, agentFiles: partitions, agentRoot: project === undefined ? root?.name : undefined };
 }
 
-interface PolicyParts {
+interface PolicyOptions {
   /** The folder of the project, where this machine has it. */
   readonly project: string | undefined;
   /** Where the operator wrote the allowed paths. */
@@ -49,7 +49,7 @@ interface PolicyParts {
   readonly logger: Logger;
 }
 
-function policyOf({ allowedPaths }: AgentConfig, { project, origin, backend, logger }: PolicyParts): SecurityPolicy {
+function policyOf({ allowedPaths }: AgentConfig, { project, origin, backend, logger }: PolicyOptions): SecurityPolicy {
   const warn = (warning: string): void => logger.warn({ problem: warning }, 'allowed paths of the project');
   try {
     return new SecurityPolicy(

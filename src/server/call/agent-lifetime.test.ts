@@ -16,8 +16,8 @@ const hand = defineTool({
   ...parts,
   name: 'hand',
   run: async ({ path }, context) => {
-    const kept = context.agent().cache.paths();
-    context.agent().cacheFiles([{ path, content: 'x' }]);
+    const kept = context.agentFiles().cache.paths();
+    context.agentFiles().cacheFiles([{ path, content: 'x' }]);
     return { kept };
   },
 });
@@ -25,22 +25,22 @@ const fetch = defineTool({
   ...parts,
   name: 'fetch',
   run: async ({ path }, context) => {
-    const kept = context.agent().cache.paths();
+    const kept = context.agentFiles().cache.paths();
     for (const file of path.split(' ')) {
-      await context.agent().readFile(file, { sample: context.sample, signal: context.signal });
+      await context.agentFiles().readFile(file, { sample: context.sample, signal: context.signal });
     }
     return { kept };
   },
 });
 
-function serviceOf(base: Service): Service & { readonly agent: AgentPartitions } {
+function serviceOf(base: Service): Service & { readonly agentFiles: AgentPartitions } {
   const agent = new AgentPartitions({
     policy: new SecurityPolicy({ remote: true, allowedPaths: ['docs'] }),
     cacheBytes: 1_000,
     maxTotalBytes: 10_000,
     timeoutMs: 1_500,
   });
-  return { ...base, dialect: { ...base.dialect, tools: [hand, fetch] }, agent };
+  return { ...base, dialect: { ...base.dialect, tools: [hand, fetch] }, agentFiles: agent };
 }
 
 const open: { close(graceMs: number): Promise<void> }[] = [];
@@ -76,11 +76,11 @@ test('a session keeps what it was given until it ends, and so does no other', as
   expect(await kept(one.client, 'hand', 'docs/a')).toEqual([]);
   expect(await kept(one.client, 'fetch', 'docs/b')).toEqual(['docs/a']);
   expect(await kept(other.client, 'hand', 'docs/c')).toEqual([]);
-  expect(service.agent.stats().partitions).toBe(2);
+  expect(service.agentFiles.stats().partitions).toBe(2);
   await one.transport.terminateSession();
-  expect(service.agent.stats().partitions).toBe(1);
+  expect(service.agentFiles.stats().partitions).toBe(1);
   await serving.close(0);
-  expect(service.agent.stats().partitions).toBe(0);
+  expect(service.agentFiles.stats().partitions).toBe(0);
 });
 
 test('a principal keeps it whatever sessions it has, in either era', async () => {
@@ -99,10 +99,10 @@ test('for a client without identity nothing is kept after its call', async () =>
   const service = serviceOf(asking);
   const { client } = await connect(await serve(service), 'modern');
   expect(await kept(client, 'hand', 'docs/a')).toEqual([]);
-  expect(service.agent.stats().partitions).toBe(0);
+  expect(service.agentFiles.stats().partitions).toBe(0);
   // In its last round it knows what it learned in those before.
   expect(await kept(client, 'fetch', 'docs/a docs/b docs/c')).toEqual(['docs/a', 'docs/b']);
-  expect(service.agent.stats().partitions).toBe(0);
+  expect(service.agentFiles.stats().partitions).toBe(0);
 });
 
 test('what a call without identity learned is dropped when the client does not come back', async () => {
@@ -112,6 +112,6 @@ test('what a call without identity learned is dropped when the client does not c
     throw new Error('refused');
   }) as never);
   await expect(kept(client, 'fetch', 'docs/a')).rejects.toThrow();
-  expect(service.agent.stats().partitions).toBe(1);
-  await expect.poll(() => service.agent.stats().partitions, { timeout: 10_000 }).toBe(0);
+  expect(service.agentFiles.stats().partitions).toBe(1);
+  await expect.poll(() => service.agentFiles.stats().partitions, { timeout: 10_000 }).toBe(0);
 });

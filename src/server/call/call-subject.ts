@@ -5,13 +5,13 @@ const ROOT_ARGUMENT = /(?:^|_)root$/;
 const PATH_ARGUMENT = /(?:^|_)path$|^source$/;
 
 /** The arguments that say what a call of a tool is about, and which of them name a root or a path. */
-interface Subject {
+interface SubjectArguments {
   readonly names: readonly string[];
   readonly roots: readonly string[];
   readonly paths: readonly string[];
 }
 
-export function subjectOf(names: readonly string[]): Subject {
+export function subjectArguments(names: readonly string[]): SubjectArguments {
   return {
     names,
     roots: names.filter((name) => ROOT_ARGUMENT.test(name)),
@@ -19,20 +19,20 @@ export function subjectOf(names: readonly string[]): Subject {
   };
 }
 
-const NO_SUBJECT = subjectOf([]);
+const NO_SUBJECT = subjectArguments([]);
 
 /** What is noted about a call for the log. */
-export class Noted {
+export class CallSubject {
   readonly about: Record<string, string> = {};
-  readonly #subject: Subject;
+  readonly #subject: SubjectArguments;
   #root: string | undefined;
 
-  constructor(subject: Subject = NO_SUBJECT) {
+  constructor(subject: SubjectArguments = NO_SUBJECT) {
     this.#subject = subject;
   }
 
   /** Notes the arguments that say what the call is about, once as given and again when defaults are filled in. */
-  describe(args: Args): void {
+  note(args: Args): void {
     for (const name of this.#subject.names) {
       const value = args[name];
       if (typeof value === 'string') this.about[name] = value;
@@ -40,7 +40,7 @@ export class Noted {
   }
 
   /** The first root counts: that of a source, where a call has source and destination. */
-  use(root: string | undefined): void {
+  useRoot(root: string | undefined): void {
     this.#root ??= root;
   }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Clock } from './call-timer.ts';
-import { Afterwards } from './post-response-queue.ts';
+import { CallTimer } from './call-timer.ts';
+import { PostResponseQueue } from './post-response-queue.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -9,9 +9,9 @@ const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resol
 
 test('runs out after its time, not counting pauses that overlap', async () => {
   const expire = vi.fn();
-  const clock = new Clock(100, { expire, afterwards: new Afterwards() });
+  const timer = new CallTimer(100, { expire, afterResponse: new PostResponseQueue() });
   await vi.advanceTimersByTimeAsync(60);
-  const pauses = [clock.pauseFor(wait(500)), clock.pauseFor(wait(800))];
+  const pauses = [timer.pauseFor(wait(500)), timer.pauseFor(wait(800))];
   await vi.advanceTimersByTimeAsync(800);
   await Promise.all(pauses);
   await vi.advanceTimersByTimeAsync(30);
@@ -22,18 +22,18 @@ test('runs out after its time, not counting pauses that overlap', async () => {
 
 test('runs on after work that failed, and never again once stopped', async () => {
   const expire = vi.fn();
-  const clock = new Clock(100, { expire, afterwards: new Afterwards() });
-  await expect(clock.pauseFor(Promise.reject(new Error('no')))).rejects.toThrow('no');
-  const pause = clock.pauseFor(wait(50));
-  clock.stop();
+  const timer = new CallTimer(100, { expire, afterResponse: new PostResponseQueue() });
+  await expect(timer.pauseFor(Promise.reject(new Error('no')))).rejects.toThrow('no');
+  const pause = timer.pauseFor(wait(50));
+  timer.stop();
   await vi.advanceTimersByTimeAsync(1_000);
   await pause;
   expect([expire.mock.calls.length, vi.getTimerCount()]).toEqual([0, 0]);
 });
 
 test('sets no timer when it is stopped in the turn in which it was made', () => {
-  const clock = new Clock(100, { expire: vi.fn(), afterwards: new Afterwards() });
-  clock.stop();
+  const timer = new CallTimer(100, { expire: vi.fn(), afterResponse: new PostResponseQueue() });
+  timer.stop();
   vi.runAllTicks();
   vi.advanceTimersByTime(0);
   expect(vi.getTimerCount()).toBe(0);
@@ -41,11 +41,11 @@ test('sets no timer when it is stopped in the turn in which it was made', () => 
 
 test('has one timer, also when a pause was over before the turn was', async () => {
   const expire = vi.fn();
-  const clock = new Clock(100, { expire, afterwards: new Afterwards() });
-  await clock.pauseFor(Promise.resolve());
+  const timer = new CallTimer(100, { expire, afterResponse: new PostResponseQueue() });
+  await timer.pauseFor(Promise.resolve());
   await vi.advanceTimersByTimeAsync(1);
   expect(vi.getTimerCount()).toBe(1);
-  clock.stop();
+  timer.stop();
   await vi.advanceTimersByTimeAsync(1_000);
   expect([expire.mock.calls.length, vi.getTimerCount()]).toEqual([0, 0]);
 });

@@ -1,10 +1,10 @@
-import type { Afterwards } from './post-response-queue.ts';
+import type { PostResponseQueue } from './post-response-queue.ts';
 
 /**
  * Runs out after so long, not counting the time spent on what it is paused for. Most calls are over in the turn in which
  * they began, so a timer is set for those that are not.
  */
-export class Clock {
+export class CallTimer {
   readonly #expire: () => void;
   #left: number;
   #since = performance.now();
@@ -12,10 +12,13 @@ export class Clock {
   #paused = 0;
   #stopped = false;
 
-  constructor(milliseconds: number, { expire, afterwards }: { expire: () => void; afterwards: Afterwards }) {
+  constructor(
+    milliseconds: number,
+    { expire, afterResponse }: { expire: () => void; afterResponse: PostResponseQueue },
+  ) {
     this.#left = milliseconds;
     this.#expire = expire;
-    afterwards.add(() => this.#run());
+    afterResponse.add(() => this.#run());
   }
 
   async pauseFor<T>(work: Promise<T>): Promise<T> {

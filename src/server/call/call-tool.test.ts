@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
 import { Root } from '../../fence/index.ts';
-import { Pace } from '../../runtime/fair-scheduler.ts';
+import { FairScheduler } from '../../runtime/fair-scheduler.ts';
 import { throwIfAborted } from '../../runtime/operation-context.ts';
 import { SearchPool } from '../../search/pool/search-pool.ts';
 import type { Dialect } from '../../tools/dialect.ts';
@@ -67,8 +67,8 @@ const dialect: Dialect = {
   serverVersion: '0',
   instructions: '',
   destructive: () => false,
-  wordError: (error) => `${error.code} ${error.path ?? '-'}`,
-  wordProblems: (problems) => problems.map(({ message }) => message).join('; '),
+  formatError: (error) => `${error.code} ${error.path ?? '-'}`,
+  formatProblems: (problems) => problems.map(({ message }) => message).join('; '),
   tools: [
     tool('answer', async ({ path: given }, context) => ({ answer: `${context.root('r').name}:${given}` })),
     tool('refused', async (_, context) => {
@@ -112,7 +112,7 @@ function caller(requestTimeout = 30) {
     requestTimeout,
     logger,
     running: new RunningCalls(),
-    pace: new Pace(),
+    scheduler: new FairScheduler(),
     close: async () => {},
   };
   const callTool = toolCaller(service);

@@ -1,19 +1,19 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { type Failure, recordCall } from '../../audit/call-event.ts';
+import { type CallFailure, recordCall } from '../../audit/call-event.ts';
 import { RingfenceError } from '../../errors.ts';
-import { type Checked, checker } from '../../tools/check-arguments.ts';
+import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
 import type { Client } from '../../tools/client.ts';
 import { nearest } from '../../tools/nearest.ts';
 import type { Roots } from '../../tools/roots.ts';
 import type { CallContext } from '../../tools/tool.ts';
-import { Noted, subjectOf } from './call-subject.ts';
-import { Clock } from './call-timer.ts';
-import { InputNeeded } from './input-needed.ts';
-import { Afterwards } from './post-response-queue.ts';
-import { type Args, asResult, type Rendered, type Renderer } from './render.ts';
+import { CallSubject, subjectArguments } from './call-subject.ts';
+import { CallTimer } from './call-timer.ts';
+import { InputRequired } from './input-needed.ts';
+import { PostResponseQueue } from './post-response-queue.ts';
+import { type Args, asResult, type RenderedAnswer, type Renderer } from './render.ts';
 import type { RunningCall } from './running-calls.ts';
 import type { Service } from './service.ts';
-import { agentOf, ToolContext, type ToolContextParts } from './tool-context.ts';
+import { agentFilesOf, ToolContext, type ToolContextOptions } from './tool-context.ts';
 
 /** How much of a wrong name is said back. */
 const MAX_ECHO = 100;
@@ -56,9 +56,12 @@ export function toolCaller(service: Service): CallTool {
  */
 export function callerWith<T>(service: Service, render: Renderer<T>): CallTool<T> {
   const { dialect, logger } = service;
-  const afterwards = new Afterwards();
+  const afterResponse = new PostResponseQueue();
   const tools = new Map(
-    dialect.tools.map((tool) => [tool.name, { tool, check: checker(tool.input), subject: subjectOf(tool.subject) }]),
+    dialect.tools.map((tool) => [
+      tool.name,
+      { tool, check: argumentChecker(tool.input), subject: subjectArguments(tool.subject) },
+    ]),
   );
 
   return async (request) => {
@@ -67,17 +70,17 @@ export function callerWith<T>(service: Service, render: Renderer<T>): CallTool<T
     const running = service.running.start(request.signal);
     request.onStart?.(running);
     const found = tools.get(name);
-    const agent = () => agentOf(service, request);
-    const call = new Noted(found?.subject);
-    call.describe(args);
-    const finish = ({ answer, bytes }: Rendered<T>, failure?: Failure): T => {
+    const agent = () => agentFilesOf(service, request);
+    const call = new CallSubject(found?.subject);
+    call.note(args);
+    const finish = ({ answer, bytes }: RenderedAnswer<T>, failure?: CallFailure): T => {
       log(bytes, failure);
       return answer;
     };
-    const log = (responseBytes: number, failure?: Failure): void => {
+    const log = (responseBytes: number, failure?: CallFailure): void => {
       const durationMs = performance.now() - started;
       // The answer goes out first. A call is over when its line is written: a shutdown waits for that.
-      afterwards.add(() => {
+      afterResponse.add(() => {
         const { about, root, path } = call;
         recordCall(
           logger,
@@ -87,14 +90,14 @@ export function callerWith<T>(service: Service, render: Renderer<T>): CallTool<T
         service.running.end(running);
       });
       // Nothing could lead back to what was kept under a key that is never used again.
-      if (client.kind === 'anonymous') service.agent?.drop(client.key);
+      if (client.kind === 'anonymous') service.agentFiles?.drop(client.key);
     };
     /** The call goes on when the client has answered. */
-    const wait = (needed: InputNeeded): never => {
+    const wait = (needed: InputRequired): never => {
       logger.debug({ tool: name, dialect: dialect.name, client: client.name }, 'client asked');
       service.running.end(running);
       // Without a question it is run again at once, by somebody else and under another key.
-      if (client.kind === 'anonymous' && needed.questions.size === 0) service.agent?.drop(client.key);
+      if (client.kind === 'anonymous' && needed.questions.size === 0) service.agentFiles?.drop(client.key);
       throw needed;
     };
     if (found === undefined) {
@@ -104,37 +107,37 @@ export function callerWith<T>(service: Service, render: Renderer<T>): CallTool<T
       throw new UnknownTool(message);
     }
     const { tool, check } = found;
-    const checked: Checked<Args> = check(args);
+    const checked: CheckedArguments<Args> = check(args);
     if ('problems' in checked) {
-      const text = dialect.wordProblems(checked.problems, { tool, args, agent });
+      const text = dialect.formatProblems(checked.problems, { tool, args, agent });
       return finish(render.failure(text), { code: 'invalid_argument' });
     }
-    call.describe(checked.value);
+    call.note(checked.value);
     try {
-      const value = await run({ service, tool, request, running, noted: call, afterwards }, checked.value);
+      const value = await run({ service, tool, request, running, subject: call, afterResponse }, checked.value);
       return finish(render.success(tool, value, checked.value));
     } catch (thrown) {
-      if (thrown instanceof InputNeeded) return wait(thrown);
+      if (thrown instanceof InputRequired) return wait(thrown);
       const error = thrown instanceof RingfenceError ? thrown : new RingfenceError('internal', {});
-      call.use(error.root);
-      const failure: Failure = {
+      call.useRoot(error.root);
+      const failure: CallFailure = {
         code: error.code,
         cause: error.code === 'internal' ? (error.cause ?? thrown) : thrown,
       };
-      return finish(render.failure(dialect.wordError(error, { tool, args, agent })), failure);
+      return finish(render.failure(dialect.formatError(error, { tool, args, agent })), failure);
     }
   };
 }
 
-type Run = Omit<ToolContextParts, 'clock'> & { readonly afterwards: Afterwards };
+type Run = Omit<ToolContextOptions, 'timer'> & { readonly afterResponse: PostResponseQueue };
 
-async function run({ service, tool, request, running, noted, afterwards }: Run, args: Args): Promise<Args> {
+async function run({ service, tool, request, running, subject, afterResponse }: Run, args: Args): Promise<Args> {
   const { requestTimeout } = service;
   const expire = (): void => running.abort(new RingfenceError('timed_out', { seconds: requestTimeout }));
-  const clock = tool.ownTimeout ? undefined : new Clock(requestTimeout * 1000, { expire, afterwards });
+  const timer = tool.ownTimeout ? undefined : new CallTimer(requestTimeout * 1000, { expire, afterResponse });
   try {
-    return await tool.run(args, new ToolContext({ service, tool, request, running, noted, clock }));
+    return await tool.run(args, new ToolContext({ service, tool, request, running, subject, timer }));
   } finally {
-    clock?.stop();
+    timer?.stop();
   }
 }

@@ -1,5 +1,5 @@
 /** Does things when the answers of this turn of the event loop are out, all in one go: a turn for each would cost as much again. */
-export class Afterwards {
+export class PostResponseQueue {
   #work: (() => void)[] = [];
 
   add(work: () => void): void {

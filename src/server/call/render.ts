@@ -9,16 +9,16 @@ const WORST_ESCAPING = 7;
 export type Args = Readonly<Record<string, unknown>>;
 
 /** An answer in some form, and how long its text is. */
-export interface Rendered<T> {
+export interface RenderedAnswer<T> {
   readonly answer: T;
   readonly bytes: number;
 }
 
 /** The form in which calls are answered. */
 export interface Renderer<T> {
-  failure(text: string): Rendered<T>;
+  failure(text: string): RenderedAnswer<T>;
   /** Raises `result_too_large`. */
-  success(tool: Tool, value: Args, args: Args): Rendered<T>;
+  success(tool: Tool, value: Args, args: Args): RenderedAnswer<T>;
 }
 
 /** As the SDK takes it. */

@@ -4,8 +4,8 @@ import { Activity } from '../../audit/activity.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { type Backend, Root } from '../../fence/index.ts';
-import { LineIndex } from '../../files/read/line-index.ts';
-import { Pace } from '../../runtime/fair-scheduler.ts';
+import { LineIndexCache } from '../../files/read/line-index.ts';
+import { FairScheduler } from '../../runtime/fair-scheduler.ts';
 import { SearchPool } from '../../search/pool/search-pool.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import { type NamedRoot, Roots } from '../../tools/roots.ts';
@@ -14,12 +14,12 @@ import { Principals } from './principals.ts';
 import { RunningCalls } from './running-calls.ts';
 
 /** What all calls share, in whatever dialect and by whatever transport they come. */
-export interface Shared {
+export interface SharedService {
   readonly roots: Roots;
   /** Who may call over HTTP; undefined if anyone may. */
   readonly principals?: Principals | undefined;
   readonly search: SearchPool;
-  readonly lineIndex?: LineIndex | undefined;
+  readonly lineIndex?: LineIndexCache | undefined;
   readonly limits: Limits;
   readonly durable: boolean;
   /** Seconds. */
@@ -29,45 +29,45 @@ export interface Shared {
   readonly activity?: Activity | undefined;
   readonly running: RunningCalls;
   /** Shares the thread among the calls. */
-  readonly pace: Pace;
+  readonly scheduler: FairScheduler;
   /** Ends worker threads and gives up the roots. Calls have to be over by then. */
   close(): Promise<void>;
 }
 
 /** Everything that the calls of one dialect need. */
-export interface Service extends Shared {
+export interface Service extends SharedService {
   readonly dialect: Dialect;
   /** The root of a dialect whose tools name none. */
-  readonly home?: string | undefined;
+  readonly boundRoot?: string | undefined;
   /** Files of the clients' side, each client's apart; undefined where none are asked for. */
-  readonly agent?: AgentPartitions | undefined;
+  readonly agentFiles?: AgentPartitions | undefined;
   /** The root that these files appear as, which a client must know of to use them; undefined where they are no root. */
   readonly agentRoot?: string | undefined;
 }
 
-export interface SharedParts {
+export interface SharedServiceOptions {
   readonly config: Config;
   readonly backend: Backend;
   readonly logger: Logger;
 }
 
-export interface ServiceParts extends SharedParts {
+export interface ServiceOptions extends SharedServiceOptions {
   readonly dialect: Dialect;
   readonly home?: string | undefined;
 }
 
 /** A service in one dialect. Those in others may share its roots, workers and running calls. */
-export function speaking(shared: Shared, dialect: Dialect, home?: string): Service {
-  return { ...shared, dialect, home };
+export function forDialect(shared: SharedService, dialect: Dialect, home?: string): Service {
+  return { ...shared, dialect, boundRoot: home };
 }
 
 /** Opens the roots of a config, for one dialect. Raises `ConfigError` for one that cannot be opened. */
-export function openService({ dialect, home, ...parts }: ServiceParts): Service {
-  return speaking(openShared(parts), dialect, home);
+export function openService({ dialect, home, ...parts }: ServiceOptions): Service {
+  return forDialect(openSharedService(parts), dialect, home);
 }
 
 /** Opens the roots of a config. Raises `ConfigError` for one that cannot be opened. */
-export function openShared({ config, backend, logger }: SharedParts): Shared {
+export function openSharedService({ config, backend, logger }: SharedServiceOptions): SharedService {
   const opened = openRoots(config, backend);
   const roots = new Roots(opened);
   const search = new SearchPool();
@@ -75,14 +75,14 @@ export function openShared({ config, backend, logger }: SharedParts): Shared {
     roots,
     principals: config.auth && new Principals(config.auth, roots),
     search,
-    lineIndex: new LineIndex(),
+    lineIndex: new LineIndexCache(),
     limits: { maxFullReadSize: config.maxFullReadSize },
     durable: config.durableWrites,
     requestTimeout: config.requestTimeout,
     logger,
     activity: new Activity({ unusual: (what) => logger.warn(what, 'unusual activity') }),
     running: new RunningCalls(),
-    pace: new Pace(),
+    scheduler: new FairScheduler(),
     close: async () => {
       await search.close();
       closeRoots(opened);

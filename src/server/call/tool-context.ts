@@ -5,28 +5,28 @@ import { RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
 import type { NamedRoot } from '../../tools/roots.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
-import type { Noted } from './call-subject.ts';
-import type { Clock } from './call-timer.ts';
+import type { CallSubject } from './call-subject.ts';
+import type { CallTimer } from './call-timer.ts';
 import type { CallRequest } from './call-tool.ts';
 import type { RunningCall } from './running-calls.ts';
 import type { Service } from './service.ts';
 
-export interface ToolContextParts {
+export interface ToolContextOptions {
   readonly service: Service;
   readonly tool: Tool;
   readonly request: CallRequest;
   readonly running: RunningCall;
   /** Told which roots are used. */
-  readonly noted: Noted;
+  readonly subject: CallSubject;
   /** Stands still while the client is asked. */
-  readonly clock: Clock | undefined;
+  readonly timer: CallTimer | undefined;
 }
 
 /** What one call may use. Made for every call, so it holds little; the rest is made when a tool asks for it. */
 export class ToolContext implements CallContext {
-  readonly #parts: ToolContextParts;
+  readonly #parts: ToolContextOptions;
 
-  constructor(parts: ToolContextParts) {
+  constructor(parts: ToolContextOptions) {
     this.#parts = parts;
   }
 
@@ -50,8 +50,8 @@ export class ToolContext implements CallContext {
     return this.#parts.service.lineIndex;
   }
 
-  get pace() {
-    return this.#parts.service.pace;
+  get scheduler() {
+    return this.#parts.service.scheduler;
   }
 
   get durable(): boolean {
@@ -59,8 +59,8 @@ export class ToolContext implements CallContext {
   }
 
   get sample(): Sample | undefined {
-    const { request, clock } = this.#parts;
-    return request.sample && clock ? paused(request.sample, clock) : request.sample;
+    const { request, timer } = this.#parts;
+    return request.sample && timer ? paused(request.sample, timer) : request.sample;
   }
 
   progress(done: number, total?: number): void {
@@ -68,28 +68,28 @@ export class ToolContext implements CallContext {
   }
 
   root(name: string): Root {
-    const { request, tool, noted } = this.#parts;
-    noted.use(name);
+    const { request, tool, subject } = this.#parts;
+    subject.useRoot(name);
     return request.roots.use(name, tool.needs);
   }
 
-  home(): Root {
-    const { home, dialect } = this.#parts.service;
+  boundRoot(): Root {
+    const { boundRoot: home, dialect } = this.#parts.service;
     if (home === undefined) throw new Error(`the ${dialect.name} dialect is not bound to a root`);
     return this.root(home);
   }
 
-  place(name: string) {
-    const { request, tool, noted } = this.#parts;
-    noted.use(name);
+  resolveRoot(name: string) {
+    const { request, tool, subject } = this.#parts;
+    subject.useRoot(name);
     const found = request.roots.find(name, tool.needs);
     if (found.kind !== 'agent') return { root: found.root };
-    return { agent: new AgentRoot({ name, bridge: this.agent(), sample: this.sample, signal: this.signal }) };
+    return { agent: new AgentRoot({ name, bridge: this.agentFiles(), sample: this.sample, signal: this.signal }) };
   }
 
-  agent(): FilesystemBridge {
+  agentFiles(): FilesystemBridge {
     const { service, request, tool } = this.#parts;
-    const found = agentOf(service, request);
+    const found = agentFilesOf(service, request);
     if (found !== undefined) return found;
     throw new RingfenceError('tool_not_allowed', { tool: tool.name });
   }
@@ -110,15 +110,15 @@ export class ToolContext implements CallContext {
 }
 
 /** What the client of a call has handed over; undefined if it may not know of the root that these files appear as. */
-export function agentOf(
-  { agent, agentRoot }: Pick<Service, 'agent' | 'agentRoot'>,
+export function agentFilesOf(
+  { agentFiles: agent, agentRoot }: Pick<Service, 'agentFiles' | 'agentRoot'>,
   { client, roots }: Pick<CallRequest, 'client' | 'roots'>,
 ): FilesystemBridge | undefined {
   return agentRoot === undefined || roots.has(agentRoot) ? agent?.of(client.key) : undefined;
 }
 
 /** Time that the client takes to answer is not the call's. */
-function paused(sample: Sample, clock: Clock): Sample {
-  const ask: Sample = (params, options) => clock.pauseFor(sample(params, options));
+function paused(sample: Sample, timer: CallTimer): Sample {
+  const ask: Sample = (params, options) => timer.pauseFor(sample(params, options));
   return Object.assign(ask, { separate: sample.separate });
 }

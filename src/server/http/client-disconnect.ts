@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 /** The moment when a client no longer waits for its answer, or has it. */
-export class Departure {
+export class ClientDisconnect {
   #happened = false;
   #controller: AbortController | undefined;
   #listener: (() => void) | undefined;
@@ -14,7 +14,7 @@ export class Departure {
     });
   }
 
-  get happened(): boolean {
+  get hasHappened(): boolean {
     return this.#happened;
   }
 

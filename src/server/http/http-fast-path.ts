@@ -2,84 +2,87 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InFlight } from '../../runtime/in-flight.ts';
 import type { Peer } from '../call/peer.ts';
 import { isRecord } from '../protocol/fast/client-info.ts';
-import { FOR_THE_SDK, type Lane, type LaneCall } from '../protocol/fast/fast-path.ts';
+import { type FastCall, type FastPath, NEEDS_SDK } from '../protocol/fast/fast-path.ts';
 import { canBeAsked, MODERN_VERSION, type PlainRequest } from '../protocol/fast/plain-request.ts';
 import { LEGACY_VERSIONS } from '../protocol/fast/responses.ts';
-import type { Departure } from './client-disconnect.ts';
-import { HttpExchange } from './http-reply.ts';
+import type { ClientDisconnect } from './client-disconnect.ts';
+import { HttpReply } from './http-reply.ts';
 
 /** One request and the way to answer it. */
-interface Exchange {
+interface FastRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly plain: PlainRequest;
 }
 
-interface Caller {
+interface StatelessCaller {
   readonly peer: Peer;
-  readonly departure: Departure;
+  readonly disconnect: ClientDisconnect;
 }
 
 /** What the lane has to know of a session. */
-interface LaneSession {
+interface FastSession {
   readonly transport: { readonly sessionId?: string };
   readonly peer: Peer;
-  readonly calls: InFlight<LaneCall>;
+  readonly calls: InFlight<FastCall>;
 }
 
 /** Plain requests over HTTP, answered in the form that the SDK would answer them in. */
-export class HttpLane {
-  readonly #lane: Lane;
+export class HttpFastPath {
+  readonly #fastPath: FastPath;
 
-  constructor(lane: Lane) {
-    this.#lane = lane;
+  constructor(fastPath: FastPath) {
+    this.#fastPath = fastPath;
   }
 
   /** Answers a request of 2026-07-28. False if it is for the SDK, and nothing was sent. */
-  async modern({ request, response, plain }: Exchange, { peer, departure }: Caller): Promise<boolean> {
-    if (!isPlainModernPost(request, plain)) return false;
+  async modern({ request, response, plain }: FastRequest, { peer, disconnect }: StatelessCaller): Promise<boolean> {
+    if (!isPlainStatelessPost(request, plain)) return false;
     // Progress turns the answer into a stream, in which the SDK could not go on.
     if (plain.progressToken !== undefined && canBeAsked(plain)) return false;
-    const exchange = new HttpExchange(response, { stream: false });
-    if (departure.happened) return exchange.end(undefined);
-    const reply = this.#lane.reply(plain);
+    const exchange = new HttpReply(response, { stream: false });
+    if (disconnect.hasHappened) return exchange.end(undefined);
+    const reply = this.#fastPath.reply(plain);
     if (reply !== undefined) return exchange.end(reply);
-    const call = this.#lane.call(plain, { peer, notify: (json) => exchange.notify(json) });
+    const call = this.#fastPath.call(plain, { peer, notify: (json) => exchange.notify(json) });
     if (call === undefined) return false;
     // A client of this revision cancels a call by going away.
-    departure.listener = () => call.cancel();
+    disconnect.listener = () => call.cancel();
     const answer = await call.answer;
-    departure.listener = undefined;
-    return answer !== FOR_THE_SDK && exchange.end(answer);
+    disconnect.listener = undefined;
+    return answer !== NEEDS_SDK && exchange.end(answer);
   }
 
   /** Answers a request in a session, whose stream may be lost without the call being cancelled. False as above. */
-  async inSession({ request, response, plain }: Exchange, { transport, peer, calls }: LaneSession): Promise<boolean> {
+  async inSession(
+    { request, response, plain }: FastRequest,
+    { transport, peer, calls }: FastSession,
+  ): Promise<boolean> {
     if (!isPlainSessionPost(request)) return false;
-    const exchange = new HttpExchange(response, { stream: true, sessionId: transport.sessionId });
-    const reply = this.#lane.reply(plain);
+    const exchange = new HttpReply(response, { stream: true, sessionId: transport.sessionId });
+    const reply = this.#fastPath.reply(plain);
     if (reply !== undefined) return exchange.end(reply);
-    const call = this.#lane.call(plain, { peer, notify: (json) => exchange.notify(json) });
+    const call = this.#fastPath.call(plain, { peer, notify: (json) => exchange.notify(json) });
     if (call === undefined) return false;
     calls.add(call);
     exchange.keepAlive();
     const answer = await call.answer;
     calls.delete(call);
-    if (answer !== FOR_THE_SDK) return exchange.end(answer);
+    if (answer !== NEEDS_SDK) return exchange.end(answer);
     exchange.handOver();
     return false;
   }
 }
 
 /** Cancels the call of a session that a notification is about. */
-export function cancelIn({ calls }: Pick<LaneSession, 'calls'>, message: unknown): void {
+export function cancelCall({ calls }: Pick<FastSession, 'calls'>, message: unknown): void {
   if (calls.size === 0 || !isRecord(message) || message.method !== 'notifications/cancelled') return;
   const { requestId } = isRecord(message.params) ? message.params : {};
   calls.find(({ id }) => id === requestId)?.cancel();
 }
 
 /** The headers have to say the same as the body. */
-function isPlainModernPost({ headers }: IncomingMessage, { method, params }: PlainRequest): boolean {
+function isPlainStatelessPost({ headers }: IncomingMessage, { method, params }: PlainRequest): boolean {
   return (
     headers['content-type'] === JSON_TYPE &&
     headers['mcp-protocol-version'] === MODERN_VERSION &&

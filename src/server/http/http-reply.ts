@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { bytesOf, type Json, joined } from '../../wire/json.ts';
+import { concatJson, type JsonChunks, jsonBytes } from '../../wire/json.ts';
 
 /** When a stream begins at the latest, so that nobody on the way takes the request for lost; then how often it shows life. */
 const OPEN_MS = 1_000;
@@ -12,7 +12,7 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-export interface Form {
+export interface ReplyForm {
   /** The answer is an event, even if it is the only one; else it is one only after others. */
   readonly stream: boolean;
   readonly sessionId?: string | undefined;
@@ -22,12 +22,12 @@ export interface Form {
  * The way back to a client over HTTP. What comes in time goes out as one piece with its headers. Nothing is lost on a
  * client that is gone: writing to it does nothing.
  */
-export class HttpExchange {
+export class HttpReply {
   readonly #response: ServerResponse;
-  readonly #form: Form;
+  readonly #form: ReplyForm;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(response: ServerResponse, form: Form) {
+  constructor(response: ServerResponse, form: ReplyForm) {
     this.#response = response;
     this.#form = form;
   }
@@ -39,15 +39,15 @@ export class HttpExchange {
 
   notify(json: string): void {
     this.#open();
-    this.#response.write(bytesOf(event(json)));
+    this.#response.write(jsonBytes(event(json)));
   }
 
   /** Sends the answer, or nothing in place of one for a call that was cancelled. */
-  end(json: Json | undefined): true {
+  end(json: JsonChunks | undefined): true {
     this.handOver();
     const streams = this.#form.stream || this.#response.headersSent;
     const text = json === undefined ? '' : streams ? event(json) : json;
-    const bytes = bytesOf(text);
+    const bytes = jsonBytes(text);
     if (this.#response.headersSent) {
       this.#response.end(bytes);
       return true;
@@ -75,6 +75,6 @@ export class HttpExchange {
   }
 }
 
-function event(json: Json): Json {
-  return joined('event: message\ndata: ', json, '\n\n');
+function event(json: JsonChunks): JsonChunks {
+  return concatJson('event: message\ndata: ', json, '\n\n');
 }

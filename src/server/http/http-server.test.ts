@@ -2,7 +2,7 @@ import http, { type Server } from 'node:http';
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { Pace } from '../../runtime/fair-scheduler.ts';
+import { FairScheduler } from '../../runtime/fair-scheduler.ts';
 import { SearchPool } from '../../search/pool/search-pool.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import { Roots } from '../../tools/roots.ts';
@@ -66,8 +66,8 @@ async function start() {
     instructions: '',
     tools: [look],
     destructive: () => false,
-    wordError: ({ code }) => code,
-    wordProblems: () => '',
+    formatError: ({ code }) => code,
+    formatProblems: () => '',
   };
   const service = {
     dialect,
@@ -78,7 +78,7 @@ async function start() {
     requestTimeout: 30,
     logger,
     running: new RunningCalls(),
-    pace: new Pace(),
+    scheduler: new FairScheduler(),
     close: async () => {},
   };
   const created = vi.spyOn(http, 'createServer');

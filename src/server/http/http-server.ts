@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { trace } from '../../audit/call-event.ts';
+import { describeThrown } from '../../audit/call-event.ts';
 import { InFlight } from '../../runtime/in-flight.ts';
 import type { Service } from '../call/service.ts';
 import { mcpEndpoint } from './mcp-endpoint.ts';
@@ -22,7 +22,7 @@ export interface HttpOptions {
   readonly port: number;
   readonly sessions?: SessionLimits;
   /** False to have the SDK answer everything. */
-  readonly lane?: boolean;
+  readonly fastPath?: boolean;
 }
 
 export interface HttpServing {
@@ -48,8 +48,8 @@ export interface Mount {
 export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: HttpOptions): Promise<HttpServing> {
   const [{ service }] = mounts;
   const { principals } = service;
-  const { sessions = SESSION_LIMITS, lane = true } = options;
-  const endpoints = new Map(mounts.map((mount) => [mount.path, mcpEndpoint(mount.service, { sessions, lane })]));
+  const { sessions = SESSION_LIMITS, fastPath = true } = options;
+  const endpoints = new Map(mounts.map((mount) => [mount.path, mcpEndpoint(mount.service, { sessions, fastPath })]));
   const loopbackOnly = isLoopbackAddress(options.host);
   const posts = new InFlight<Promise<void>>();
   let closing = false;
@@ -82,7 +82,7 @@ export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: H
     (request, response) => {
       if (closing) response.setHeader('connection', 'close');
       const handled = route(request, response).catch((error: unknown) => {
-        service.logger.error({ error: trace(error) }, 'internal error');
+        service.logger.error({ error: describeThrown(error) }, 'internal error');
         if (!response.headersSent) sendError(response, { status: 500, code: -32603, message: 'Internal error' });
         else response.destroy();
       });
@@ -94,9 +94,9 @@ export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: H
   server.listen(options.port, options.host.replace(/^\[(.*)\]$/, '$1'));
   await once(server, 'listening');
   // In a turn of the event loop one connection is accepted, and more may be waiting.
-  server.on('connection', () => service.pace.hasten());
+  server.on('connection', () => service.scheduler.shortenNextTurn());
   // Such as EMFILE: the connection is lost, those that are open are not.
-  server.on('error', (error) => service.logger.warn({ error: trace(error) }, 'connection not accepted'));
+  server.on('error', (error) => service.logger.warn({ error: describeThrown(error) }, 'connection not accepted'));
 
   const { port } = server.address() as AddressInfo;
   return {

@@ -8,13 +8,13 @@ import {
 import { type Peer, sessionPeer } from '../call/peer.ts';
 import type { Principal } from '../call/principals.ts';
 import type { Service } from '../call/service.ts';
-import { introduce } from '../protocol/describe-server.ts';
-import { Lane } from '../protocol/fast/fast-path.ts';
-import { laneTools } from '../protocol/fast/lane-tools.ts';
+import { describeServer } from '../protocol/describe-server.ts';
+import { FastPath } from '../protocol/fast/fast-path.ts';
+import { fastTools } from '../protocol/fast/lane-tools.ts';
 import { plainRequest } from '../protocol/fast/plain-request.ts';
 import { mcpServerFactory } from '../protocol/sdk/sdk-server.ts';
-import { Departure } from './client-disconnect.ts';
-import { cancelIn, HttpLane } from './http-fast-path.ts';
+import { ClientDisconnect } from './client-disconnect.ts';
+import { cancelCall, HttpFastPath } from './http-fast-path.ts';
 import { type SessionLimits, Sessions } from './sessions.ts';
 import { BadBody, type HttpError, readJson, sendError, sendWebResponse, toWebRequest } from './web.ts';
 
@@ -29,29 +29,32 @@ export interface McpEndpoint {
 export interface EndpointOptions {
   readonly sessions: SessionLimits;
   /** Whether plain requests are answered without the SDK. */
-  readonly lane: boolean;
+  readonly fastPath: boolean;
 }
 
-interface Exchange {
+interface EndpointRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly departure: Departure;
+  readonly disconnect: ClientDisconnect;
   /** Parsed; undefined if there is none. */
   readonly body: unknown;
   readonly principal: Principal | undefined;
 }
 
 /** Streamable HTTP for both eras: 2026-07-28 clients without state, older ones in sessions. */
-export function mcpEndpoint(service: Service, { sessions: limits, lane: usesLane }: EndpointOptions): McpEndpoint {
-  const introduction = introduce(service.dialect);
-  const newServer = mcpServerFactory(service, introduction);
-  const tools = laneTools(service);
-  const lane = new HttpLane(new Lane(introduction, async () => tools));
+export function mcpEndpoint(
+  service: Service,
+  { sessions: limits, fastPath: usesFastPath }: EndpointOptions,
+): McpEndpoint {
+  const description = describeServer(service.dialect);
+  const newServer = mcpServerFactory(service, description);
+  const tools = fastTools(service);
+  const fastPath = new HttpFastPath(new FastPath(description, async () => tools));
   const sessions = new Sessions((owner) => {
     const peer = owner ?? sessionPeer(service.roots);
     const server = newServer(peer, 'legacy');
     // What belongs to a principal does not end with one of its sessions.
-    if (peer.client?.kind === 'session') server.onclose = () => service.agent?.drop(peer.client?.key ?? '');
+    if (peer.client?.kind === 'session') server.onclose = () => service.agentFiles?.drop(peer.client?.key ?? '');
     return { server, peer };
   }, limits);
   const onerror = (error: Error): void => service.logger.debug({ problem: error.name }, 'protocol error');
@@ -69,40 +72,40 @@ export function mcpEndpoint(service: Service, { sessions: limits, lane: usesLane
   };
 
   const handle: McpEndpoint['handle'] = async (request, response, principal) => {
-    if (principal !== undefined && service.home !== undefined && !principal.roots.has(service.home)) {
+    if (principal !== undefined && service.boundRoot !== undefined && !principal.roots.has(service.boundRoot)) {
       return sendError(response, NOT_FOR_THIS_TOKEN);
     }
     if (request.method !== 'POST' && request.method !== 'GET' && request.method !== 'DELETE') {
       return sendError(response, { ...METHOD_NOT_ALLOWED, headers: { allow: 'GET, POST, DELETE' } });
     }
-    const departure = new Departure(response);
+    const disconnect = new ClientDisconnect(response);
     const body = await bodyOf(request, response);
     if (body === REFUSED) return;
-    await service.pace.begin();
-    const exchange: Exchange = { request, response, departure, body, principal };
-    if (usesLane && (await answeredByLane(exchange))) return;
+    await service.scheduler.admit();
+    const exchange: EndpointRequest = { request, response, disconnect, body, principal };
+    if (usesFastPath && (await answeredByFastPath(exchange))) return;
     await answerBySdk(exchange);
   };
 
-  const answeredByLane = async (exchange: Exchange): Promise<boolean> => {
-    const { request, response, departure, body, principal } = exchange;
+  const answeredByFastPath = async (exchange: EndpointRequest): Promise<boolean> => {
+    const { request, response, disconnect, body, principal } = exchange;
     const plain = plainRequest(body);
-    if (plain?.modern) return lane.modern({ request, response, plain }, { peer: principal ?? nobody, departure });
+    if (plain?.modern) return fastPath.modern({ request, response, plain }, { peer: principal ?? nobody, disconnect });
     const { 'mcp-session-id': id } = request.headers;
     const session = typeof id === 'string' ? sessions.enter(id, principal) : undefined;
     if (session === undefined) return false;
     try {
-      if (plain !== undefined) return await lane.inSession({ request, response, plain }, session);
+      if (plain !== undefined) return await fastPath.inSession({ request, response, plain }, session);
       // The SDK hears of it too: it may be about a call of its own.
-      cancelIn(session, body);
+      cancelCall(session, body);
       return false;
     } finally {
       session.leave();
     }
   };
 
-  const answerBySdk = async ({ request, response, departure, body, principal }: Exchange): Promise<void> => {
-    const { signal } = departure;
+  const answerBySdk = async ({ request, response, disconnect, body, principal }: EndpointRequest): Promise<void> => {
+    const { signal } = disconnect;
     const web = toWebRequest(request, signal);
     const parsed = body === undefined ? {} : { parsedBody: body };
     if (!(await isLegacyRequest(web, body))) {

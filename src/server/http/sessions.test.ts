@@ -2,7 +2,7 @@ import { Server } from '@modelcontextprotocol/server';
 import { expect, test, vi } from 'vitest';
 import { Roots } from '../../tools/roots.ts';
 import type { Principal } from '../call/principals.ts';
-import { type Entered, Sessions } from './sessions.ts';
+import { type ActiveSession, Sessions } from './sessions.ts';
 
 const newServer = () => ({
   server: new Server({ name: 'test', version: '0' }, { capabilities: {} }),
@@ -14,7 +14,7 @@ async function initialize(sessions: Sessions, owner?: Principal): Promise<string
   return entered && finish(entered);
 }
 
-async function finish({ transport, leave }: Entered): Promise<string | undefined> {
+async function finish({ transport, leave }: ActiveSession): Promise<string | undefined> {
   const body = {
     jsonrpc: '2.0',
     id: 1,
@@ -59,7 +59,7 @@ test('the end of a session is told, once, in whatever way it comes', async () =>
   const sessions = new Sessions(telling, { maxSessions: 2, idleMs: 60_000 });
   const first = await initialize(sessions, owners[0]);
   await initialize(sessions, owners[1]);
-  const { transport, leave } = sessions.enter(first ?? '', owners[0]) as Entered;
+  const { transport, leave } = sessions.enter(first ?? '', owners[0]) as ActiveSession;
   const headers = { 'mcp-session-id': first ?? '' };
   await transport.handleRequest(new Request('http://localhost/mcp', { method: 'DELETE', headers }));
   leave();
@@ -106,7 +106,7 @@ test('sessions that are being opened count', async () => {
 test('a session is not evicted before its first answer is sent', async () => {
   const sessions = new Sessions(newServer, { maxSessions: 1, idleMs: 60_000 });
   const first = await sessions.open();
-  const id = await finish({ ...(first as Entered), leave: () => {} });
+  const id = await finish({ ...(first as ActiveSession), leave: () => {} });
   expect(await sessions.open()).toBeUndefined();
   first?.leave();
   expect(sessions.enter(id ?? '')).toBeDefined();

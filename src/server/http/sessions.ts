@@ -3,7 +3,7 @@ import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcon
 import { InFlight } from '../../runtime/in-flight.ts';
 import type { Peer } from '../call/peer.ts';
 import type { Principal } from '../call/principals.ts';
-import type { LaneCall } from '../protocol/fast/fast-path.ts';
+import type { FastCall } from '../protocol/fast/fast-path.ts';
 
 export interface SessionLimits {
   readonly maxSessions: number;
@@ -13,11 +13,11 @@ export interface SessionLimits {
 
 export const SESSION_LIMITS: SessionLimits = { maxSessions: 1_000, idleMs: 30 * 60_000 };
 
-interface Session {
+interface HttpSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly peer: Peer;
   /** Calls under way that the SDK does not know of. They end with the session. */
-  readonly calls: InFlight<LaneCall>;
+  readonly calls: InFlight<FastCall>;
   /** The one principal that it answers to; undefined where there are none. */
   readonly owner: Principal | undefined;
   /** Requests being answered, open event streams included. */
@@ -26,7 +26,7 @@ interface Session {
 }
 
 /** A session in use. */
-export interface Entered extends Pick<Session, 'transport' | 'peer' | 'calls'> {
+export interface ActiveSession extends Pick<HttpSession, 'transport' | 'peer' | 'calls'> {
   /** To be called once, when the request that entered is answered. */
   leave(): void;
 }
@@ -39,7 +39,7 @@ type NewSessionServer = (owner: Principal | undefined) => { readonly server: Ser
  * makes room; one with a request under way never does.
  */
 export class Sessions {
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions = new Map<string, HttpSession>();
   readonly #newServer: NewSessionServer;
   readonly #limits: SessionLimits;
   readonly #expiry: NodeJS.Timeout;
@@ -60,7 +60,7 @@ export class Sessions {
    * Opens a session for an `initialize` request, in use until `leave` is called; undefined if there is no room. Of one whose
    * client got no id nothing is kept. It is its owner's alone.
    */
-  async open(owner?: Principal): Promise<Entered | undefined> {
+  async open(owner?: Principal): Promise<ActiveSession | undefined> {
     if (this.#sessions.size + this.#opening >= this.#limits.maxSessions && !this.#evict()) return undefined;
     let id: string | undefined;
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -72,7 +72,14 @@ export class Sessions {
       },
     });
     const { server, peer } = this.#newServer(owner);
-    const session: Session = { transport, peer, calls: new InFlight(), owner, open: 1, lastUsed: performance.now() };
+    const session: HttpSession = {
+      transport,
+      peer,
+      calls: new InFlight(),
+      owner,
+      open: 1,
+      lastUsed: performance.now(),
+    };
     const leave = (): void => {
       if (id !== undefined) {
         touch(session, -1);
@@ -98,7 +105,7 @@ export class Sessions {
   }
 
   /** Marks a session as in use until `leave` is called; undefined if this owner has none of that id. */
-  enter(id: string, owner?: Principal): Entered | undefined {
+  enter(id: string, owner?: Principal): ActiveSession | undefined {
     const session = this.#sessions.get(id);
     if (session === undefined || session.owner !== owner) return undefined;
     touch(session, 1);
@@ -113,7 +120,7 @@ export class Sessions {
   }
 
   #evict(): boolean {
-    let oldest: Session | undefined;
+    let oldest: HttpSession | undefined;
     for (const session of this.#sessions.values()) {
       if (session.open === 0 && session.lastUsed < (oldest?.lastUsed ?? Number.POSITIVE_INFINITY)) oldest = session;
     }
@@ -134,7 +141,7 @@ export class Sessions {
   }
 }
 
-function touch(session: Session, change: 1 | -1): void {
+function touch(session: HttpSession, change: 1 | -1): void {
   session.open += change;
   session.lastUsed = performance.now();
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { hasRoom } from '../../runtime/drained.ts';
+import { drained } from '../../runtime/drained.ts';
 
 /** A request body that cannot be used, with the status that says so. */
 export class BadBody extends Error {
@@ -93,7 +93,7 @@ export async function sendWebResponse(response: ServerResponse, answer: Response
     for (;;) {
       const { done, value } = await reader.read();
       if (done || signal.aborted) break;
-      if (!response.write(value)) await hasRoom(response);
+      if (!response.write(value)) await drained(response);
     }
   } catch {
     // The client went away, or the stream broke: either way there is nobody to tell.

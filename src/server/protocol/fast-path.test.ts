@@ -13,13 +13,13 @@ import { chooseBackend } from '../../fence/index.ts';
 import { processPeer } from '../call/peer.ts';
 import { openService } from '../call/service.ts';
 import { type HttpServing, startHttp } from '../http/http-server.ts';
-import { SdkSide } from '../stdio/sdk-transport.ts';
-import { serveSdkStdio } from '../stdio/serve-sdk.ts';
-import { StdioConversation } from '../stdio/stdio-connection.ts';
+import { SdkTransport } from '../stdio/sdk-transport.ts';
+import { serveSdk } from '../stdio/serve-sdk.ts';
+import { StdioConnection } from '../stdio/stdio-connection.ts';
 import { StdioTransport } from '../stdio/stdio-transport.ts';
-import { introduce } from './describe-server.ts';
-import { Lane } from './fast/fast-path.ts';
-import { laneTools } from './fast/lane-tools.ts';
+import { describeServer } from './describe-server.ts';
+import { FastPath } from './fast/fast-path.ts';
+import { fastTools } from './fast/lane-tools.ts';
 import { LEGACY_VERSIONS } from './fast/responses.ts';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ringfence-lanes-'));
@@ -39,7 +39,7 @@ const service = openService({
   backend: chooseBackend(),
   logger,
 });
-const introduction = introduce(workspace);
+const description = describeServer(workspace);
 afterAll(async () => {
   await service.close();
   fs.rmSync(folder, { recursive: true });
@@ -161,22 +161,22 @@ const OPENING: JSONRPCMessage = {
 };
 
 /** A server on two streams, with the lane or without. `ask` resolves with the lines that came until all was quiet. */
-function onStdio(usesLane: boolean) {
+function onStdio(usesFastPath: boolean) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const transport = new StdioTransport(input, output);
   let sdkStarts = 0;
-  const serveSdk = async (side: Parameters<typeof serveSdkStdio>[1]['transport']) => {
+  const startSdk = async (side: Parameters<typeof serveSdk>[1]['transport']) => {
     sdkStarts += 1;
-    return serveSdkStdio(service, { introduction, transport: side, onerror: () => {} });
+    return serveSdk(service, { description, transport: side, onerror: () => {} });
   };
-  const conversation = new StdioConversation({
-    lane: new Lane(introduction, async () => laneTools(service)),
+  const connection = new StdioConnection({
+    fastPath: new FastPath(description, async () => fastTools(service)),
     peer: processPeer(service.roots),
-    wire: transport,
-    serveSdk,
+    sink: transport,
+    serveSdk: startSdk,
   });
-  const alone = usesLane ? undefined : new SdkSide(transport, serveSdk);
-  transport.onmessage = (message) => (alone ?? conversation).receive(message);
+  const alone = usesFastPath ? undefined : new SdkTransport(transport, startSdk);
+  transport.onmessage = (message) => (alone ?? connection).receive(message);
   void transport.start();
   let heard = '';
   output.on('data', (chunk) => {
@@ -195,8 +195,8 @@ function onStdio(usesLane: boolean) {
 }
 
 describe.each(['legacy', 'modern'] as const)('on stdio, %s', (era) => {
-  const open = async (usesLane: boolean) => {
-    const served = onStdio(usesLane);
+  const open = async (usesFastPath: boolean) => {
+    const served = onStdio(usesFastPath);
     await served.ask(era === 'legacy' ? OPENING : messageOf({ what: '', method: 'tools/list' }, era));
     return served;
   };
@@ -282,7 +282,7 @@ describe('over HTTP', () => {
   beforeAll(async () => {
     const mounts = [{ path: '/mcp', service }] as const;
     fast = await startHttp(mounts, { host: '127.0.0.1', port: 0 });
-    slow = await startHttp(mounts, { host: '127.0.0.1', port: 0, lane: false });
+    slow = await startHttp(mounts, { host: '127.0.0.1', port: 0, fastPath: false });
   });
   afterAll(() => Promise.all([fast.close(0), slow.close(0)]));
 

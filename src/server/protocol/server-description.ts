@@ -1,7 +1,7 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/server';
 
 /** What a server says about itself before any call. All of it is JSON. */
-export interface Introduction {
+export interface ServerDescription {
   readonly serverInfo: { readonly name: string; readonly version: string };
   readonly capabilities: { readonly tools: object; readonly resources?: object };
   readonly instructions: string;
@@ -9,4 +9,4 @@ export interface Introduction {
 }
 
 /** How long a client may keep what it was told, which changes only with a new version of the server. */
-export const INTRODUCTION_CACHE = { ttlMs: 300_000, cacheScope: 'private' } as const;
+export const DESCRIPTION_CACHE = { ttlMs: 300_000, cacheScope: 'private' } as const;

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
-import type { Json } from '../../wire/json.ts';
+import type { JsonChunks } from '../../wire/json.ts';
 
 /** The way to the client. */
-export interface Wire {
+export interface MessageSink {
   /** Sends JSON as it is, after all that was sent before. What can no longer be sent is dropped. */
-  post(json: Json): void;
+  post(json: JsonChunks): void;
   /** Rejects if the message can no longer be sent. */
   send(message: JSONRPCMessage): Promise<void>;
   close(): Promise<void>;
@@ -15,18 +15,18 @@ export interface Wire {
 export type ServeSdk = (transport: Transport) => Promise<{ close(): Promise<void> }>;
 
 /** The transport that the SDK sees. What it is given before it is ready waits. */
-export class SdkSide implements Transport {
+export class SdkTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   /** Called when the SDK has answered `initialize`. */
   onInitialized?: () => void;
-  readonly #wire: Wire;
+  readonly #sink: MessageSink;
   readonly #serving: ReturnType<ServeSdk>;
   readonly #replayId = `replay-${randomUUID()}`;
 
-  constructor(wire: Wire, serve: ServeSdk) {
-    this.#wire = wire;
+  constructor(sink: MessageSink, serve: ServeSdk) {
+    this.#sink = sink;
     this.#serving = serve(this);
   }
 
@@ -47,12 +47,12 @@ export class SdkSide implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if ('id' in message && message.id === this.#replayId) return;
-    await this.#wire.send(message);
+    await this.#sink.send(message);
     if ('result' in message && 'serverInfo' in message.result) this.onInitialized?.();
   }
 
   async close(): Promise<void> {
-    await this.#wire.close();
+    await this.#sink.close();
     this.onclose?.();
   }
 }

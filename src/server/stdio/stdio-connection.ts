@@ -2,14 +2,14 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { InFlight } from '../../runtime/in-flight.ts';
 import type { Peer } from '../call/peer.ts';
 import { isClientInfo, plainCapabilities } from '../protocol/fast/client-info.ts';
-import { type Caller, FOR_THE_SDK, type Lane, type LaneCall } from '../protocol/fast/fast-path.ts';
+import { type FastCall, type FastCaller, type FastPath, NEEDS_SDK } from '../protocol/fast/fast-path.ts';
 import { type Fields, hasOnly, type PlainRequest, plainRequest } from '../protocol/fast/plain-request.ts';
-import { SdkSide, type ServeSdk, type Wire } from './sdk-transport.ts';
+import { type MessageSink, SdkTransport, type ServeSdk } from './sdk-transport.ts';
 
-export interface ConversationParts {
-  readonly lane: Lane;
+export interface StdioConnectionOptions {
+  readonly fastPath: FastPath;
   readonly peer: Peer;
-  readonly wire: Wire;
+  readonly sink: MessageSink;
   readonly serveSdk: ServeSdk;
 }
 
@@ -18,22 +18,22 @@ export interface ConversationParts {
  * to the SDK, which is started when there is something for it. It is then told first how the conversation was opened, as if
  * it had been there.
  */
-export class StdioConversation {
-  readonly #lane: Lane;
-  readonly #caller: Caller;
-  readonly #wire: Wire;
+export class StdioConnection {
+  readonly #fastPath: FastPath;
+  readonly #caller: FastCaller;
+  readonly #sink: MessageSink;
   readonly #serveSdk: ServeSdk;
   /** Decided by the first request. Undefined also while the SDK deals with that one. */
   #era: 'legacy' | 'modern' | undefined;
   /** What the SDK has to know of before anything else. */
   #missed: JSONRPCMessage[] = [];
-  #sdk: SdkSide | undefined;
-  readonly #calls = new InFlight<LaneCall>();
+  #sdk: SdkTransport | undefined;
+  readonly #calls = new InFlight<FastCall>();
 
-  constructor({ lane, peer, wire, serveSdk }: ConversationParts) {
-    this.#lane = lane;
-    this.#caller = { peer, notify: (json) => wire.post(json) };
-    this.#wire = wire;
+  constructor({ fastPath, peer, sink, serveSdk }: StdioConnectionOptions) {
+    this.#fastPath = fastPath;
+    this.#caller = { peer, notify: (json) => sink.post(json) };
+    this.#sink = sink;
     this.#serveSdk = serveSdk;
   }
 
@@ -45,7 +45,7 @@ export class StdioConversation {
 
   async close(): Promise<void> {
     await this.#sdk?.end();
-    await this.#wire.close();
+    await this.#sink.close();
   }
 
   /** Whether a request was for the lane. */
@@ -71,23 +71,23 @@ export class StdioConversation {
     if (version === undefined) return false;
     this.#era = 'legacy';
     this.#missed = [message];
-    this.#wire.post(this.#lane.initialize(id, version));
+    this.#sink.post(this.#fastPath.initialize(id, version));
     return true;
   }
 
   #take(request: PlainRequest, message: JSONRPCMessage): boolean {
-    const reply = this.#lane.reply(request);
+    const reply = this.#fastPath.reply(request);
     if (reply !== undefined) {
-      this.#wire.post(reply);
+      this.#sink.post(reply);
       return true;
     }
-    const call = this.#lane.call(request, this.#caller);
+    const call = this.#fastPath.call(request, this.#caller);
     if (call === undefined) return false;
     this.#calls.add(call);
     void call.answer.then((answer) => {
       this.#calls.delete(call);
-      if (answer === FOR_THE_SDK) this.#leaveToSdk(message);
-      else if (answer !== undefined) this.#wire.post(answer);
+      if (answer === NEEDS_SDK) this.#leaveToSdk(message);
+      else if (answer !== undefined) this.#sink.post(answer);
     });
     return true;
   }
@@ -112,8 +112,8 @@ export class StdioConversation {
     this.#sdk.receive(message);
   }
 
-  #startSdk(): SdkSide {
-    const sdk = new SdkSide(this.#wire, this.#serveSdk);
+  #startSdk(): SdkTransport {
+    const sdk = new SdkTransport(this.#sink, this.#serveSdk);
     const [opening, ...more] = this.#missed;
     if (opening !== undefined) sdk.replay(opening);
     for (const message of more) sdk.receive(message);

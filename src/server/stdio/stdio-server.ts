@@ -1,9 +1,9 @@
 import { processPeer } from '../call/peer.ts';
-import type { Service, Shared } from '../call/service.ts';
-import { Lane } from '../protocol/fast/fast-path.ts';
-import type { Introduction } from '../protocol/server-description.ts';
+import type { Service, SharedService } from '../call/service.ts';
+import { FastPath } from '../protocol/fast/fast-path.ts';
+import type { ServerDescription } from '../protocol/server-description.ts';
 import type { ServeSdk } from './sdk-transport.ts';
-import { StdioConversation } from './stdio-connection.ts';
+import { StdioConnection } from './stdio-connection.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
 /** How long calls may go on after the client closed its end, so that a script's piped requests are still answered. */
@@ -17,15 +17,15 @@ export interface StdioServing {
   close(): Promise<void>;
 }
 
-export interface StdioParts {
-  readonly introduction: Introduction;
-  readonly shared: Shared;
+export interface StdioOptions {
+  readonly description: ServerDescription;
+  readonly shared: SharedService;
   /** Makes what calls need. It is asked when that time comes, so that a client need not wait for it before. */
   load(): Promise<Service>;
 }
 
 /** Speaks the protocol on this process's stdin and stdout, in either era. Nothing else may write to stdout. */
-export function startStdio({ introduction, shared, load }: StdioParts): StdioServing {
+export function startStdio({ description, shared, load }: StdioOptions): StdioServing {
   const { stdin, stdout } = process;
   const { logger, running } = shared;
   const onerror = (error: Error): void => logger.debug({ problem: error.name }, 'protocol error');
@@ -43,23 +43,26 @@ export function startStdio({ introduction, shared, load }: StdioParts): StdioSer
   };
   const loadTools = () =>
     started(async () => {
-      const [{ laneTools }, spoken] = await Promise.all([import('../protocol/fast/lane-tools.ts'), loaded()]);
+      const [{ fastTools: laneTools }, spoken] = await Promise.all([
+        import('../protocol/fast/lane-tools.ts'),
+        loaded(),
+      ]);
       return laneTools(spoken);
     });
   const serveSdk: ServeSdk = (transport) =>
     started(async () => {
-      const [{ serveSdkStdio }, spoken] = await Promise.all([import('./serve-sdk.ts'), loaded()]);
-      return serveSdkStdio(spoken, { introduction, transport, onerror });
+      const [{ serveSdk: serveSdkStdio }, spoken] = await Promise.all([import('./serve-sdk.ts'), loaded()]);
+      return serveSdkStdio(spoken, { description, transport, onerror });
     });
 
   const transport = new StdioTransport(stdin, stdout);
-  const conversation = new StdioConversation({
-    lane: new Lane(introduction, loadTools),
+  const connection = new StdioConnection({
+    fastPath: new FastPath(description, loadTools),
     peer: processPeer(shared.roots),
-    wire: transport,
+    sink: transport,
     serveSdk,
   });
-  transport.onmessage = (message) => conversation.receive(message);
+  transport.onmessage = (message) => connection.receive(message);
   transport.onerror = onerror;
   transport.start();
 
@@ -87,7 +90,7 @@ export function startStdio({ introduction, shared, load }: StdioParts): StdioSer
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, LAST_ANSWERS_MS);
       });
-      await Promise.race([conversation.close(), late]);
+      await Promise.race([connection.close(), late]);
       clearTimeout(timer);
     },
   };

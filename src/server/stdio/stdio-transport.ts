@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
-import { Slab } from '../../runtime/buffer-pool.ts';
-import { hasRoom } from '../../runtime/drained.ts';
-import { type Json, joined } from '../../wire/json.ts';
-import type { Wire } from './sdk-transport.ts';
+import { BufferPool } from '../../runtime/buffer-pool.ts';
+import { drained } from '../../runtime/drained.ts';
+import { concatJson, type JsonChunks } from '../../wire/json.ts';
+import type { MessageSink } from './sdk-transport.ts';
 
 const LF = 0x0a;
 /** A message larger than this is refused, and passed over up to its end. */
@@ -26,13 +26,13 @@ const OUTPUT_CLOSED = 'the output is closed';
  * protocol layer checks again; this one only makes sure that it is a JSON-RPC object, and says so to the client if it is
  * not. The end of the input is not the end of the connection: calls under way are still answered.
  */
-export class StdioTransport implements Wire {
+export class StdioTransport implements MessageSink {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #input: Readable;
   readonly #output: Writable;
-  readonly #slab = new Slab();
+  readonly #slab = new BufferPool();
   #rest: Buffer[] = [];
   #restBytes = 0;
   /** The line being read was refused already. */
@@ -80,10 +80,10 @@ export class StdioTransport implements Wire {
     await this.#written;
   }
 
-  post(json: Json): void {
+  post(json: JsonChunks): void {
     if (!this.#output.writable) return;
     if (this.#written === undefined) {
-      this.#keep(joined(json, '\n'));
+      this.#keep(concatJson(json, '\n'));
       this.#written = this.#write();
       this.#written.catch(() => {});
     } else if (typeof json === 'string') {
@@ -91,7 +91,7 @@ export class StdioTransport implements Wire {
       if (this.#gathered.length > GATHER_LENGTH) this.#passOn();
     } else {
       this.#passOn();
-      this.#keep(joined(json, '\n'));
+      this.#keep(concatJson(json, '\n'));
     }
   }
 
@@ -102,8 +102,8 @@ export class StdioTransport implements Wire {
     if (!this.#output.writableNeedDrain) this.#hand();
   }
 
-  #keep(text: Json): void {
-    for (const bytes of typeof text === 'string' ? [this.#slab.bytesOf(text)] : text) {
+  #keep(text: JsonChunks): void {
+    for (const bytes of typeof text === 'string' ? [this.#slab.encode(text)] : text) {
       this.#kept.push(bytes);
       this.#keptBytes += bytes.length;
     }
@@ -124,7 +124,7 @@ export class StdioTransport implements Wire {
     try {
       for (;;) {
         this.#hand();
-        if (this.#output.writableNeedDrain) await hasRoom(this.#output);
+        if (this.#output.writableNeedDrain) await drained(this.#output);
         else await new Promise((resolve) => setImmediate(resolve));
         if (!this.#output.writable) throw new Error(OUTPUT_CLOSED);
         if (this.#gathered !== '') this.#keep(this.#gathered);
@@ -206,7 +206,7 @@ export class StdioTransport implements Wire {
 
   readonly #hearMore = (): void => {
     if (this.#isFull()) {
-      void hasRoom(this.#output).then(() => setImmediate(this.#hearMore));
+      void drained(this.#output).then(() => setImmediate(this.#hearMore));
       return;
     }
     for (const line of this.#unheard.splice(0, LINES_A_TURN)) this.#line(line);

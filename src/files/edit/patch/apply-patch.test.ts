@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RingfenceError } from '../../../errors.ts';
 import { applyPatch } from './apply-patch.ts';
-import { NotQuick } from './time-limit.ts';
+import { TimeLimitExceeded } from './time-limit.ts';
 
 const BOM = '\ufeff';
 
@@ -483,7 +483,7 @@ describe('large input', () => {
 });
 
 describe('a patch that has to be quick', () => {
-  const quickly = (original: string, patch: string) => applyPatch(Buffer.from(original), patch, { quick: true });
+  const quickly = (original: string, patch: string) => applyPatch(Buffer.from(original), patch, { timeLimited: true });
 
   it('applies, at an offset too', () => {
     const { content } = quickly(numbered(10_000), '@@ -1 +1 @@\n-line 9999\n+changed\n');
@@ -496,6 +496,6 @@ describe('a patch that has to be quick', () => {
     ['many lines of its own', '', `@@ -0,0 +1 @@\n${'+\n'.repeat(100_000)}`],
     ['a search that was made to be slow', 'a\nb\n'.repeat(4_000), `@@ -1 +1 @@\n${' a\n b\n'.repeat(100)} a\n-a\n`],
   ])('does not with %s', (_name, original, patch) => {
-    expect(() => quickly(original, patch)).toThrow(NotQuick);
+    expect(() => quickly(original, patch)).toThrow(TimeLimitExceeded);
   });
 });

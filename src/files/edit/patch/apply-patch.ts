@@ -1,10 +1,10 @@
 import { RingfenceError } from '../../../errors.ts';
 import { textToBytes } from '../../content.ts';
-import { BYTE_ORDER_MARK, type ByteText, toBytes, toByteText } from './binary-string.ts';
+import { type BinaryString, BYTE_ORDER_MARK, toBinaryString, toBytes } from './binary-string.ts';
 import { FileLines } from './file-lines.ts';
-import { HunkLocator, oldSide, type Place } from './locate-hunk.ts';
+import { HunkLocator, type HunkPosition, oldSide } from './locate-hunk.ts';
 import { type Hunk, type Patch, type PatchLine, parsePatch } from './parse-patch.ts';
-import { assertQuick, type PatchOptions } from './time-limit.ts';
+import { assertWithinTimeLimit, type PatchOptions } from './time-limit.ts';
 
 /**
  * Applies a unified diff of one file to that file's bytes: all hunks, or none. Works on bytes, so a file in any encoding
@@ -21,8 +21,8 @@ export function applyPatch(
   patch: string,
   options: PatchOptions = {},
 ): { content: Buffer; hunksApplied: number } {
-  const text = toByteText(original);
-  if (options.quick) assertQuick(text, patch);
+  const text = toBinaryString(original);
+  if (options.timeLimited) assertWithinTimeLimit(text, patch);
   const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
   const file = new FileLines(text.slice(mark.length));
   const parsed = parsePatch(encode(patch));
@@ -36,8 +36,8 @@ export function applyPatch(
   return { content: toBytes(keepsMark ? mark + body : body), hunksApplied: hunks.length };
 }
 
-function encode(patch: string): ByteText {
-  const text = toByteText(textToBytes(patch, 'patch'));
+function encode(patch: string): BinaryString {
+  const text = toBinaryString(textToBytes(patch, 'patch'));
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
 }
 
@@ -65,10 +65,10 @@ function unmarkTop(hunks: readonly Hunk[]): { hunks: readonly Hunk[]; marked: Pa
   return { hunks: [{ ...first, lines }, ...rest], marked };
 }
 
-function render(file: FileLines, places: readonly Place[]): ByteText {
-  const pieces: ByteText[] = [];
+function render(file: FileLines, places: readonly HunkPosition[]): BinaryString {
+  const pieces: BinaryString[] = [];
   let open = false;
-  const emit = (piece: ByteText) => {
+  const emit = (piece: BinaryString) => {
     if (piece === '') return;
     if (open) pieces.push(file.endingNear(file.count));
     pieces.push(piece);
@@ -92,7 +92,7 @@ function render(file: FileLines, places: readonly Place[]): ByteText {
   return pieces.join('');
 }
 
-function added(line: PatchLine, ending: ByteText, asWritten: boolean): ByteText {
+function added(line: PatchLine, ending: BinaryString, asWritten: boolean): BinaryString {
   if (!line.newline) return line.text;
   return (asWritten ? line.text : line.bare) + ending;
 }

@@ -1,4 +1,4 @@
-import type { ByteText } from './binary-string.ts';
+import type { BinaryString } from './binary-string.ts';
 import type { PatchLine } from './parse-patch.ts';
 
 const LF = 10;
@@ -7,10 +7,10 @@ const CR = 13;
 /** The lines of a file, by index from 0. Lines end at LF; the last one may have no ending. */
 export class FileLines {
   readonly count: number;
-  readonly #text: ByteText;
+  readonly #text: BinaryString;
   readonly #starts: number[] = [];
 
-  constructor(text: ByteText) {
+  constructor(text: BinaryString) {
     this.#text = text;
     for (let start = 0; start < text.length; ) {
       this.#starts.push(start);
@@ -21,12 +21,12 @@ export class FileLines {
   }
 
   /** The bytes of the lines from `from` up to, not including, `to`, endings included. */
-  slice(from: number, to: number): ByteText {
+  slice(from: number, to: number): BinaryString {
     return this.#text.slice(this.#start(from), this.#start(to));
   }
 
   /** A line without its ending. */
-  bare(index: number): ByteText {
+  bare(index: number): BinaryString {
     return this.#text.slice(this.#start(index), this.#bareEnd(index));
   }
 
@@ -50,13 +50,13 @@ export class FileLines {
   }
 
   /** Whether a line, without its ending, is `bare`. */
-  hasText(index: number, bare: ByteText): boolean {
+  hasText(index: number, bare: BinaryString): boolean {
     const start = this.#start(index);
     return this.#bareEnd(index) - start === bare.length && this.#text.startsWith(bare, start);
   }
 
   /** The line ending in use just before line `index`, or at the top of the file just after. */
-  endingNear(index: number): ByteText {
+  endingNear(index: number): BinaryString {
     let neighbour = Math.max(index - 1, 0);
     if (neighbour < this.count && !this.isTerminated(neighbour)) neighbour--;
     if (neighbour < 0 || neighbour >= this.count) return '\n';
@@ -89,7 +89,7 @@ export class FileLines {
 }
 
 /** FNV-1a over a stretch of bytes. Equal text has equal hashes; the reverse is for the caller to check. */
-export function hashOf(text: ByteText, start = 0, end = text.length): number {
+export function hashOf(text: BinaryString, start = 0, end = text.length): number {
   let hash = 0x811c9dc5;
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash;

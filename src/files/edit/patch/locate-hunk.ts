@@ -2,10 +2,10 @@ import { RingfenceError } from '../../../errors.ts';
 import { quotePair } from './binary-string.ts';
 import { type FileLines, hashOf } from './file-lines.ts';
 import type { Hunk, PatchLine } from './parse-patch.ts';
-import { NotQuick, type PatchOptions, QUICK_COMPARISONS } from './time-limit.ts';
+import { type PatchOptions, QUICK_COMPARISONS, TimeLimitExceeded } from './time-limit.ts';
 
 /** The part of the file that a hunk replaces. */
-export interface Place {
+export interface HunkPosition {
   readonly hunk: Hunk;
   /** Index of the first old line, or of the line before which a pure insertion goes. */
   readonly position: number;
@@ -32,7 +32,7 @@ export class HunkLocator {
   #drift = 0;
   #floor = 0;
 
-  constructor(file: FileLines, hunks: readonly Hunk[], { quick = false }: PatchOptions = {}) {
+  constructor(file: FileLines, hunks: readonly Hunk[], { timeLimited: quick = false }: PatchOptions = {}) {
     this.#file = file;
     this.#hunks = hunks;
     this.#quick = quick;
@@ -40,7 +40,7 @@ export class HunkLocator {
   }
 
   /** Hunks must be asked for in order. `topOnly` allows no place but the top of the file. Raises `patch_failed`. */
-  locate(hunk: Hunk, topOnly: boolean): Place {
+  locate(hunk: Hunk, topOnly: boolean): HunkPosition {
     const inserts = oldSide(hunk).length === 0;
     const stated = inserts && hunk.oldCount === 0 ? hunk.oldStart : Math.max(hunk.oldStart - 1, 0);
     // A file without lines has one place to insert at, whatever the header calls it.
@@ -56,7 +56,7 @@ export class HunkLocator {
     return place;
   }
 
-  #placeAt(hunk: Hunk, position: number): Place | undefined {
+  #placeAt(hunk: Hunk, position: number): HunkPosition | undefined {
     const old = oldSide(hunk);
     if (position < this.#floor || this.#firstDifference(hunk, old, position) !== undefined) return undefined;
     return { hunk, position, end: position + old.length };
@@ -70,7 +70,7 @@ export class HunkLocator {
     return end > this.#file.count || (endsFile(hunk) && end < this.#file.count) ? old.length : undefined;
   }
 
-  #search(hunk: Hunk, expected: number): Place | undefined {
+  #search(hunk: Hunk, expected: number): HunkPosition | undefined {
     const old = oldSide(hunk);
     const [anchor, places] = this.#rarest(old);
     const first = lowerBound(places, this.#floor + anchor);
@@ -84,7 +84,7 @@ export class HunkLocator {
       if (difference === undefined) return { hunk, position, end: position + old.length };
       this.#budget -= difference + 1;
     }
-    if (this.#quick && this.#budget <= 0) throw new NotQuick();
+    if (this.#quick && this.#budget <= 0) throw new TimeLimitExceeded();
     return undefined;
   }
 

@@ -1,13 +1,13 @@
 import { RingfenceError } from '../../../errors.ts';
-import { type ByteText, quote } from './binary-string.ts';
-import { namesFile, Surroundings } from './preamble.ts';
+import { type BinaryString, quote } from './binary-string.ts';
+import { namesFile, PatchPreamble } from './preamble.ts';
 
 export interface PatchLine {
   readonly kind: ' ' | '+' | '-';
   /** The line as the patch has it, a carriage return included. */
-  readonly text: ByteText;
+  readonly text: BinaryString;
   /** The line without a carriage return at its end. */
-  readonly bare: ByteText;
+  readonly bare: BinaryString;
   /** False where the patch says that the file ends here without a newline. */
   newline: boolean;
 }
@@ -37,10 +37,10 @@ const HUNK_HEADER = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@
  * Raises `patch_failed` for anything that is no hunk inside a hunk, for hunks out of order, for more than one file, and
  * for what is not an edit: deletion, rename, copy, binary data.
  */
-export function parsePatch(patch: ByteText): Patch {
+export function parsePatch(patch: BinaryString): Patch {
   const lines = splitLines(patch);
   const hunks: Hunk[] = [];
-  const around = new Surroundings();
+  const around = new PatchPreamble();
   for (let at = 0; at < lines.length; ) {
     if (lines[at]?.startsWith('@@')) {
       const { hunk, next } = readHunk(lines, at, hunks.length + 1);
@@ -57,7 +57,7 @@ export function parsePatch(patch: ByteText): Patch {
 }
 
 /** A patch whose own headers end in CRLF was converted as a whole, so its carriage returns say nothing about the file. */
-function splitLines(patch: ByteText): string[] {
+function splitLines(patch: BinaryString): string[] {
   const header = /^(?:--- |@@ )[^\n]*/m.exec(patch)?.[0];
   const text = header?.endsWith('\r') ? patch.replaceAll('\r\n', '\n') : patch;
   const lines = text.split('\n');
@@ -73,7 +73,7 @@ function readHunk(lines: readonly string[], at: number, number: number): { hunk:
   let oldLeft = oldCount;
   let newLeft = Number(header[4] ?? 1);
   const body: PatchLine[] = [];
-  const add = (kind: PatchLine['kind'], text: ByteText) => {
+  const add = (kind: PatchLine['kind'], text: BinaryString) => {
     body.push({ kind, text, bare: text.endsWith('\r') ? text.slice(0, -1) : text, newline: true });
     if (kind !== '+') oldLeft--;
     if (kind !== '-') newLeft--;

@@ -17,9 +17,9 @@ const REFUSED_WITHOUT_HUNKS = {
   mode: 'the patch changes only the file mode, and only content is patched',
 } as const;
 
-type Oddity = keyof typeof REFUSED | keyof typeof REFUSED_WITHOUT_HUNKS;
+type UnsupportedChange = keyof typeof REFUSED | keyof typeof REFUSED_WITHOUT_HUNKS;
 
-interface Where {
+interface PatchLocation {
   /** The number of the hunk that would come next. */
   readonly hunk: number;
   /** The line of the patch, from 1. */
@@ -27,8 +27,8 @@ interface Where {
 }
 
 /** What the lines outside the hunks say about the patch. */
-export class Surroundings {
-  readonly #found = new Map<Oddity, Where>();
+export class PatchPreamble {
+  readonly #found = new Map<UnsupportedChange, PatchLocation>();
   #files = 0;
   #namedBy = new Set<FileName>();
   #git = false;
@@ -70,8 +70,8 @@ export class Surroundings {
     throw new RingfenceError('patch_failed', { problem, hunk: 1 });
   }
 
-  #refuse(problems: Partial<Record<Oddity, string>>, hunks: number): void {
-    for (const [oddity, problem] of Object.entries(problems) as [Oddity, string][]) {
+  #refuse(problems: Partial<Record<UnsupportedChange, string>>, hunks: number): void {
+    for (const [oddity, problem] of Object.entries(problems) as [UnsupportedChange, string][]) {
       const where = this.#found.get(oddity);
       if (where === undefined) continue;
       const { hunk, line } = where;
@@ -81,11 +81,11 @@ export class Surroundings {
     }
   }
 
-  #note(oddity: Oddity, where: Where): void {
+  #note(oddity: UnsupportedChange, where: PatchLocation): void {
     if (!this.#found.has(oddity)) this.#found.set(oddity, where);
   }
 
-  #noteName(name: FileName, where: Where): void {
+  #noteName(name: FileName, where: PatchLocation): void {
     if (this.#files === 0 || this.#namedBy.has(name)) {
       this.#files++;
       this.#namedBy.clear();
@@ -94,7 +94,7 @@ export class Surroundings {
     this.#namedBy.add(name);
   }
 
-  #noteGit(line: string, where: Where): void {
+  #noteGit(line: string, where: PatchLocation): void {
     if (/^new file mode \d/.test(line)) this.#before = 'nothing';
     else if (/^deleted file mode \d/.test(line)) this.#note('deletion', where);
     else if (/^(?:old|new) mode \d/.test(line)) this.#note('mode', where);

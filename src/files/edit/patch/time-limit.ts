@@ -4,23 +4,23 @@ export const QUICK_COMPARISONS = 50_000;
 
 export interface PatchOptions {
   /** Raise `NotQuick` instead of working for longer than some milliseconds. */
-  readonly quick?: boolean;
+  readonly timeLimited?: boolean;
 }
 
 /** What was to be quick would take long. */
-export class NotQuick extends Error {
+export class TimeLimitExceeded extends Error {
   constructor() {
     super('it would take long');
     this.name = 'NotQuick';
   }
 }
 
-export function assertQuick(...texts: readonly string[]): void {
+export function assertWithinTimeLimit(...texts: readonly string[]): void {
   for (const text of texts) {
     let left = QUICK_LINES;
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
       left -= 1;
-      if (left === 0) throw new NotQuick();
+      if (left === 0) throw new TimeLimitExceeded();
     }
   }
 }

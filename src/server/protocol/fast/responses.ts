@@ -1,6 +1,6 @@
-import { type Json, joined } from '../../../wire/json.ts';
+import { concatJson, type JsonChunks } from '../../../wire/json.ts';
 import type { Progress } from '../../call/progress.ts';
-import { INTRODUCTION_CACHE, type Introduction } from '../server-description.ts';
+import { DESCRIPTION_CACHE, type ServerDescription } from '../server-description.ts';
 import { MODERN_VERSION, type RequestId } from './plain-request.ts';
 
 /** The revisions that begin with `initialize`, the newest first. */
@@ -10,22 +10,22 @@ export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-
  * Answers as JSON, to the letter as the SDK writes them. What is the same in every answer is made once, and a result is put
  * together from its parts, so that nothing large is turned into JSON twice.
  */
-export class Answers {
-  readonly #introduction: Introduction;
+export class Responses {
+  readonly #description: ServerDescription;
   /** What ends every result of 2026-07-28, and those that may be cached. */
   readonly #stamp: string;
   readonly #cacheStamp: string;
   #tools: string | undefined;
 
-  constructor(introduction: Introduction) {
-    this.#introduction = introduction;
-    const identity = `"_meta":${JSON.stringify({ 'io.modelcontextprotocol/serverInfo': introduction.serverInfo })}`;
+  constructor(description: ServerDescription) {
+    this.#description = description;
+    const identity = `"_meta":${JSON.stringify({ 'io.modelcontextprotocol/serverInfo': description.serverInfo })}`;
     this.#stamp = `,"resultType":"complete",${identity}}`;
-    this.#cacheStamp = `,"resultType":"complete",${JSON.stringify(INTRODUCTION_CACHE).slice(1, -1)},${identity}}`;
+    this.#cacheStamp = `,"resultType":"complete",${JSON.stringify(DESCRIPTION_CACHE).slice(1, -1)},${identity}}`;
   }
 
   initialize(id: RequestId, wanted: string): string {
-    const { capabilities, serverInfo, instructions } = this.#introduction;
+    const { capabilities, serverInfo, instructions } = this.#description;
     const protocolVersion = LEGACY_VERSIONS.find((version) => version === wanted) ?? LEGACY_VERSIONS[0];
     return answer(
       id,
@@ -34,23 +34,23 @@ export class Answers {
   }
 
   discover(id: RequestId): string {
-    const { capabilities, instructions } = this.#introduction;
+    const { capabilities, instructions } = this.#description;
     const known = { supportedVersions: [MODERN_VERSION], capabilities, ...(instructions && { instructions }) };
     return answer(id, JSON.stringify(known).slice(0, -1) + this.#cacheStamp);
   }
 
   tools(id: RequestId, modern: boolean): string {
-    this.#tools ??= `{"tools":${JSON.stringify(this.#introduction.tools)}`;
+    this.#tools ??= `{"tools":${JSON.stringify(this.#description.tools)}`;
     return answer(id, this.#tools + (modern ? this.#cacheStamp : '}'));
   }
 
-  pong(id: RequestId): string {
+  ping(id: RequestId): string {
     return answer(id, '{}');
   }
 
   /** Takes the result without its closing brace. */
-  result(id: RequestId, result: Json, modern: boolean): Json {
-    return joined('{"result":', result, (modern ? this.#stamp : '}') + ending(id));
+  result(id: RequestId, result: JsonChunks, modern: boolean): JsonChunks {
+    return concatJson('{"result":', result, (modern ? this.#stamp : '}') + ending(id));
   }
 
   /** Only what was thrown for the client, with a code of the protocol, is told to it. */

@@ -17,7 +17,7 @@ function setUp() {
     maxTotalBytes: 64 * 1024 * 1024,
   });
   const service = {
-    agent,
+    agentFiles: agent,
     dialect: { name: 'test' },
     activity: new Activity({ unusual: () => {} }),
     logger: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),

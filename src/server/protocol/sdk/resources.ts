@@ -6,7 +6,7 @@ import {
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server';
 import type { FilesystemBridge } from '../../../agent/index.ts';
-import { violationOf } from '../../../audit/call-event.ts';
+import { violationFields } from '../../../audit/call-event.ts';
 import { RingfenceError } from '../../../errors.ts';
 import { byCodePoint } from '../../../runtime/code-point-order.ts';
 import type { Client } from '../../../tools/client.ts';
@@ -79,7 +79,7 @@ export class Resources {
       if (!(error instanceof RingfenceError)) throw error;
       const { logger, activity, dialect } = this.#service;
       const client = this.#peer.client as Client;
-      const about = violationOf({ code: error.code, cause: error }, { path, client }, activity);
+      const about = violationFields({ code: error.code, cause: error }, { path, client }, activity);
       logger.warn(
         { operation: 'read_resource', dialect: dialect.name, client: client.name, ...about },
         'security violation',
@@ -90,7 +90,7 @@ export class Resources {
 
   /** Nothing is kept for a client that nobody could tell from another, nor for one that may not know of the root. */
   #bridge(): FilesystemBridge | undefined {
-    const { agent, agentRoot } = this.#service;
+    const { agentFiles: agent, agentRoot } = this.#service;
     const { client, roots } = this.#peer;
     if (client === undefined || (agentRoot !== undefined && !roots.has(agentRoot))) return undefined;
     return agent?.of(client.key);

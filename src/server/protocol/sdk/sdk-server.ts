@@ -5,16 +5,16 @@ import {
   type Transport,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { ShortLived } from '../../asking/expiring-keys.ts';
-import { Rounds } from '../../asking/multi-round-calls.ts';
+import { ExpiringKeys } from '../../asking/expiring-keys.ts';
+import { MultiRoundCalls } from '../../asking/multi-round-calls.ts';
 import { pushedSample } from '../../asking/sampling.ts';
 import { toolCaller } from '../../call/call-tool.ts';
-import { InputNeeded } from '../../call/input-needed.ts';
+import { InputRequired } from '../../call/input-needed.ts';
 import { anonymousClient, type Peer } from '../../call/peer.ts';
 import { progressReports } from '../../call/progress.ts';
 import type { Service } from '../../call/service.ts';
-import { introduce } from '../describe-server.ts';
-import { INTRODUCTION_CACHE, type Introduction } from '../server-description.ts';
+import { describeServer } from '../describe-server.ts';
+import { DESCRIPTION_CACHE, type ServerDescription } from '../server-description.ts';
 import { RESOURCE_TEMPLATES, Resources } from './resources.ts';
 
 /** Makes the protocol server of one connection, or of one request where connections do not last. */
@@ -27,20 +27,20 @@ const UNCACHED = { ttlMs: 0, cacheScope: 'private' } as const;
  * A factory of protocol servers for one service. The SDK wants a new one for every connection or request, so all that
  * can be shared is made here, once.
  */
-export function mcpServerFactory(service: Service, introduction = introduce(service.dialect)): NewServer {
+export function mcpServerFactory(service: Service, description = describeServer(service.dialect)): NewServer {
   const { logger } = service;
-  const { serverInfo, capabilities, instructions, tools }: Introduction = introduction;
+  const { serverInfo, capabilities, instructions, tools }: ServerDescription = description;
   const call = toolCaller(service);
-  const rounds = new Rounds();
+  const rounds = new MultiRoundCalls();
   /** Calls of clients without identity that may come again with an answer. What they learned is kept so long. */
-  const unfinished = new ShortLived((key) => service.agent?.drop(key));
+  const unfinished = new ExpiringKeys((key) => service.agentFiles?.drop(key));
   const options = {
     capabilities,
     instructions,
     cacheHints: {
-      'tools/list': INTRODUCTION_CACHE,
-      'server/discover': INTRODUCTION_CACHE,
-      'resources/templates/list': INTRODUCTION_CACHE,
+      'tools/list': DESCRIPTION_CACHE,
+      'server/discover': DESCRIPTION_CACHE,
+      'resources/templates/list': DESCRIPTION_CACHE,
       'resources/list': UNCACHED,
       'resources/read': UNCACHED,
     },
@@ -73,7 +73,7 @@ export function mcpServerFactory(service: Service, introduction = introduce(serv
       try {
         return await call(request);
       } catch (error) {
-        if (round === undefined || !(error instanceof InputNeeded)) throw error;
+        if (round === undefined || !(error instanceof InputRequired)) throw error;
         if (client.kind === 'anonymous') unfinished.keep(client.key, error.timeoutMs);
         return await round.result(error);
       } finally {
