@@ -9,11 +9,16 @@ interface Source {
   /** From the top of the repo, with slashes. */
   readonly file: string;
   readonly text: string;
-  /** The same without comments. */
+  /** The text without comments that take up whole lines. */
   readonly code: string;
   /** `fence` of `src/fence/root.ts`; the file's own name for one directly in src/. */
   readonly layer: string;
-  readonly imports: readonly string[];
+  readonly imports: readonly Import[];
+}
+
+interface Import {
+  readonly name: string;
+  readonly typeOnly: boolean;
 }
 
 /** What each layer may import, besides itself and packages. */
@@ -21,91 +26,131 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   runtime: ['errors'],
   fence: ['errors', 'runtime'],
-  search: ['errors', 'runtime', 'fence', 'files'],
-  files: ['errors', 'runtime', 'fence', 'search'],
+  search: ['errors', 'runtime', 'fence'],
+  files: ['errors', 'runtime', 'fence'],
   agent: ['errors', 'runtime', 'fence', 'search', 'files'],
-  wire: ['errors', 'runtime', 'files'],
+  wire: ['errors', 'runtime'],
   tools: ['errors', 'runtime', 'fence', 'search', 'files', 'agent', 'wire'],
   dialects: ['errors', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools'],
   audit: ['errors', 'agent', 'tools'],
   config: ['errors', 'fence', 'tools', 'audit'],
-  server: ['errors', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools', 'dialects', 'audit', 'config'],
-  cli: ['errors', 'fence', 'files', 'agent', 'tools', 'dialects', 'audit', 'config', 'server'],
-  // The two entry points.
+  server: ['errors', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools', 'audit', 'config'],
+  cli: ['fence', 'tools', 'dialects', 'audit', 'config', 'server'],
+  // The entry points of the package.
   bin: ['cli'],
-  index: ['errors', 'fence', 'files', 'agent', 'tools', 'dialects', 'audit', 'config', 'server'],
+  index: ['errors', 'fence', 'agent', 'tools', 'dialects', 'audit', 'config', 'server'],
 };
 
 const BELOW_DIALECTS = ['errors', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools'];
+
+/** Layers that may use `node:fs`: nothing else touches files, and these do not touch those of a root except through the fence. */
 const MAY_TOUCH_FILES = ['fence', 'config', 'audit'];
 /** Reads what the build compiled. */
 const KERNEL_LOADER = 'src/runtime/wasm-kernel.ts';
 
 const sources = readSources(path.join(TOP, 'src'));
-const compiled = sources.filter(({ file }) => !file.endsWith('.test.ts'));
-
-/** Fails with all that is wrong, not only the first. */
-function expectNone(wrong: readonly string[]): void {
-  expect(wrong).toEqual([]);
-}
+const compiled = sources.filter(({ file }) => !/\.(test|fixture)\.ts$/.test(file));
 
 describe('imports flow one way', () => {
   test('every file belongs to a known layer', () => {
-    expect(compiled.length).toBeGreaterThan(10);
-    expectNone(compiled.filter(({ layer }) => !(layer in MAY_IMPORT)).map(({ file }) => file));
+    const unknown = (files: readonly string[]) => files.filter((file) => !(layerOf(file) in MAY_IMPORT));
+    expect(unknown(['src/new/x.ts', 'src/fence/x.ts'])).toEqual(['src/new/x.ts']);
+    expect(compiled.length).toBeGreaterThan(100);
+    expect(unknown(compiled.map(({ file }) => file))).toEqual([]);
   });
 
   test('each layer imports only the layers below it', () => {
-    const wrong = compiled.flatMap((source) =>
-      localImports(source)
-        .map(layerOf)
-        .filter((layer) => layer !== source.layer && !MAY_IMPORT[source.layer]?.includes(layer))
-        .map((layer) => `${source.file} imports ${layer}`),
-    );
-    expectNone(wrong);
+    expect(upwardImports([source('src/fence/x.ts', "import { a } from '../server/y.ts';")])).toHaveLength(1);
+    expect(upwardImports([source('src/fence/x.ts', "const a = await import('../server/y.ts');")])).toHaveLength(1);
+    expect(upwardImports([source('src/server/x.ts', "import { a } from '../fence/y.ts';")])).toEqual([]);
+    expect(upwardImports(compiled)).toEqual([]);
+  });
+
+  test('no two folders import each other, directly or in a circle, at any depth', () => {
+    const circle = [
+      source('src/a/b/x.ts', "import { y } from '../c/y.ts';"),
+      source('src/a/c/y.ts', "import { z } from '../z.ts';"),
+      source('src/a/z.ts', "import { x } from './b/x.ts';"),
+    ];
+    expect(circles(folderEdges(circle))).toEqual([['src/a', 'src/a/b', 'src/a/c']]);
+    expect(circles(folderEdges(circle.slice(1)))).toEqual([]);
+    const edges = folderEdges(compiled);
+    expect(edges.size).toBeGreaterThan(30);
+    expect(circles(edges)).toEqual([]);
   });
 
   test('no dialect imports another', () => {
     const dialectOf = (file: string) => /^src\/dialects\/([^/]+)\//.exec(file)?.[1];
-    const wrong = compiled.flatMap((source) => {
-      const own = dialectOf(source.file);
-      return localImports(source)
-        .filter((file) => own !== undefined && dialectOf(file) !== undefined && dialectOf(file) !== own)
-        .map((file) => `${source.file} imports ${file}`);
-    });
-    expectNone(wrong);
+    const foreign = (all: readonly Source[]) =>
+      all.flatMap((one) => {
+        const own = dialectOf(one.file);
+        return localImports(one)
+          .filter((file) => own !== undefined && dialectOf(file) !== undefined && dialectOf(file) !== own)
+          .map((file) => `${one.file} imports ${file}`);
+      });
+    expect(foreign([source('src/dialects/a/x.ts', "import { y } from '../b/y.ts';")])).toHaveLength(1);
+    expect(foreign(compiled)).toEqual([]);
   });
 
   test('no source imports a test or anything outside src/', () => {
-    const wrong = compiled.flatMap((source) =>
-      localImports(source)
-        .filter((file) => file.endsWith('.test.ts') || !file.startsWith('src/'))
-        .map((file) => `${source.file} imports ${file}`),
-    );
-    expectNone(wrong);
+    const wrong = (all: readonly Source[]) =>
+      all.flatMap((one) =>
+        localImports(one)
+          .filter((file) => /\.(test|fixture)\.ts$/.test(file) || !file.startsWith('src/'))
+          .map((file) => `${one.file} imports ${file}`),
+      );
+    expect(wrong([source('src/a/x.ts', "import { y } from './y.test.ts';")])).toHaveLength(1);
+    expect(wrong([source('src/a/x.ts', "import { y } from '../../tests/y.ts';")])).toHaveLength(1);
+    expect(wrong(compiled)).toEqual([]);
   });
 
-  test('only fence, config and audit import the file system', () => {
-    const wrong = compiled
-      .filter(({ file, layer }) => !MAY_TOUCH_FILES.includes(layer) && file !== KERNEL_LOADER)
-      .flatMap(({ file, imports }) =>
-        imports.filter((name) => /^(node:)?fs(\/|$)/.test(name)).map((name) => `${file} imports ${name}`),
+  test('unit tests use nothing of tests/ but what starts a server or a process', () => {
+    const SHARED = /^tests\/support\/(server|child)\.ts$/;
+    const wrong = (all: readonly Source[]) =>
+      all.flatMap((one) =>
+        localImports(one)
+          .filter((file) => file.startsWith('tests/') && !SHARED.test(file))
+          .map((file) => `${one.file} imports ${file}`),
       );
-    // Types say nothing about what a module does.
-    expectNone(wrong.filter((line) => !isTypeOnly(line)));
+    expect(wrong([source('src/a/x.test.ts', "import { y } from '../../tests/support/fixture.ts';")])).toHaveLength(1);
+    expect(wrong(sources)).toEqual([]);
+  });
+
+  test('only fence, config and audit use the file system', () => {
+    const wrong = (all: readonly Source[]) =>
+      all
+        .filter(({ file, layer }) => !MAY_TOUCH_FILES.includes(layer) && file !== KERNEL_LOADER)
+        .flatMap(({ file, imports }) =>
+          imports.filter(({ name, typeOnly }) => !typeOnly && /^(node:)?fs(\/|$)/.test(name)).map(() => file),
+        );
+    expect(wrong([source('src/files/x.ts', "import fs from 'node:fs';")])).toHaveLength(1);
+    expect(wrong([source('src/files/x.ts', "import type { Stats } from 'node:fs';")])).toEqual([]);
+    expect(wrong(compiled)).toEqual([]);
+  });
+
+  test('the libraries load neither the protocol, its schemas nor the logger', () => {
+    const LIBRARIES = ['errors', 'runtime', 'fence', 'search', 'files'];
+    const wrong = (all: readonly Source[]) =>
+      all
+        .filter(({ layer }) => LIBRARIES.includes(layer))
+        .flatMap(({ file, imports }) =>
+          imports
+            .filter(({ name }) => /^(@modelcontextprotocol|zod|pino|commander|yaml)\b/.test(name))
+            .map(({ name }) => `${file} imports ${name}`),
+        );
+    expect(wrong([source('src/search/x.ts', "import * as z from 'zod';")])).toHaveLength(1);
+    expect(wrong(compiled)).toEqual([]);
   });
 
   test('built-in modules are imported by their node: name', () => {
-    const wrong = compiled.flatMap(({ file, imports }) =>
-      imports
-        .filter((name) => /^(fs|path|os|crypto|http|net|util|url|stream|events)(\/|$)/.test(name))
-        .map((n) => `${file} imports ${n}`),
-    );
-    expectNone(wrong);
-  });
-
-  test('errors.ts imports nothing', () => {
-    expect(compiled.find(({ file }) => file === 'src/errors.ts')?.imports).toEqual([]);
+    const wrong = (all: readonly Source[]) =>
+      all.flatMap(({ file, imports }) =>
+        imports
+          .filter(({ name }) => /^(fs|path|os|crypto|http|net|util|url|stream|events)(\/|$)/.test(name))
+          .map(({ name }) => `${file} imports ${name}`),
+      );
+    expect(wrong([source('src/a/x.ts', "import os from 'os';")])).toHaveLength(1);
+    expect(wrong(compiled)).toEqual([]);
   });
 });
 
@@ -119,80 +164,144 @@ describe('names', () => {
       `['"\`](${names.join('|')})['"\`]|\\b(${names.join('|')})(?=Dialect|Tools?\\b|Errors?\\b)`,
       'i',
     );
-    const wrong = compiled
-      .filter(({ layer }) => BELOW_DIALECTS.includes(layer))
-      .flatMap(({ file, code }) => {
-        const found = known.exec(code);
-        return found === null ? [] : [`${file} says ${found[0]}`];
-      });
-    expectNone(wrong);
+    const wrong = (all: readonly Source[]) =>
+      all
+        .filter(({ layer }) => BELOW_DIALECTS.includes(layer))
+        .flatMap(({ file, code }) => {
+          const found = known.exec(code);
+          return found === null ? [] : [`${file} says ${found[0]}`];
+        });
+    expect(wrong([source('src/tools/x.ts', "if (name === 'workspace') return;")])).toHaveLength(1);
+    expect(wrong(compiled)).toEqual([]);
   });
 
   test('files are in kebab-case and none is a drawer for odds and ends', () => {
-    const names = sources.map(({ file }) => file);
-    expectNone(names.filter((file) => !/^src(\/[a-z0-9]+(-[a-z0-9]+)*)+(\.[a-z]+)*\.ts$/.test(file)));
-    expectNone(names.filter((file) => /(^|[/-])(utils?|helpers?|common|manager|misc)([/.-]|$)/.test(file)));
+    const wrong = (files: readonly string[]) =>
+      files.filter(
+        (file) =>
+          !/^src(\/[a-z0-9]+(-[a-z0-9]+)*)+(\.[a-z]+)*\.ts$/.test(file) ||
+          /(^|[/-])(utils?|helpers?|common|manager|misc)([/.-]|$)/.test(file),
+      );
+    expect(wrong(['src/a/Root.ts', 'src/a/path-utils.ts', 'src/a/root.ts'])).toHaveLength(2);
+    expect(wrong(sources.map(({ file }) => file))).toEqual([]);
   });
 
   test('there are no default exports', () => {
-    expectNone(
-      compiled.filter(({ code }) => /\bexport\s+default\b|\bas\s+default\b/.test(code)).map(({ file }) => file),
-    );
+    const wrong = (all: readonly Source[]) =>
+      all.filter(({ code }) => /\bexport\s+default\b|\bas\s+default\b/.test(code)).map(({ file }) => file);
+    expect(wrong([source('src/a/x.ts', 'export default 1;')])).toHaveLength(1);
+    expect(wrong(compiled)).toEqual([]);
   });
 
-  test('whatever does not confine says why that is safe wherever it is called', () => {
-    const wrong = compiled.flatMap(({ file, text }) => {
-      const lines = text.split('\n');
-      return lines.flatMap((line, i) => {
-        const isCall = /\b\w+Unconfined\s*\(/.test(line) && !/\bfunction\b|^\s*(\*|\/\/)/.test(line);
-        const said = lines.slice(Math.max(0, i - 3), i + 1).some((near) => near.includes('// SAFETY:'));
-        return isCall && !said ? [`${file}:${i + 1}`] : [];
-      });
-    });
-    expectNone(wrong);
+  test('every call that does not confine says why it is safe', () => {
+    expect(
+      unconfinedCalls(source('src/fence/x.ts', 'return this.#syscalls?.openatUnconfined(fd, name, flags);')),
+    ).toEqual([{ line: 1, isExplained: false }]);
+    const explained = '// SAFETY: one name.\nfs.openSync(this.pathUnconfined(name));';
+    expect(unconfinedCalls(source('src/fence/x.ts', explained))).toEqual([{ line: 2, isExplained: true }]);
+    const calls = compiled.flatMap((one) => unconfinedCalls(one).map((call) => ({ ...call, file: one.file })));
+    expect(calls.length).toBeGreaterThan(10);
+    expect(calls.filter(({ isExplained }) => !isExplained)).toEqual([]);
+    // Nothing outside the fence makes such a call at all.
+    expect(calls.filter(({ file }) => !file.startsWith('src/fence/'))).toEqual([]);
   });
 });
 
+function source(file: string, text: string): Source {
+  const code = text.replace(/^\s*\/\*[\s\S]*?\*\/\s*$/gm, '').replace(/^\s*\/\/.*$/gm, '');
+  return { file, text, code, layer: layerOf(file), imports: importsOf(code) };
+}
+
+/** All TypeScript of a folder; AssemblyScript is another language. */
 function readSources(top: string): Source[] {
   return fs
     .readdirSync(top, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !/(^|[\\/])assembly[\\/]/.test(name))
+    .map((name) => name.split(path.sep).join('/'))
+    .filter((name) => name.endsWith('.ts') && !/(^|\/)assembly\//.test(name))
     .sort()
-    .map((name) => {
-      const file = `src/${name.split(path.sep).join('/')}`;
-      const text = fs.readFileSync(path.join(top, name), 'utf8');
-      const code = withoutComments(text);
-      return { file, text, code, layer: layerOf(file), imports: importsOf(code) };
-    });
+    .map((name) => source(`src/${name}`, fs.readFileSync(path.join(top, name), 'utf8')));
 }
 
 function layerOf(file: string): string {
   return /^src\/([^/]+?)(\.ts|\/)/.exec(file)?.[1] ?? file;
 }
 
-/** Comments that take up whole lines: enough for code in this style, and strings with slashes stay whole. */
-function withoutComments(text: string): string {
-  return text.replace(/^\s*\/\*[\s\S]*?\*\/\s*$/gm, '').replace(/^\s*\/\/.*$/gm, '');
-}
-
-function importsOf(code: string): string[] {
-  const statements = /^\s*(?:import|export)\b(?!\s+type\b)[^'";]*?\bfrom\s*'([^']+)'|^\s*import\s*'([^']+)'/gm;
-  const typeStatements = /^\s*(?:import|export)\s+type\b[^'";]*?\bfrom\s*'([^']+)'/gm;
+function importsOf(code: string): Import[] {
+  const statements = /^\s*(?:import|export)\b(\s+type\b)?[^'";]*?\bfrom\s*'([^']+)'|^\s*import\s*'([^']+)'/gm;
   const calls = /\b(?:import|require)\(\s*'([^']+)'\s*\)/g;
-  const found = [statements, typeStatements, calls].flatMap((pattern) =>
-    [...code.matchAll(pattern)].map((match) => {
-      const name = match[1] ?? match[2] ?? '';
-      return pattern === typeStatements && /^(node:)?fs(\/|$)/.test(name) ? `${name} (types)` : name;
-    }),
-  );
-  return found;
-}
-
-function isTypeOnly(line: string): boolean {
-  return line.endsWith('(types)');
+  return [
+    ...[...code.matchAll(statements)].map(([, type, from, bare]) => ({
+      name: from ?? bare ?? '',
+      typeOnly: type !== undefined,
+    })),
+    ...[...code.matchAll(calls)].map(([, name = '']) => ({ name, typeOnly: false })),
+  ];
 }
 
 /** Relative imports as files from the top of the repo. */
 function localImports({ file, imports }: Source): string[] {
-  return imports.filter((name) => name.startsWith('.')).map((name) => path.posix.join(path.posix.dirname(file), name));
+  return imports
+    .filter(({ name }) => name.startsWith('.'))
+    .map(({ name }) => path.posix.join(path.posix.dirname(file), name));
+}
+
+function upwardImports(all: readonly Source[]): string[] {
+  return all.flatMap((one) =>
+    localImports(one)
+      .map(layerOf)
+      .filter((layer) => layer !== one.layer && !MAY_IMPORT[one.layer]?.includes(layer))
+      .map((layer) => `${one.file} imports ${layer}`),
+  );
+}
+
+/**
+ * The folders that import each other, seen where their paths part: an import from `a/b/x.ts` to `a/c/d/y.ts` is one from `a/b`
+ * to `a/c`, and one to `a/z.ts` is one from `a/b` to `a`. A file directly in src/ counts as a folder.
+ */
+function folderEdges(all: readonly Source[]): Map<string, Set<string>> {
+  const edges = new Map<string, Set<string>>();
+  const folderOf = (file: string) => (path.posix.dirname(file) === 'src' ? file : path.posix.dirname(file)).split('/');
+  for (const one of all) {
+    for (const imported of localImports(one)) {
+      const [from, to] = [folderOf(one.file), folderOf(imported)];
+      let shared = 0;
+      while (shared < Math.min(from.length, to.length) && from[shared] === to[shared]) shared += 1;
+      if (shared === from.length && shared === to.length) continue;
+      const [a, b] = [from.slice(0, shared + 1).join('/'), to.slice(0, shared + 1).join('/')];
+      if (a !== b) edges.set(a, (edges.get(a) ?? new Set()).add(b));
+    }
+  }
+  return edges;
+}
+
+/** The strongly connected components of more than one folder: a folder belongs to one if it can be reached from itself. */
+function circles(edges: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const reachable = (from: string): Set<string> => {
+    const seen = new Set<string>();
+    const todo = [...(edges.get(from) ?? [])];
+    for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      todo.push(...(edges.get(next) ?? []));
+    }
+    return seen;
+  };
+  const found = new Map<string, string[]>();
+  for (const folder of edges.keys()) {
+    const others = reachable(folder);
+    if (!others.has(folder)) continue;
+    const members = [...others].filter((other) => reachable(other).has(folder)).sort();
+    found.set(members.join(' '), members);
+  }
+  return [...found.values()];
+}
+
+/** Calls of what does not confine, and whether a SAFETY comment stands within the three lines before them. */
+function unconfinedCalls({ text }: Source): { line: number; isExplained: boolean }[] {
+  const lines = text.split('\n');
+  return lines.flatMap((line, i) => {
+    const isCall = /[.?]\w+Unconfined\s*\(/.test(line) && !/^\s*(\*|\/\/)/.test(line);
+    const isExplained = lines.slice(Math.max(0, i - 3), i + 1).some((near) => near.includes('// SAFETY:'));
+    return isCall ? [{ line: i + 1, isExplained }] : [];
+  });
 }

@@ -2,6 +2,15 @@ import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { RingfenceError } from '../src/errors.ts';
 import {
+  ESCAPE_ROWS,
+  type EscapeRow,
+  expected,
+  makeLayout,
+  readBelow,
+  SECRET,
+  skipReason,
+} from '../src/fence/escape-layouts.fixture.ts';
+import {
   BACKEND_NAMES,
   type BackendName,
   type CallerPath,
@@ -26,15 +35,6 @@ import { DEFAULT_CONTEXT } from '../src/runtime/operation-context.ts';
 import { glob } from '../src/search/glob.ts';
 import { grep } from '../src/search/grep.ts';
 import { SearchPool } from '../src/search/pool/search-pool.ts';
-import {
-  ESCAPE_ROWS,
-  type EscapeRow,
-  expected,
-  makeLayout,
-  readBelow,
-  SECRET,
-  skipReason,
-} from './support/escape-layouts.ts';
 
 const pool = new SearchPool({ size: 1 });
 afterAll(() => pool.close());

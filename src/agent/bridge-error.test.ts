@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type ErrorCode, type ErrorDetails, RingfenceError, type Violation } from '../errors.ts';
+import { RingfenceError } from '../errors.ts';
+import { FenceError } from '../fence/index.ts';
+import type { ErrorCode, ErrorDetails } from '../tools/errors.ts';
+import type { Violation } from './agent-error.ts';
+import { AgentError } from './agent-error.ts';
 import { BridgeError, SecurityError } from './bridge-error.ts';
 
 describe('a refused path', () => {
@@ -56,7 +60,7 @@ const OTHERS: { [C in ErrorCode]?: [ErrorDetails[C], string] } = {
 test.each(Object.entries(OTHERS))('%s has a kind, a message and an instruction', (code, [details, errorType]) => {
   for (const path of ['docs/a', undefined]) {
     const cause = new Error('/srv/host');
-    const plain = new RingfenceError(code as ErrorCode, details as never, { path, root: 'laptop', cause });
+    const plain = new AgentError(code as never, details as never, { path, root: 'laptop', cause });
     const error = BridgeError.from(plain);
     expect(error).toMatchObject({ name: 'BridgeError', code, errorType, path, root: 'laptop', cause: plain });
     for (const text of [error.message, error.instruction]) {
@@ -69,7 +73,5 @@ test.each(Object.entries(OTHERS))('%s has a kind, a message and an instruction',
 test('what is worded already stays as it is, and what is not gets the path that is known', () => {
   const error = new BridgeError('not_found', {}, { path: 'docs/a' });
   expect(BridgeError.from(error, 'docs/b')).toBe(error);
-  expect(BridgeError.from(new RingfenceError('not_found', {}), 'docs/b').message).toBe(
-    'File or folder not found: docs/b',
-  );
+  expect(BridgeError.from(new FenceError('not_found', {}), 'docs/b').message).toBe('File or folder not found: docs/b');
 });

@@ -1,4 +1,5 @@
-import { type ErrorCode, type ErrorDetails, RingfenceError, type Violation } from '../errors.ts';
+import type { RingfenceError } from '../errors.ts';
+import { AgentError, type AgentErrorCode, type AgentErrorDetails, type Violation } from './agent-error.ts';
 import { type ErrorType, wordError } from './error-wording.ts';
 
 interface BridgeErrorLocation {
@@ -8,14 +9,13 @@ interface BridgeErrorLocation {
 }
 
 /** A failure of the bridge, worded for people and agents: `message` says what happened, `instruction` what to do next. */
-export class BridgeError<C extends ErrorCode = ErrorCode> extends RingfenceError<C> {
+export class BridgeError<C extends AgentErrorCode = AgentErrorCode> extends AgentError<C> {
   readonly errorType: ErrorType;
   readonly instruction: string;
 
-  constructor(code: C, details: ErrorDetails[C], where: BridgeErrorLocation = {}) {
+  constructor(code: C, details: AgentErrorDetails[C], where: BridgeErrorLocation = {}) {
     super(code, details, where);
     const { errorType, message, instruction } = wordError(code, details, where.path);
-    this.name = 'BridgeError';
     this.message = message;
     this.errorType = errorType;
     this.instruction = instruction;
@@ -25,7 +25,8 @@ export class BridgeError<C extends ErrorCode = ErrorCode> extends RingfenceError
   static from(error: RingfenceError, path?: string): BridgeError {
     if (error instanceof BridgeError) return error;
     const where = { path: error.path ?? path, cause: error };
-    return new BridgeError(error.code, error.details, where).locate(undefined, error.root);
+    const { code, details } = error as AgentError;
+    return new BridgeError(code, details, where).locate(undefined, error.root);
   }
 }
 
@@ -33,7 +34,6 @@ export class BridgeError<C extends ErrorCode = ErrorCode> extends RingfenceError
 export class SecurityError extends BridgeError<'path_not_allowed'> {
   constructor(violation: Violation, path: string, allowed: readonly string[] = []) {
     super('path_not_allowed', { violation, allowed }, { path });
-    this.name = 'SecurityError';
   }
 
   get violation(): Violation {

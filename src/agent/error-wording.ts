@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorDetails, Violation } from '../errors.ts';
+import type { AgentErrorCode, AgentErrorDetails, Violation } from './agent-error.ts';
 
 /** What kind of failure it is, for a program that decides what to do about it. */
 export type ErrorType = 'security' | 'validation' | 'not_found' | 'permission' | 'timeout' | 'unsupported' | 'system';
@@ -10,7 +10,7 @@ export interface Wording {
   readonly instruction: string;
 }
 
-type Wordings = { readonly [C in ErrorCode]?: (details: ErrorDetails[C], path: string) => Wording };
+type Wordings = { readonly [C in AgentErrorCode]?: (details: AgentErrorDetails[C], path: string) => Wording };
 
 const COMMON_ENCODINGS =
   'utf-8, utf-16le, utf-16be, latin1, iso-8859-1 to -16, windows-1250 to -1258, koi8-r, shift_jis, euc-jp, gbk, gb18030, big5, euc-kr, and base64 for bytes';
@@ -91,7 +91,7 @@ const REMEDIES: Readonly<Record<Violation, string>> = {
 };
 
 /** A readable form of any failure. It shows the caller's path, never one of the host. */
-export function wordError<C extends ErrorCode>(code: C, details: ErrorDetails[C], path = ''): Wording {
+export function wordError<C extends AgentErrorCode>(code: C, details: AgentErrorDetails[C], path = ''): Wording {
   const word = WORDINGS[code];
   return word?.(details, printable(path)) ?? system(`Failed: ${code.replaceAll('_', ' ')}`, 'Try again later.');
 }

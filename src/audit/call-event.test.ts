@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { SecurityError } from '../agent/index.ts';
-import { RingfenceError } from '../errors.ts';
+import { SecurityError } from '../agent/bridge-error.ts';
+import { FenceError } from '../fence/index.ts';
+import { ToolError } from '../tools/errors.ts';
 import { Activity } from './activity.ts';
 import { type CallEvent, type CallFailure, recordCall } from './call-event.ts';
 
@@ -42,7 +43,7 @@ test('NFR-017: an ordinary failure carries its code', () => {
 });
 
 test('NFR-019: an escape is a warning with the attempted and the resolved path', () => {
-  const cause = new RingfenceError('outside_root', { resolved: '/etc/passwd' }, { path: 'link/passwd', root: 'r' });
+  const cause = new FenceError('outside_root', { resolved: '/etc/passwd' }, { path: 'link/passwd', root: 'r' });
   expect(record({ code: 'outside_root', cause }).line).toMatchObject({
     level: 'warn',
     attempted_path: 'link/passwd',
@@ -53,7 +54,7 @@ test('NFR-019: an escape is a warning with the attempted and the resolved path',
 
 test('NFR-019: a refused tool and a broken path are warnings', () => {
   expect(
-    record({ code: 'tool_not_allowed', cause: new RingfenceError('tool_not_allowed', { tool: 'x' }) }).line,
+    record({ code: 'tool_not_allowed', cause: new ToolError('tool_not_allowed', { tool: 'x' }) }).line,
   ).toMatchObject({ level: 'warn', attempted_path: 'a' });
   expect(record({ code: 'invalid_path' }).line.level).toBe('warn');
 });
@@ -72,9 +73,7 @@ test('filesystem-interaction/Security violation logging: type, path, client, way
     });
     expect(line.stack[0]).toMatch(/^at .*call-event\.test/);
   }
-  expect(
-    record({ code: 'outside_root', cause: new RingfenceError('outside_root', {}) }, {}, activity).line,
-  ).toMatchObject({
+  expect(record({ code: 'outside_root', cause: new FenceError('outside_root', {}) }, {}, activity).line).toMatchObject({
     violation: 'outside_root',
     previous_violations: 3,
   });
@@ -126,6 +125,6 @@ test('the line of an ordinary call holds what it was about, how it ended and how
   expect(line(undefined)).toEqual({ level: 'info', ...fields, outcome: 'success', msg: 'call' });
   const failed = { level: 'info', ...fields, outcome: 'error', msg: 'call' };
   expect(line({ code: 'not_found' })).toEqual({ ...failed, code: 'not_found' });
-  const cause = new RingfenceError('io_error', { errno: 'EIO' });
+  const cause = new FenceError('io_error', { errno: 'EIO' });
   expect(line({ code: 'io_error', cause })).toEqual({ ...failed, code: 'io_error', errno: 'EIO' });
 });

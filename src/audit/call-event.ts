@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
-import { type ErrorCode, isCode, RingfenceError } from '../errors.ts';
+import { RingfenceError } from '../errors.ts';
 import type { Client } from '../tools/client.ts';
+import { type ErrorCode, isCode } from '../tools/errors.ts';
 import type { Activity } from './activity.ts';
 
 /** One finished call, as it is logged. It names things; it never holds what is in files. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { BridgeEvent } from '../agent/index.ts';
+import type { BridgeEvent } from '../agent/bridge/bridge-event.ts';
 
 /**
  * Writes one line at TRACE for an operation on files of a client's side. A violation is told at WARN where the call that it

@@ -1,5 +1,5 @@
-import type { Config, DialectConfig } from '../config/index.ts';
-import { builtIntroduction } from '../config/index.ts';
+import { builtDescription } from '../config/built-description.ts';
+import type { Config, DialectConfig } from '../config/config.ts';
 import type { ServerDescription } from '../server/protocol/server-description.ts';
 import { type Dialect, mergeDialects } from '../tools/dialect.ts';
 
@@ -25,7 +25,7 @@ export async function loadDialect(name: DialectConfig['name'], config: Config): 
  * the tools nor their schemas; without a build, or for a mixture, it is made from them.
  */
 export async function descriptionOf(name: DialectConfig['name'], config: Config): Promise<ServerDescription> {
-  const built = name === 'workspace' && hasAgentRoot(config) ? undefined : builtIntroduction(name);
+  const built = name === 'workspace' && hasAgentRoot(config) ? undefined : builtDescription(name);
   if (built !== undefined) return JSON.parse(built) as ServerDescription;
   const [{ describeServer: introduce }, dialect] = await Promise.all([
     import('../server/protocol/describe-server.ts'),

@@ -1,4 +1,5 @@
-import { type Config, ConfigError, type DialectConfig } from '../config/index.ts';
+import type { Config, DialectConfig } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { type HttpServing, type Mount, startHttp } from '../server/http/http-server.ts';
 import { isLoopbackAddress } from '../server/http/origin.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';

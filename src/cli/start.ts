@@ -1,14 +1,11 @@
 import { describeThrown } from '../audit/call-event.ts';
 import { type Log, openLog } from '../audit/log.ts';
-import {
-  type Config,
-  ConfigError,
-  configFromDirs,
-  type DialectConfig,
-  fenceFromEnvironment,
-  loadConfig,
-  packageVersion,
-} from '../config/index.ts';
+import type { Config, DialectConfig } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { configFromDirs } from '../config/config-from-dirs.ts';
+import { fenceFromEnvironment } from '../config/environment.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { packageVersion } from '../config/version.ts';
 import { type ActivityReport, reportActivity } from '../server/background/activity-report.ts';
 import { sweepInBackground } from '../server/background/sweep.ts';
 import { forDialect, openSharedService, type Service, type SharedService } from '../server/call/service.ts';

@@ -1,4 +1,5 @@
-import { type Config, ConfigError, type DialectConfig } from '../config/index.ts';
+import type { Config, DialectConfig } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { startStdio } from '../server/stdio/stdio-server.ts';
 import { descriptionOf } from './dialects.ts';
 import { firstSignal } from './signals.ts';

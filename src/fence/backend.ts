@@ -1,17 +1,17 @@
 import fs from 'node:fs';
 import { loadSyscalls, type Syscalls } from './syscalls.ts';
 
-/** From the strongest to the weakest. The first two hold against any race; `portable` is best effort. */
+/** The backends, from the strongest to the weakest. The first two hold against any race; `portable` is best effort. */
 export const BACKEND_NAMES = ['openat2', 'procfd', 'portable'] as const;
 export type BackendName = (typeof BACKEND_NAMES)[number];
 
 export interface Backend {
   readonly name: BackendName;
-  /** Present only with `openat2`. */
+  /** Present with `openat2` only. */
   readonly syscalls: Syscalls | undefined;
 }
 
-/** Picks the strongest backend that works here, or the one asked for. Throws if that one does not work here. */
+/** Chooses the strongest backend that works on this machine, or the one asked for. Throws if that one does not work here. */
 export function chooseBackend(forced?: BackendName): Backend {
   if (forced === 'portable') return { name: 'portable', syscalls: undefined };
   if (process.platform !== 'linux' || !fs.existsSync('/proc/self/fd')) {

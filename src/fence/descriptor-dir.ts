@@ -1,5 +1,4 @@
 import fs from 'node:fs';
-import { RingfenceError } from '../errors.ts';
 import { type HostPath, isReservedName } from './caller-path.ts';
 import {
   assertSingleName,
@@ -11,40 +10,41 @@ import {
   type SharedDir,
 } from './dir.ts';
 import { fromSystem } from './errno.ts';
+import { FenceError } from './errors.ts';
 import { ReadableFile } from './readable-file.ts';
 import type { RawEntry, StatLite, Syscalls } from './syscalls.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = fs.constants;
 
-/** Not among Node's constants. Such a descriptor is a starting point only and needs no read permission. */
+/** Missing from Node's constants. Such a descriptor is only a place to start from, and needs no read permission: see open(2). */
 export const O_PATH = 0o10000000;
 
 interface Options {
-  /** Where present, does what plain Node cannot do in one step. */
+  /** Undefined for the `procfd` backend: then everything goes through Node. */
   readonly syscalls: Syscalls | undefined;
-  /** False for a root's own descriptor, which outlives every Dir made of it. */
+  /** False for a root's own descriptor, which outlives every `Dir` made of it. */
   readonly owned?: boolean;
-  /** The descriptor was opened for reading just now. */
+  /** The descriptor was just opened for reading. */
   readonly listable?: boolean;
 }
 
 /**
- * A directory held by its descriptor (Linux). `/proc/PID/fd/N/name` is looked up from the very directory that was
- * opened, wherever it has been moved since, so there is no path left that anyone could swap.
+ * A directory held by its descriptor (Linux). `/proc/PID/fd/N/name` is looked up from the very directory that was opened,
+ * wherever it has been moved since, so there is no path left that anyone could swap.
  */
 export class DescriptorDir extends Dir {
   readonly fd: number;
   readonly #base: string;
   readonly #syscalls: Syscalls | undefined;
   readonly #owned: boolean;
-  /** The descriptor can be read, and nobody has begun to: then its first listing takes no other. */
+  /** The descriptor is open for reading and nobody has read from it, so the first listing can use it. */
   #listable: boolean;
   #closed = false;
 
   constructor(fd: number, { syscalls, owned = true, listable = false }: Options) {
     super();
     this.fd = fd;
-    this.#base = `${descriptors()}${fd}/`;
+    this.#base = `${descriptorFolder()}${fd}/`;
     this.#syscalls = syscalls;
     this.#owned = owned;
     this.#listable = listable;
@@ -65,6 +65,7 @@ export class DescriptorDir extends Dir {
   openDir(name: Name): DescriptorDir {
     const flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
     try {
+      // SAFETY: one name, and O_NOFOLLOW.
       const fd = this.#openat(name, flags) ?? fs.openSync(this.pathUnconfined(name), flags);
       return new DescriptorDir(fd, { syscalls: this.#syscalls });
     } catch (error) {
@@ -74,7 +75,7 @@ export class DescriptorDir extends Dir {
 
   override openDirForListing(name: Name): DescriptorDir {
     const fd = this.#openat(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    // A folder that may be entered but not read opens only in the other way.
+    // A directory that may be entered but not read opens only with O_PATH.
     return fd === undefined ? this.openDir(name) : new DescriptorDir(fd, { syscalls: this.#syscalls, listable: true });
   }
 
@@ -84,7 +85,7 @@ export class DescriptorDir extends Dir {
     const found = this.#syscalls?.fstatx(fd);
     if (found?.type === 'file') return new ReadableFile(fd, found.size);
     fs.closeSync(fd);
-    // Without a word about what it is, it gets its second look in Node's way.
+    // fstatx does not say why it failed, so Node tries again.
     if (found === undefined) return super.openForRead(name);
     throw notRegularError(found.type);
   }
@@ -102,69 +103,71 @@ export class DescriptorDir extends Dir {
     }
   }
 
-  override list(all = false): Entry[] {
-    if (!this.#listable) return [...this.listBatches(all)].flat();
+  override list(includeReserved = false): Entry[] {
+    if (!this.#listable) return [...this.listBatches(includeReserved)].flat();
     this.#assertOpen();
     this.#listable = false;
     let found = this.#syscalls?.getdents(this.fd);
-    if (found === undefined) return super.list(all);
+    if (found === undefined) return super.list(includeReserved);
     const entries: Entry[] = [];
-    for (; found.length > 0; found = this.#readOn(this.fd)) entries.push(...this.#shown(found, all));
+    for (; found.length > 0; found = this.#nextBatch(this.fd)) entries.push(...this.#toEntries(found, includeReserved));
     return entries;
   }
 
-  override *listBatches(all = false): Generator<Entry[], void, undefined> {
+  override *listBatches(includeReserved = false): Generator<Entry[], void, undefined> {
     this.#assertOpen();
-    const own = this.#listable;
+    const isOwn = this.#listable;
     this.#listable = false;
-    const fd = own ? this.fd : this.#openat('.', O_RDONLY | O_DIRECTORY);
+    const fd = isOwn ? this.fd : this.#openat('.', O_RDONLY | O_DIRECTORY);
     try {
       let found = fd === undefined ? undefined : this.#syscalls?.getdents(fd);
-      // Where the first read fails already, Node lists all of it, or says why that cannot be done.
-      if (fd === undefined || found === undefined) yield super.list(all);
+      // Where the first read fails already, Node lists the directory, or says why it cannot.
+      if (fd === undefined || found === undefined) yield super.list(includeReserved);
       else {
         while (found.length > 0) {
-          yield this.#shown(found, all);
-          // The number of a closed descriptor may be another folder's by now.
-          if (own) this.#assertOpen();
-          found = this.#readOn(fd);
+          yield this.#toEntries(found, includeReserved);
+          // The number of a closed descriptor may be another directory's by now.
+          if (isOwn) this.#assertOpen();
+          found = this.#nextBatch(fd);
         }
       }
     } finally {
-      if (fd !== undefined && !own) fs.closeSync(fd);
+      if (fd !== undefined && !isOwn) fs.closeSync(fd);
     }
   }
 
-  /** What comes next in an opened directory, of which there was something to read before. */
-  #readOn(fd: number): RawEntry[] {
+  /** Reads on in an open directory of which at least one batch was read. */
+  #nextBatch(fd: number): RawEntry[] {
     const found = this.#syscalls?.getdents(fd);
     if (found !== undefined) return found;
-    if (fs.fstatSync(fd).nlink === 0) throw new RingfenceError('not_found', {});
-    throw new RingfenceError('io_error', { errno: 'EIO' });
+    if (fs.fstatSync(fd).nlink === 0) throw new FenceError('not_found', {});
+    throw new FenceError('io_error', { errno: 'EIO' });
   }
 
-  #shown(found: readonly RawEntry[], all: boolean): Entry[] {
+  #toEntries(found: readonly RawEntry[], includeReserved: boolean): Entry[] {
     const entries: Entry[] = [];
     for (const entry of found) {
-      if (!all && isReservedName(entry.name)) continue;
+      if (!includeReserved && isReservedName(entry.name)) continue;
       const type = entry.type ?? this.statLite(entry.raw)?.type;
       if (type !== undefined) entries.push(entry.type === undefined ? { ...entry, type } : entry);
     }
     return entries;
   }
 
-  /** One name, opened by the kernel in one step. Undefined where Node has to do it, or has to say why it cannot be done. */
+  /** Opens one name with openat(2). Undefined if it did not open: then Node tries again and reports the reason. */
   #openat(name: Name, flags: number): number | undefined {
     this.#assertOpen();
     assertSingleName(name);
+    // SAFETY: one name, and every caller passes O_NOFOLLOW, except for `.`, which is no link.
     return this.#syscalls?.openatUnconfined(this.fd, name, flags);
   }
 
   override holdOpen(name: Name): Disposable | undefined {
-    const at = this.pathUnconfined(name);
+    // SAFETY: one name, and O_NOFOLLOW.
+    const hostPath = this.pathUnconfined(name);
     let fd: number;
     try {
-      fd = fs.openSync(at, O_PATH | O_NOFOLLOW);
+      fd = fs.openSync(hostPath, O_PATH | O_NOFOLLOW);
     } catch {
       return undefined;
     }
@@ -175,16 +178,17 @@ export class DescriptorDir extends Dir {
     this.#assertOpen();
     assertSingleName(name);
     assertSingleName(toName);
-    // What did not work in one step (a name in the way, a filesystem that cannot) fails or works in the other way too.
     const { fd } = this;
-    const done =
-      to instanceof DescriptorDir && this.#syscalls?.renameNoReplaceUnconfined(fd, name, to.fd, toName) === true;
+    // SAFETY: two single names, and renameat2(2) follows no link in the last place.
+    const done = to instanceof DescriptorDir && this.#syscalls?.renameUnconfined(fd, name, to.fd, toName) === true;
+    // A name in the way, or a file system without RENAME_NOREPLACE: the portable way works or says why it does not.
     if (!done) super.renameNoReplace(name, to, toName);
   }
 
   override statLite(name: Name): StatLite | undefined {
     this.#assertOpen();
     assertSingleName(name);
+    // SAFETY: one name, and statx(2) is called with AT_SYMLINK_NOFOLLOW.
     const found = typeof name === 'string' ? this.#syscalls?.statxUnconfined(this.fd, name) : undefined;
     return found ?? super.statLite(name);
   }
@@ -193,12 +197,13 @@ export class DescriptorDir extends Dir {
     this.#assertOpen();
     assertSingleName(name);
     assertSingleName(other);
+    // SAFETY: two single names, and renameat2(2) follows no link in the last place.
     return this.#syscalls?.exchangeUnconfined(this.fd, name, other) === true;
   }
 
   hostPath(): HostPath {
     this.#assertOpen();
-    return fs.readlinkSync(`${descriptors()}${this.fd}`) as HostPath;
+    return fs.readlinkSync(`${descriptorFolder()}${this.fd}`) as HostPath;
   }
 
   [Symbol.dispose](): void {
@@ -207,17 +212,17 @@ export class DescriptorDir extends Dir {
     fs.closeSync(this.fd);
   }
 
-  /** The number of a closed descriptor soon belongs to another folder, perhaps in another root. */
+  /** The number of a closed descriptor soon belongs to another directory, perhaps of another root. */
   #assertOpen(): void {
     if (this.#closed) throw new Error('the directory is closed');
   }
 }
 
-/** Found out once: a process keeps its number. */
-let known: string | undefined;
+/** Computed once: a process keeps its number. */
+let folder: string | undefined;
 
-/** Where /proc shows our descriptors. `/proc/self` would do, but it is a link, and following it each time is felt. */
-function descriptors(): string {
-  known ??= `/proc/${fs.readlinkSync('/proc/self')}/fd/`;
-  return known;
+/** Where /proc shows our descriptors. `/proc/self` would do, but it is a link, and following it with each call costs time. */
+function descriptorFolder(): string {
+  folder ??= `/proc/${fs.readlinkSync('/proc/self')}/fd/`;
+  return folder;
 }

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import fs from 'node:fs';
 import { promisify } from 'node:util';
-import { isCode, RingfenceError } from '../errors.ts';
 import { type HostPath, isReservedName } from './caller-path.ts';
 import { decodeName, type Name } from './entry-name.ts';
 import { errnoOf, fromSystem } from './errno.ts';
+import { FenceError, isFenceError } from './errors.ts';
 import { OpenFile } from './open-file.ts';
 import type { ReadableFile } from './readable-file.ts';
 import type { StatLite } from './syscalls.ts';
@@ -14,7 +14,7 @@ const openAsync = promisify(fs.open);
 const fsyncAsync = promisify(fs.fsync);
 const closeAsync = promisify(fs.close);
 
-/** A FIFO must not make the open wait, a terminal must not become ours, and a link must not be followed. */
+/** A FIFO must not block the open, a terminal must not become ours, and a link must not be followed: see open(2). */
 export const SAFE_OPEN_FLAGS = constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
 
 export type { Name } from './entry-name.ts';
@@ -22,77 +22,70 @@ export type { Name } from './entry-name.ts';
 export type EntryType = 'file' | 'directory' | 'symlink' | 'other';
 
 export interface Entry {
-  /** For people and JSON; a name that is not UTF-8 shows U+FFFD here. */
+  /** The name for people and JSON; a name that is not UTF-8 shows U+FFFD here. */
   readonly name: string;
-  /** For system calls. */
+  /** The name for system calls. */
   readonly raw: Name;
   readonly type: EntryType;
 }
 
-/** A directory that is open in another thread. */
+/** A directory that is open in another thread of this process. */
 export interface SharedDir {
   readonly fd: number;
 }
 
 /**
- * An open directory inside a root. Every method acts on entries of this very directory by a single name and never
- * follows a link in it, so a Dir that lies inside the root can only lead to what lies inside the root.
- * Raises the codes of `errno.ts`.
+ * An open directory inside a root. Every method acts on entries of this very directory by a single name and never follows a
+ * link in it, so a `Dir` that lies inside the root can only lead to what lies inside the root. Failures of the system are
+ * raised as `FenceError`.
  */
 export abstract class Dir implements Disposable {
-  /** The host path of an entry, or of the directory itself for `.`. */
+  /** The host path of an entry, or of the directory itself for `.`. Resolving it does not confine by itself. */
   protected abstract pathUnconfined(name: Name): HostPath | Buffer;
 
-  /** Opens a sub-directory; a link in its place is `not_directory`. */
+  /** Opens a subdirectory. A link in its place is `not_directory`. */
   abstract openDir(name: Name): Dir;
 
-  /** The same, at the least cost for one that is listed and then read from. */
+  /** Opens a subdirectory that will be listed and read from, as cheaply as the backend can. */
   openDirForListing(name: Name): Dir {
     return this.openDir(name);
   }
 
-  /** Where this directory is right now on the host. For comparing two of them only: by then it may have moved. */
+  /** The host path of this directory at this moment, for comparing two of them. The directory may have moved by the next moment. */
   abstract hostPath(): HostPath;
 
   abstract [Symbol.dispose](): void;
 
-  /** Called before anything is changed or opened here; the portable backend looks again whether it is still inside. */
+  /** Called before anything is changed or opened. The portable backend checks here that the directory is still inside. */
   protected assertInside(): void {}
 
-  /** Called with each opened file; the portable backend compares it with what the path now leads to. */
+  /** Called with each opened file. The portable backend checks here that it opened what the name leads to. */
   protected assertOpened(_fd: number, _name: Name): void {}
 
-  /** The entries in the order the system gives them. Leftover temporary files show only with `all`. */
-  list(all = false): Entry[] {
-    return this.#do(() => {
-      const dirents = fs.readdirSync(this.pathUnconfined('.'), { withFileTypes: true });
-      if (dirents.some((dirent) => dirent.name.includes('\ufffd'))) return this.#listBytes(all);
+  /** Lists the entries in the order the system gives them. Temporary files of this program show only with `includeReserved`. */
+  list(includeReserved = false): Entry[] {
+    return this.#call('.', (hostPath) => {
+      const dirents = fs.readdirSync(hostPath, { withFileTypes: true });
+      if (dirents.some((dirent) => dirent.name.includes('\ufffd'))) return listBytes(hostPath, includeReserved);
       const entries: Entry[] = [];
       for (const dirent of dirents) {
-        if (all || !isReservedName(dirent.name))
+        if (includeReserved || !isReservedName(dirent.name))
           entries.push({ name: dirent.name, raw: dirent.name, type: entryTypeOf(dirent) });
       }
       return entries;
     });
   }
 
-  /** The same in parts, as the system hands them out, so that whoever lists a huge folder can pause in between. */
-  *listBatches(all = false): Generator<Entry[], void, undefined> {
-    yield this.list(all);
+  /** Lists the entries in batches as the system hands them out, so that the caller can yield while it lists a huge directory. */
+  *listBatches(includeReserved = false): Generator<Entry[], void, undefined> {
+    yield this.list(includeReserved);
   }
 
-  #listBytes(all: boolean): Entry[] {
-    return fs
-      .readdirSync(this.pathUnconfined('.'), { withFileTypes: true, encoding: 'buffer' })
-      .map((dirent) => ({ name: dirent.name.toString(), raw: decodeName(dirent.name), type: entryTypeOf(dirent) }))
-      .filter((entry) => all || !isReservedName(entry.name));
-  }
-
-  /** What an entry is, the link itself for a link; undefined if there is none. */
+  /** Stats an entry, a link itself for a link. Undefined if there is no such entry. */
   lstat(name: Name): fs.Stats | undefined {
-    return this.#do(() => {
+    return this.#call(name, (hostPath) => {
       try {
-        return fs.lstatSync(this.pathUnconfined(name));
+        return fs.lstatSync(hostPath);
       } catch (error) {
         if (errnoOf(error) === 'ENOENT') return undefined;
         throw error;
@@ -100,7 +93,7 @@ export abstract class Dir implements Disposable {
     });
   }
 
-  /** What another thread needs to look at entries of this directory while it is open here; undefined if that would not be faster. */
+  /** What another thread needs to stat entries while this directory is open here; undefined if that would not be faster. */
   share(): SharedDir | undefined {
     return undefined;
   }
@@ -111,24 +104,24 @@ export abstract class Dir implements Disposable {
     return stats && { type: entryTypeOf(stats), size: stats.size, mtimeMs: stats.mtimeMs };
   }
 
-  /** Where a link says it leads. A target that is not UTF-8 is `invalid_path`: as a string it would name another file. */
+  /** Reads where a link leads. A target that is not UTF-8 is `invalid_path`: as a string it would name another file. */
   readlink(name: Name): string {
-    return this.#do(() => {
-      const target = fs.readlinkSync(this.pathUnconfined(name), 'buffer');
-      if (!isUtf8(target)) throw new RingfenceError('invalid_path', { problem: 'not_unicode' });
+    return this.#call(name, (hostPath) => {
+      const target = fs.readlinkSync(hostPath, 'buffer');
+      if (!isUtf8(target)) throw new FenceError('invalid_path', { problem: 'not_unicode' });
       return target.toString();
     });
   }
 
-  /** Where a link leads, byte for byte, to make another just like it. */
+  /** Reads where a link leads, byte for byte, to make another just like it. */
   readlinkBytes(name: Name): Name {
-    return this.#do(() => decodeName(fs.readlinkSync(this.pathUnconfined(name), 'buffer')));
+    return this.#call(name, (hostPath) => decodeName(fs.readlinkSync(hostPath, 'buffer')));
   }
 
-  /** Opens a regular file. `flags` are added to those that keep the open safe. Anything else is refused. */
+  /** Opens a regular file; anything else is refused. `flags` are added to `SAFE_OPEN_FLAGS`. */
   openFile(name: Name, flags: number = constants.O_RDONLY, mode = 0o644): OpenFile {
-    return this.#do(() => {
-      const fd = fs.openSync(this.pathUnconfined(name), flags | SAFE_OPEN_FLAGS, mode);
+    return this.#call(name, (hostPath) => {
+      const fd = fs.openSync(hostPath, flags | SAFE_OPEN_FLAGS, mode);
       try {
         this.assertOpened(fd, name);
         return wrapRegularFile(fd);
@@ -139,105 +132,102 @@ export abstract class Dir implements Disposable {
     });
   }
 
-  /** Opens a regular file for reading alone, at the least cost. */
+  /** Opens a regular file for reading alone, as cheaply as the backend can. */
   openForRead(name: Name): ReadableFile {
     return this.openFile(name);
   }
 
   /**
-   * Reads a regular file into the beginning of a buffer, if it has some content and not more than `limit` bytes. Returns how
-   * many; undefined if it is otherwise, or if this is no faster than opening it, which also says what is wrong.
+   * Reads a whole regular file into the beginning of a buffer and returns its size, if it is not empty and has at most `limit`
+   * bytes. Undefined if it is otherwise or if the backend has no faster way than opening it, which also says what is wrong.
    */
   readSmallFile(_name: Name, _into: Buffer, _limit: number): number | undefined {
     return undefined;
   }
 
-  /** Opens a file to write at its end, making it if need be. */
+  /** Opens a file to write at its end, and creates it if it is missing. */
   openForAppend(name: Name): OpenFile {
     return this.openFile(name, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
   }
 
-  /** Raises what writing to the file would raise (`permission_denied`, `read_only`, …) and writes nothing. */
+  /** Raises what writing to the file would raise (`permission_denied`, `read_only`, …), and writes nothing. */
   assertWritable(name: Name): void {
     try {
       this.openFile(name, constants.O_WRONLY)[Symbol.dispose]();
     } catch (error) {
       // A running program cannot be written to, but it can be replaced.
-      if (!(isCode(error, 'io_error') && error.details.errno === 'ETXTBSY')) throw error;
+      if (!(isFenceError(error, 'io_error') && error.details.errno === 'ETXTBSY')) throw error;
     }
   }
 
-  /** Makes a file that must not exist yet. */
+  /** Creates a file. One that exists is `already_exists`. */
   createFile(name: Name, mode = 0o644): OpenFile {
     return this.openFile(name, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, mode);
   }
 
   mkdir(name: Name, mode = 0o755): void {
-    this.#do(() => fs.mkdirSync(this.pathUnconfined(name), { mode }));
+    this.#call(name, (hostPath) => fs.mkdirSync(hostPath, { mode }));
   }
 
   unlink(name: Name): void {
-    this.#do(() => fs.unlinkSync(this.pathUnconfined(name)));
+    this.#call(name, (hostPath) => fs.unlinkSync(hostPath));
+  }
+
+  rmdir(name: Name): void {
+    this.#call(name, (hostPath) => fs.rmdirSync(hostPath));
+  }
+
+  symlink(target: Name, name: Name): void {
+    this.#call(name, (hostPath) => fs.symlinkSync(target, hostPath));
+  }
+
+  /** Sets the mode of a subdirectory, or of this directory for `.`. chmod(2) follows links, so the directory is opened first. */
+  chmod(name: Name, mode: number): void {
+    using dir = this.openDir(name);
+    dir.#call('.', (hostPath) => fs.chmodSync(hostPath, mode));
   }
 
   /**
-   * Keeps the content of a file for now, though its name may go; when disposed of, lets go of it on another thread. To free a
-   * gigabyte takes the system a third of a second. Undefined where there is no such way, or no such file.
+   * Keeps the content of a file although its name may go. Disposing of the hold frees the content on another thread: to free a
+   * gigabyte takes the system a third of a second. Undefined where the backend has no way, or there is no such file.
    */
   holdOpen(_name: Name): Disposable | undefined {
     return undefined;
   }
 
-  rmdir(name: Name): void {
-    this.#do(() => fs.rmdirSync(this.pathUnconfined(name)));
-  }
-
-  symlink(target: Name, name: Name): void {
-    this.#do(() => fs.symlinkSync(target, this.pathUnconfined(name)));
-  }
-
-  chmod(name: Name, mode: number): void {
-    // chmod follows links, so it goes through an open directory or file, never through a name.
-    using dir = this.openDir(name);
-    dir.#do(() => fs.chmodSync(dir.pathUnconfined('.'), mode));
-  }
-
-  /** Moves an entry, replacing a file (or an empty folder by a folder) that is in the way, in one step. */
+  /** Moves an entry in one step, replacing a file, or an empty directory by a directory. */
   rename(name: Name, to: Dir, toName: Name): void {
-    this.#do(() => {
-      to.assertInside();
-      fs.renameSync(this.pathUnconfined(name), to.pathUnconfined(toName));
-    });
+    this.#callOnPair(name, to, toName, (from, into) => fs.renameSync(from, into));
   }
 
-  /** Moves an entry only if nothing is in the way; else `already_exists`. Never check-then-act. */
+  /** Moves an entry only if nothing is in the way, else raises `already_exists`. Never a check followed by a rename. */
   renameNoReplace(name: Name, to: Dir, toName: Name): void {
-    this.#do(() => {
-      to.assertInside();
-      if (fs.lstatSync(this.pathUnconfined(name)).isDirectory()) {
-        // Our own empty folder holds the place, and a rename may replace exactly that.
-        fs.mkdirSync(to.pathUnconfined(toName), { mode: 0o700 });
-        try {
-          fs.renameSync(this.pathUnconfined(name), to.pathUnconfined(toName));
-        } catch (error) {
-          fs.rmdirSync(to.pathUnconfined(toName));
-          throw error;
-        }
+    this.#callOnPair(name, to, toName, (from, into) => {
+      if (!fs.lstatSync(from).isDirectory()) {
+        fs.linkSync(from, into);
+        fs.unlinkSync(from);
         return;
       }
-      fs.linkSync(this.pathUnconfined(name), to.pathUnconfined(toName));
-      fs.unlinkSync(this.pathUnconfined(name));
+      // An empty directory of our own reserves the name, and a rename may replace exactly that.
+      fs.mkdirSync(into, { mode: 0o700 });
+      try {
+        fs.renameSync(from, into);
+      } catch (error) {
+        fs.rmdirSync(into);
+        throw error;
+      }
     });
   }
 
-  /** Lets two entries change places in one step. False, and nothing done, where that is not possible. */
+  /** Exchanges two entries in one step. False, and nothing done, where the system cannot. */
   exchange(_name: Name, _other: Name): boolean {
     return false;
   }
 
-  /** Asks the disk to keep the names in this directory. A filesystem that cannot is not an error. */
+  /** Flushes the names in this directory to disk. A file system that cannot do that is not an error. */
   async sync(): Promise<void> {
     try {
+      // SAFETY: `.` is this very directory.
       const fd = await openAsync(this.pathUnconfined('.'), constants.O_RDONLY | constants.O_DIRECTORY);
       try {
         await fsyncAsync(fd);
@@ -249,14 +239,38 @@ export abstract class Dir implements Disposable {
     }
   }
 
-  #do<T>(call: () => T): T {
+  /** Runs a system call on one entry and translates its failure. */
+  #call<T>(name: Name, run: (hostPath: HostPath | Buffer) => T): T {
     try {
       this.assertInside();
-      return call();
+      // SAFETY: a single name in this very directory, and every `run` acts on a link itself or opens with O_NOFOLLOW.
+      return run(this.pathUnconfined(name));
     } catch (error) {
       throw fromSystem(error);
     }
   }
+
+  /** Runs a system call on an entry here and one in another directory, which is `to`, and translates its failure. */
+  #callOnPair(
+    name: Name,
+    to: Dir,
+    toName: Name,
+    run: (from: HostPath | Buffer, into: HostPath | Buffer) => void,
+  ): void {
+    this.#call(name, (from) => {
+      to.assertInside();
+      // SAFETY: as in `#call`; no call that renames, links or removes follows a link in the last place.
+      run(from, to.pathUnconfined(toName));
+    });
+  }
+}
+
+/** Lists names that are not all UTF-8. */
+function listBytes(hostPath: HostPath | Buffer, includeReserved: boolean): Entry[] {
+  return fs
+    .readdirSync(hostPath, { withFileTypes: true, encoding: 'buffer' })
+    .map((dirent) => ({ name: dirent.name.toString(), raw: decodeName(dirent.name), type: entryTypeOf(dirent) }))
+    .filter((entry) => includeReserved || !isReservedName(entry.name));
 }
 
 /** Wraps a descriptor that must be a regular file. Does not close it on failure. */
@@ -266,11 +280,11 @@ export function wrapRegularFile(fd: number): OpenFile {
   return new OpenFile(fd, stats);
 }
 
-export function notRegularError(type: EntryType): RingfenceError {
-  return new RingfenceError(type === 'directory' ? 'is_directory' : 'special_file', {});
+export function notRegularError(type: EntryType): FenceError {
+  return new FenceError(type === 'directory' ? 'is_directory' : 'special_file', {});
 }
 
-/** Refuses anything but one plain name (or `.`), whatever the caller thought it was. */
+/** Refuses anything but one plain name (or `.`), whatever the caller took it for. */
 export function assertSingleName(name: Name): void {
   // A NUL would end the name early where it is handed to the kernel as a C string.
   const bad = typeof name === 'string' ? /[/\0]/.test(name) : name.includes(0x2f) || name.includes(0);

@@ -1,7 +1,7 @@
 import util from 'node:util';
 import { expect, test } from 'vitest';
-import { RingfenceError } from '../errors.ts';
 import { errnoName, errnoOf, fromSystem } from './errno.ts';
+import { FenceError } from './errors.ts';
 
 test('a number has the name that Node gives it', () => {
   // openat2 answers EAGAIN to whoever should try again.
@@ -26,5 +26,5 @@ test('anything that is no system error passes unchanged', () => {
     expect(errnoOf(other)).toBe(undefined);
     expect(fromSystem(other)).toBe(other);
   }
-  expect(fromSystem(new RingfenceError('not_found', {}), 'p', 'r')).toMatchObject({ path: 'p', root: 'r' });
+  expect(fromSystem(new FenceError('not_found', {}), 'p', 'r')).toMatchObject({ path: 'p', root: 'r' });
 });

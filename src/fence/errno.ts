@@ -1,5 +1,6 @@
 import os from 'node:os';
-import { type ErrorCode, RingfenceError } from '../errors.ts';
+import { RingfenceError } from '../errors.ts';
+import { FenceError } from './errors.ts';
 
 type PlainCode =
   | 'not_found'
@@ -35,33 +36,33 @@ const CODES: Readonly<Record<string, PlainCode>> = {
   ENXIO: 'special_file',
 };
 
-/** Where two names share a number (EAGAIN, EWOULDBLOCK), the first is the one that Node uses. */
+/** Reversed, so that of two names for one number (EAGAIN, EWOULDBLOCK) the first one stays, which is the one Node uses. */
 const NAMES = new Map(
   Object.entries(os.constants.errno)
     .reverse()
     .map(([name, number]) => [number, name]),
 );
 
-/** The symbolic name of the number that a system call failed with. */
+/** Returns the symbolic name of an error number: `ENOENT` for 2. */
 export function errnoName(errno: number): string {
   return NAMES.get(errno) ?? `E${errno}`;
 }
 
-/** The symbolic name of a system error (`ENOENT`), or undefined for anything else. */
+/** Returns the symbolic name of a system error (`ENOENT`), or undefined for any other error. */
 export function errnoOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, errno } = error as NodeJS.ErrnoException;
   if (typeof code === 'string' && /^E[A-Z0-9]+$/.test(code)) return code;
-  // Node knows no name for some, such as EDQUOT and ESTALE; its code is a sentence then.
+  // For numbers that Node has no name for, such as EDQUOT and ESTALE, its code is a sentence.
   return code?.startsWith('Unknown system error') && errno !== undefined ? errnoName(-errno) : undefined;
 }
 
-/** Turns a system error into ours; anything that is not one passes through unchanged. */
+/** Turns a system error into a `FenceError` and adds path and root. Errors of other kinds are returned unchanged. */
 export function fromSystem(error: unknown, path?: string, root?: string): unknown {
   if (error instanceof RingfenceError) return error.locate(path, root);
   const errno = errnoOf(error);
   if (errno === undefined) return error;
-  const code: ErrorCode | undefined = CODES[errno];
-  if (code !== undefined) return new RingfenceError(code, {}, { path, root, cause: error });
-  return new RingfenceError('io_error', { errno }, { path, root, cause: error });
+  const code = CODES[errno];
+  if (code !== undefined) return new FenceError(code, {}, { path, root, cause: error });
+  return new FenceError('io_error', { errno }, { path, root, cause: error });
 }

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { RingfenceError } from '../errors.ts';
 import {
   ESCAPE_ROWS,
   type EscapeRow,
@@ -10,8 +11,7 @@ import {
   readBelow,
   SECRET,
   skipReason,
-} from '../../tests/support/escape-layouts.ts';
-import { RingfenceError } from '../errors.ts';
+} from './escape-layouts.fixture.ts';
 import { BACKEND_NAMES, type BackendName, chooseBackend, type Dir, parseCallerPath, Root } from './index.ts';
 
 const backends = new Map(BACKEND_NAMES.map((name) => [name, chooseBackend(name)]));

@@ -2,6 +2,7 @@ export { BACKEND_NAMES, type Backend, type BackendName, chooseBackend } from './
 export { type CallerPath, parseCallerPath } from './caller-path.ts';
 export { Dir, type Entry, type EntryType, entryTypeOf, type Name, type SharedDir } from './dir.ts';
 export { fromSystem } from './errno.ts';
+export { FenceError, type FenceErrorCode, type FenceErrorDetails, isFenceError } from './errors.ts';
 export { ensureHostFolder } from './host-folder.ts';
 export type { OpenFile } from './open-file.ts';
 export { OwnerNames } from './owner-names.ts';
@@ -9,3 +10,4 @@ export type { ReadableFile } from './readable-file.ts';
 export type { Location } from './resolver.ts';
 export { Root, type SharedRoot } from './root.ts';
 export { isLeftover, isTemporaryName, temporaryName } from './temp-name.ts';
+export { withLocation, withLocationSync } from './with-location.ts';

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { onEveryBackend, outcome, Sandbox } from '../../tests/support/sandbox.ts';
 import { chooseBackend } from './backend.ts';
 import { parseCallerPath } from './caller-path.ts';
+import { onEveryBackend, outcome, Sandbox } from './sandbox.fixture.ts';
 
 const openDescriptors = () => fs.readdirSync('/proc/self/fd').length;
 

@@ -4,7 +4,8 @@ import { fromSystem } from './errno.ts';
 import { ReadableFile, withFenceErrors } from './readable-file.ts';
 
 const fsync = promisify(fs.fsync);
-/** A regular file that was opened through the fence. Holds a descriptor, so dispose of it. */
+
+/** A regular file that was opened through the fence, for reading and writing. Holds a descriptor, so dispose of it. */
 export class OpenFile extends ReadableFile {
   readonly stats: fs.Stats;
 
@@ -13,20 +14,20 @@ export class OpenFile extends ReadableFile {
     this.stats = stats;
   }
 
-  /** Writes all of `data` at the end of what was written so far. */
+  /** Writes all of `data` after what was written so far. */
   writeAll(data: Uint8Array): void {
     let done = 0;
     while (done < data.byteLength) done += this.writeOnce(data.subarray(done));
   }
 
-  /** One write call: returns how many bytes the system took. */
+  /** Makes one write(2) and returns the number of bytes that the system took. */
   writeOnce(data: Uint8Array): number {
     return withFenceErrors(() => fs.writeSync(this.fd, data));
   }
 
   /**
-   * The same on another thread, so that a slow disk holds up nobody else. The file must not be disposed of, nor the data
-   * changed, before it is done.
+   * Makes one write(2) on libuv's thread pool, so that a slow disk does not block this thread. The file must not be disposed of,
+   * nor the data changed, before the promise settles.
    */
   writeAsync(data: Uint8Array): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -37,7 +38,7 @@ export class OpenFile extends ReadableFile {
     });
   }
 
-  /** What the file is now, as opposed to `stats`, which is what it was when opened. */
+  /** Stats the file as it is now; `stats` is from when it was opened. */
   stat(): fs.Stats {
     return withFenceErrors(() => fs.fstatSync(this.fd));
   }
@@ -58,7 +59,7 @@ export class OpenFile extends ReadableFile {
     withFenceErrors(() => fs.futimesSync(this.fd, atime, mtime));
   }
 
-  /** Asks the disk to keep what was written. The one call here that may take long, hence the promise. */
+  /** Flushes the content to disk with fsync(2), on libuv's thread pool because that may take long. */
   async sync(): Promise<void> {
     try {
       await fsync(this.fd);

@@ -1,11 +1,11 @@
 import fs from 'node:fs';
 
-/** The user and group names of this machine, read from `/etc`. Unknown ids stay numbers, as text. */
+/** The user and group names of this machine, from `/etc/passwd` and `/etc/group`. Unknown ids stay numbers, as text. */
 export class OwnerNames {
   readonly #users: ReadonlyMap<string, string>;
   readonly #groups: ReadonlyMap<string, string>;
 
-  /** Reads the tables once. A machine without them just has no names. */
+  /** Reads both tables. A machine without them has no names. */
   constructor(folder = '/etc') {
     this.#users = table(`${folder}/passwd`);
     this.#groups = table(`${folder}/group`);
@@ -30,7 +30,7 @@ function table(file: string): Map<string, string> {
   }
   for (const line of text.split('\n')) {
     const [name, , id] = line.split(':');
-    // The first entry of an id is the one that other tools show.
+    // Of several entries for an id, other tools show the first.
     if (name && id && !names.has(id)) names.set(id, name);
   }
   return names;

@@ -1,12 +1,12 @@
 import fs from 'node:fs';
 import { fromSystem } from './errno.ts';
 
-/** No descriptor: Node itself refuses it. */
+/** Not a descriptor: Node refuses it. */
 const CLOSED = -1;
 
-/** A regular file that was opened through the fence, as far as reading goes. Holds a descriptor, so dispose of it. */
+/** A regular file that was opened through the fence for reading. Holds a descriptor, so dispose of it. */
 export class ReadableFile implements Disposable {
-  /** In bytes, when it was opened. Files in /proc and the like say 0 and have content all the same. */
+  /** The size in bytes when it was opened. Files in /proc and the like say 0 and have content all the same. */
   readonly size: number;
   #fd: number;
 
@@ -19,7 +19,7 @@ export class ReadableFile implements Disposable {
     return this.#fd;
   }
 
-  /** Reads at `position`, or on from the last read when it is null. Returns 0 at the end of the file. */
+  /** Reads at `position`, or on from the last read if it is null. Returns the number of bytes, 0 at the end of the file. */
   read(into: Uint8Array, position: number | null = null, length = into.byteLength): number {
     try {
       return fs.readSync(this.#fd, into, 0, length, position);
@@ -29,8 +29,8 @@ export class ReadableFile implements Disposable {
   }
 
   /**
-   * The same on another thread, so that a slow disk holds up nobody else. Costs more than a small read, and the file must
-   * not be disposed of before it is done.
+   * Reads at `position` on libuv's thread pool, so that a slow disk does not block this thread. Costs more than a small read. The
+   * file must not be disposed of before the promise settles.
    */
   readAsync(into: Uint8Array, position: number): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -41,7 +41,7 @@ export class ReadableFile implements Disposable {
     });
   }
 
-  /** Reads into part of a buffer. As `read` does, but without a view of that part. */
+  /** Reads into part of a buffer without making a view of that part. */
   readInto(buffer: Uint8Array, { at, length, position }: { at: number; length: number; position: number }): number {
     try {
       return fs.readSync(this.#fd, buffer, at, length, position);
@@ -50,13 +50,13 @@ export class ReadableFile implements Disposable {
     }
   }
 
-  /** The same for two descriptors only if they are the same file. */
+  /** A text that is equal for two descriptors only if they are the same file. */
   identity(): string {
     const { dev, ino } = withFenceErrors(() => fs.fstatSync(this.#fd, { bigint: true }));
     return `${dev} ${ino}`;
   }
 
-  /** Disposes of it on another thread: with the last descriptor of a removed file the system gives back all that it held. */
+  /** Closes the file on libuv's thread pool: closing the last descriptor of a large removed file frees all its blocks. */
   closeAsync(): Promise<void> {
     const fd = this.#fd;
     if (fd === CLOSED) return Promise.resolve();
@@ -69,7 +69,7 @@ export class ReadableFile implements Disposable {
     });
   }
 
-  /** Once is enough; then every other call fails, since the number may soon be another file's. */
+  /** Closes the file. Further calls are ignored, other methods fail: the descriptor's number may soon be another file's. */
   [Symbol.dispose](): void {
     if (this.#fd === CLOSED) return;
     fs.closeSync(this.#fd);

@@ -1,87 +1,88 @@
 import type { Stats } from 'node:fs';
-import { isCode, RingfenceError } from '../errors.ts';
 import { SEPARATOR } from './caller-path.ts';
 import type { Dir } from './dir.ts';
+import { FenceError, isFenceError } from './errors.ts';
 
 const MAX_LINKS = 40;
-/** Beyond the path's own length: what link targets may add before they count as a circle. */
+/** Names that link targets may add to a path before they count as a circle. */
 const MAX_EXTRA_STEPS = 10_000;
 
 /**
- * Where a path ends: an open directory and one name in it. Dispose of it to close the directory. Folders that were made on
- * the way and are still empty by then are removed: whatever they were made for has failed.
+ * Where a path ends: an open directory and one name in it. Dispose of it to close the directory. Folders that were made on the
+ * way and are still empty then are removed, because what they were made for has failed.
  */
 export interface Location extends Disposable {
   readonly dir: Dir;
-  /** `.` if the path is the directory itself, as the root is. */
+  /** `.` if the path is the directory itself, as it is for the root. */
   readonly name: string;
-  /** Of the entry itself, not followed; undefined if nothing is there. */
+  /** The status of the entry itself, not of what a link leads to; undefined if there is no such entry. */
   readonly stats: Stats | undefined;
-  /** The way there from the root, with a followed last link replaced by where it leads; empty for the root. */
+  /** The path from the root, with a followed last link replaced by where it leads; empty for the root. */
   readonly path: string;
 }
 
 export interface ResolveOptions {
-  /** Follow a link in the last place. Links before it are always followed. */
+  /** Whether to follow a link in the last place. Links before it are always followed. */
   readonly follow: boolean;
-  /** Make missing folders on the way to the last name. */
+  /** Whether to make missing folders on the way to the last name. */
   readonly makeParents?: boolean;
 }
 
+/** The root that paths are resolved beneath. */
 export interface ResolverRoot {
-  /** Opens the root's directory anew. */
+  /** Opens the root's directory. */
   open(): Dir;
-  /** The root's real path as names from `/` down. Only ever compared with link targets. */
+  /** The root's real path as names from `/` down. It is only compared with link targets, never opened. */
   readonly real: readonly string[];
-  /** Other spellings of the same path under which links may name it. */
+  /** Other spellings of the root's path that links may use. */
   readonly aliases: readonly (readonly string[])[];
 }
 
 /**
- * Walks a path one name at a time from the root's descriptor, reading links in our own code. Nothing outside the root
- * is ever opened: a link that climbs above the root is only compared, name by name, with the root's own path, and is
- * refused (`outside_root`) unless it comes back in. Raises `link_loop` past 40 links, and `invalid_path` for a link whose
- * target is not UTF-8.
+ * Resolves a path one name at a time from the root's directory and reads links itself, as the kernel's RESOLVE_BENEATH does in
+ * one call. Nothing outside the root is opened: a link that climbs above the root is compared, name by name, with the root's own
+ * path, and is refused (`outside_root`) unless it comes back in. Raises `link_loop` past 40 links, and `invalid_path` for a link
+ * whose target is not UTF-8.
  */
-export function resolveBeneath(top: ResolverRoot, segments: readonly string[], options: ResolveOptions): Location {
-  const walk = new Resolver(top, segments);
+export function resolveBeneath(root: ResolverRoot, segments: readonly string[], options: ResolveOptions): Location {
+  const resolver = new Resolver(root, segments);
   try {
-    return walk.run(options);
+    return resolver.run(options);
   } catch (error) {
-    walk.end();
+    resolver.end();
     throw error;
   }
 }
 
 class Resolver {
   dir: Dir;
-  readonly #top: ResolverRoot;
+  readonly #root: ResolverRoot;
   /** The names from the root down to `dir`, all of them directories. */
   #names: string[] = [];
   #pending: string[];
   #links = 0;
   #steps: number;
-  /** How many levels above the root a link has climbed; nothing is opened while this is not 0. */
+  /** Levels that a link has climbed above the root. Nothing is opened while this is not 0. */
   #above = 0;
-  /** The folders made, each by its names from the root down. */
+  /** The folders that were made, each by its names from the root down. */
   readonly #made: string[][] = [];
 
-  constructor(top: ResolverRoot, segments: readonly string[]) {
-    this.#top = top;
+  constructor(root: ResolverRoot, segments: readonly string[]) {
+    this.#root = root;
     this.#pending = segments.toReversed();
     this.#steps = segments.length + MAX_EXTRA_STEPS;
-    this.dir = top.open();
+    this.dir = root.open();
   }
 
   run({ follow, makeParents = false }: ResolveOptions): Location {
     for (let name = this.#pending.pop(); name !== undefined; name = this.#pending.pop()) {
-      if (this.#steps-- <= 0) throw new RingfenceError('link_loop', {});
+      if (this.#steps-- <= 0) throw new FenceError('link_loop', {});
       if (name === '' || name === '.') continue;
       if (name === '..') this.#up();
       else if (this.#above > 0) this.#backDown(name);
       else {
         const last = this.#pending.every((rest) => rest === '' || rest === '.');
-        const found = last ? this.#last(name, follow) : this.#enter(name, makeParents);
+        const found = last ? this.#resolveLast(name, follow) : this.#enter(name, makeParents);
         if (found !== undefined) return found;
       }
     }
@@ -89,14 +90,14 @@ class Resolver {
     return this.#location('.', this.dir.lstat('.'));
   }
 
-  #last(name: string, follow: boolean): Location | undefined {
+  #resolveLast(name: string, follow: boolean): Location | undefined {
     const stats = this.dir.lstat(name);
     if (stats?.isSymbolicLink() && follow) {
       this.#followLink(name);
       return undefined;
     }
-    // A link's target may end in a slash, and then only a folder will do.
-    if (this.#pending.length > 0 && stats?.isDirectory() === false) throw new RingfenceError('not_directory', {});
+    // A link's target may end in a slash, which only a folder satisfies.
+    if (this.#pending.length > 0 && stats?.isDirectory() === false) throw new FenceError('not_directory', {});
     return this.#location(name, stats);
   }
 
@@ -105,9 +106,9 @@ class Resolver {
     try {
       next = this.dir.openDir(name);
     } catch (error) {
-      if (isCode(error, 'not_found') && makeParents) return this.#make(name);
-      // A link, a file, or something swapped in just now: look, and decide by what is there.
-      if (!isCode(error, 'not_directory', 'link_loop')) throw error;
+      if (isFenceError(error, 'not_found') && makeParents) return this.#makeFolder(name);
+      // A link, a file, or something that was swapped in just now: decide by what is there.
+      if (!isFenceError(error, 'not_directory', 'link_loop')) throw error;
       const stats = this.dir.lstat(name);
       if (stats?.isSymbolicLink()) this.#followLink(name);
       else if (stats?.isDirectory()) this.#pending.push(name);
@@ -119,12 +120,12 @@ class Resolver {
     return undefined;
   }
 
-  #make(name: string): undefined {
+  #makeFolder(name: string): undefined {
     try {
       this.dir.mkdir(name);
       this.#made.push([...this.#names, name]);
     } catch (error) {
-      if (!isCode(error, 'already_exists')) throw error;
+      if (!isFenceError(error, 'already_exists')) throw error;
     }
     this.#pending.push(name);
     return undefined;
@@ -135,13 +136,13 @@ class Resolver {
     try {
       for (const names of this.#made.reverse()) this.#removeIfEmpty(names);
     } catch (error) {
-      // The first that is in use, as all are after a success, ends it.
-      if (!(error instanceof RingfenceError)) throw error;
+      // The first folder that is not empty ends this; after a success that is the innermost.
+      if (!(error instanceof FenceError)) throw error;
     }
   }
 
   #removeIfEmpty(names: readonly string[]): void {
-    let dir = this.#top.open();
+    let dir = this.#root.open();
     try {
       for (const name of names.slice(0, -1)) {
         using above = dir;
@@ -154,7 +155,7 @@ class Resolver {
   }
 
   #followLink(name: string): void {
-    if (++this.#links > MAX_LINKS) throw new RingfenceError('link_loop', {});
+    if (++this.#links > MAX_LINKS) throw new FenceError('link_loop', {});
     const target = this.#readlink(name);
     if (target === undefined) {
       this.#pending.push(name);
@@ -163,32 +164,33 @@ class Resolver {
     const names = target.split(SEPARATOR);
     if (target.startsWith('/')) {
       this.#restart();
-      const known = this.#top.aliases.find((alias) => alias.every((part, i) => part === names[i + 1]));
+      const known = this.#root.aliases.find((alias) => alias.every((part, i) => part === names[i + 1]));
       if (known !== undefined) names.splice(0, known.length + 1);
-      else this.#above = this.#top.real.length;
+      else this.#above = this.#root.real.length;
     }
     this.#pending.push(...names.reverse());
   }
 
-  /** Undefined if what was a link a moment ago is none any more, so that it has to be looked at again. */
+  /** Undefined if the link was replaced by something else meanwhile, so that it has to be looked at again. */
   #readlink(name: string): string | undefined {
     try {
       return this.dir.readlink(name);
     } catch (error) {
-      if (isCode(error, 'io_error') && error.details.errno === 'EINVAL') return undefined;
+      if (isFenceError(error, 'io_error') && error.details.errno === 'EINVAL') return undefined;
       throw error;
     }
   }
 
+  /** Handles `..`. */
   #up(): void {
     if (this.#above > 0) {
-      this.#above = Math.min(this.#above + 1, this.#top.real.length);
+      this.#above = Math.min(this.#above + 1, this.#root.real.length);
     } else if (this.#names.length === 0) {
       // The parent of `/` is `/`.
-      this.#above = Math.min(1, this.#top.real.length);
+      this.#above = Math.min(1, this.#root.real.length);
     } else {
-      // Only the current directory is held, so a parent is reached by walking again: once for a whole row of `..`,
-      // or a link up from far below would cost as many steps as the square of its depth.
+      // Only the current directory is open, so a parent is reached by walking from the root again. A row of `..` is taken at
+      // once: otherwise a link up from far below would cost a number of steps that grows with the square of its depth.
       this.#names.pop();
       while (this.#names.length > 0 && this.#pending.at(-1) === '..') {
         this.#names.pop();
@@ -199,13 +201,14 @@ class Resolver {
     }
   }
 
+  /** Handles a name while above the root: only the root's own path leads back in. */
   #backDown(name: string): void {
-    if (name !== this.#top.real[this.#top.real.length - this.#above]) throw this.#escape(name);
+    if (name !== this.#root.real[this.#root.real.length - this.#above]) throw this.#escape(name);
     this.#above -= 1;
   }
 
   #restart(): void {
-    this.#moveTo(this.#top.open());
+    this.#moveTo(this.#root.open());
     this.#names = [];
   }
 
@@ -214,10 +217,10 @@ class Resolver {
     this.dir = next;
   }
 
-  #escape(name = ''): RingfenceError {
-    const climbed = this.#top.real.slice(0, this.#top.real.length - this.#above);
+  #escape(name = ''): FenceError {
+    const climbed = this.#root.real.slice(0, this.#root.real.length - this.#above);
     const rest = this.#pending.toReversed().filter((part) => part !== '' && part !== '.');
-    return new RingfenceError('outside_root', {
+    return new FenceError('outside_root', {
       resolved: `/${[...climbed, name, ...rest].filter(Boolean).join('/')}`,
     });
   }

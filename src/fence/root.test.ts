@@ -4,8 +4,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { ESCAPE_ROWS, makeDeep, makeLayout, SECRET, skipReason } from '../../tests/support/escape-layouts.ts';
-import { type ErrorCode, RingfenceError } from '../errors.ts';
+import { RingfenceError } from '../errors.ts';
+import type { FenceErrorCode } from './errors.ts';
+import { ESCAPE_ROWS, makeDeep, makeLayout, SECRET, skipReason } from './escape-layouts.fixture.ts';
 import { BACKEND_NAMES, type BackendName, chooseBackend, parseCallerPath, Root } from './index.ts';
 
 const PLAIN = { name: 'plain', path: '', expect: { folder: '' } } as const;
@@ -20,7 +21,7 @@ function read(root: Root, raw: string): string {
   return into.subarray(0, file.read(into)).toString();
 }
 
-function codeOf(call: () => unknown): ErrorCode | undefined {
+function codeOf(call: () => unknown): FenceErrorCode | undefined {
   try {
     call();
     return undefined;

@@ -1,12 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { isCode, RingfenceError } from '../errors.ts';
 import { KeyedMutex } from '../runtime/keyed-mutex.ts';
 import { type Backend, type BackendName, chooseBackend } from './backend.ts';
 import { type CallerPath, type HostPath, parseCallerPath } from './caller-path.ts';
 import { DescriptorDir, O_PATH } from './descriptor-dir.ts';
 import { type Dir, type SharedDir, wrapRegularFile } from './dir.ts';
 import { fromSystem } from './errno.ts';
+import { FenceError, isFenceError } from './errors.ts';
 import type { OpenFile } from './open-file.ts';
 import { PathDir } from './path-dir.ts';
 import { type Location, type ResolveOptions, type ResolverRoot, resolveBeneath } from './resolver.ts';
@@ -15,7 +15,7 @@ const { O_RDONLY, O_DIRECTORY, O_NONBLOCK, O_NOCTTY } = fs.constants;
 
 const SWAP_RETRIES = 3;
 
-/** What a worker thread needs to use the same root: descriptors are shared by all threads of a process. */
+/** What another thread needs to use the same root: all threads of a process share its descriptors. */
 export interface SharedRoot {
   readonly name: string;
   readonly fd: number | undefined;
@@ -25,20 +25,20 @@ export interface SharedRoot {
 }
 
 /**
- * The only door to the files under one folder. A root is an open descriptor, not a string: whatever a path says,
- * whichever links it crosses, and whoever renames things meanwhile, what comes back lies inside.
+ * Gives access to the files beneath one folder and to nothing else, like Go's os.Root. A root is an open descriptor, not a
+ * string: no path, no link and no rename by another process makes its methods return what lies outside.
  *
- * Not covered: hard links and bind mounts that the host put inside the folder lead where they lead, and on macOS and
- * Windows (backend `portable`) a swap at the right moment can still win.
+ * It does not protect against hard links and bind mounts that somebody with access to the host put inside the folder, nor
+ * against other processes with the same rights. On macOS and Windows (backend `portable`) a swap at the right moment can win.
  */
 export class Root implements Disposable {
   readonly name: string;
   readonly #backend: Backend;
-  readonly #top: ResolverRoot;
+  readonly #resolverRoot: ResolverRoot;
   readonly #shared: SharedRoot;
   readonly #owned: boolean;
-  readonly #turns = new KeyedMutex();
-  readonly #alone = new KeyedMutex();
+  readonly #fileLocks = new KeyedMutex();
+  readonly #largeLock = new KeyedMutex();
   #closed = false;
 
   private constructor(shared: SharedRoot, backend: Backend, owned: boolean) {
@@ -48,7 +48,7 @@ export class Root implements Disposable {
     this.#owned = owned;
     const { syscalls } = backend;
     const { real, given } = shared;
-    this.#top = {
+    this.#resolverRoot = {
       open: () => {
         const fd = this.#fd();
         return fd === undefined ? new PathDir(real) : new DescriptorDir(fd, { syscalls, owned: false });
@@ -58,7 +58,7 @@ export class Root implements Disposable {
     };
   }
 
-  /** Opens a folder of this machine as a root. Throws a system error if it is not a readable folder. */
+  /** Opens a folder of the host as a root. Throws a system error if it is not a readable folder. Dispose of the root to close it. */
   static open(name: string, hostPath: string, backend: Backend = chooseBackend()): Root {
     const given = path.resolve(hostPath) as HostPath;
     const real = fs.realpathSync.native(given) as HostPath;
@@ -67,39 +67,40 @@ export class Root implements Disposable {
     return new Root({ name, fd, real, given, backend: backend.name }, backend, true);
   }
 
-  /** The same root in another thread. It borrows the descriptor, which the original closes. */
+  /** Makes a root of what `share` returned in another thread. It borrows the descriptor, which the original closes. */
   static fromShared(shared: SharedRoot): Root {
     return new Root(shared, chooseBackend(shared.backend), false);
   }
 
+  /** Returns what `fromShared` needs to use this root in another thread, for as long as it is open here. */
   share(): SharedRoot {
     return this.#shared;
   }
 
-  /** A path that a client wrote for this root. Raises `outside_root` and `invalid_path`. */
+  /** Parses a path that a caller wrote for this root. Raises `outside_root` and `invalid_path`. */
   parse(raw: string): CallerPath {
     try {
       return parseCallerPath(raw);
     } catch (error) {
-      if (!isCode(error, 'outside_root')) throw fromSystem(error, raw, this.name);
+      if (!isFenceError(error, 'outside_root')) throw fromSystem(error, raw, this.name);
       const resolved = path.resolve(this.#shared.real, `./${raw}`);
-      throw new RingfenceError('outside_root', { resolved }, { path: raw, root: this.name });
+      throw new FenceError('outside_root', { resolved }, { path: raw, root: this.name });
     }
   }
 
-  /** Does work that reads and then writes one file after such work on it that was asked for before. */
+  /** Runs work that reads and then writes a file, after all such work on the same path that was started before. */
   exclusive<T>(path: CallerPath, work: () => Promise<T>): Promise<T> {
-    return this.#turns.runExclusive(path.segments.join('/'), work);
+    return this.#fileLocks.runExclusive(path.segments.join('/'), work);
   }
 
-  /** Does work that takes much memory, one at a time and in the order in which it was asked for. */
+  /** Runs work that takes much memory, one after another in this root. */
   exclusiveLarge<T>(work: () => Promise<T>): Promise<T> {
-    return this.#alone.runExclusive('', work);
+    return this.#largeLock.runExclusive('', work);
   }
 
-  /** Opens a regular file for reading, following links that stay inside. */
+  /** Opens a regular file for reading. Links that stay inside are followed. */
   openFile(path: CallerPath): OpenFile {
-    return this.#located(path, () => {
+    return this.#withLocation(path, () => {
       const fd = this.#openBeneath(path.segments, O_RDONLY | O_NONBLOCK | O_NOCTTY);
       if (fd !== undefined) {
         try {
@@ -109,40 +110,40 @@ export class Root implements Disposable {
           throw error;
         }
       }
-      return this.#retrying(() => {
-        using found = resolveBeneath(this.#top, path.segments, { follow: true });
-        if (found.stats === undefined) throw new RingfenceError('not_found', {});
+      return this.#retrySwaps(() => {
+        using found = resolveBeneath(this.#resolverRoot, path.segments, { follow: true });
+        if (found.stats === undefined) throw new FenceError('not_found', {});
         return found.dir.openFile(found.name);
       });
     });
   }
 
-  /** Opens a folder, following links that stay inside. */
+  /** Opens a folder. Links that stay inside are followed. */
   openDir(path: CallerPath): Dir {
-    return this.#located(path, () => this.#openDir(path.segments));
+    return this.#withLocation(path, () => this.#openDir(path.segments));
   }
 
   /**
-   * A directory of this root that is open in another thread. Only to look at entries: its number may be another's as soon as
-   * it is closed there, and what is found then means nothing.
+   * Makes a `Dir` of a directory of this root that is open in another thread, to stat entries with. Once it is closed there, its
+   * descriptor may be another directory's, and what is found means nothing.
    */
-  borrow({ fd }: SharedDir): Dir {
+  borrowDir({ fd }: SharedDir): Dir {
     return new DescriptorDir(fd, { syscalls: this.#backend.syscalls, owned: false });
   }
 
-  /** Memory to read files into, placed so that the system copies into its beginning fast. What it holds is left to chance. */
+  /** Allocates memory to read files into, aligned so that the system copies fast. It is not zeroed. */
   allocateReadBuffer(bytes: number): Buffer {
     return this.#backend.syscalls?.allocatePageAligned(bytes) ?? Buffer.allocUnsafeSlow(bytes);
   }
 
   /**
-   * Finds where a path ends, without opening the entry itself. With `follow`, the entry is never a link that was
-   * there when looked at; acting on it through `dir` is safe either way, since a Dir follows no links.
+   * Finds where a path ends, without opening the entry itself. With `follow`, a link in the last place is resolved; one that is
+   * swapped in later is not followed either, because a `Dir` never does.
    */
   locate(path: CallerPath, options: ResolveOptions): Location {
-    return this.#located(
+    return this.#withLocation(
       path,
-      () => this.#fastLocate(path, options) ?? resolveBeneath(this.#top, path.segments, options),
+      () => this.#locateByKernel(path, options) ?? resolveBeneath(this.#resolverRoot, path.segments, options),
     );
   }
 
@@ -152,32 +153,32 @@ export class Root implements Disposable {
     if (this.#owned && this.#shared.fd !== undefined) fs.closeSync(this.#shared.fd);
   }
 
-  /** The number of a closed descriptor soon belongs to another folder, perhaps to another root. */
+  /** The number of a closed descriptor soon belongs to another folder, perhaps of another root. */
   #fd(): number | undefined {
     if (this.#closed) throw new Error('the root is closed');
     return this.#shared.fd;
   }
 
   #openDir(segments: readonly string[]): Dir {
-    if (segments.length === 0) this.#assertThere();
+    if (segments.length === 0) this.#assertNotRemoved();
     const fd = this.#openBeneath(segments, O_PATH | O_DIRECTORY);
     if (fd !== undefined) return this.#dir(fd);
-    return this.#retrying(() => {
-      const found = resolveBeneath(this.#top, segments, { follow: true });
+    return this.#retrySwaps(() => {
+      const found = resolveBeneath(this.#resolverRoot, segments, { follow: true });
       if (found.name === '.') return found.dir;
       using _parent = found;
-      if (found.stats === undefined) throw new RingfenceError('not_found', {});
+      if (found.stats === undefined) throw new FenceError('not_found', {});
       return found.dir.openDir(found.name);
     });
   }
 
-  /** A folder that was removed can still be listed through its descriptor, and would look empty. */
-  #assertThere(): void {
-    using top = this.#top.open();
-    if (top.lstat('.')?.nlink === 0) throw new RingfenceError('not_found', {});
+  /** A removed folder could still be listed through its descriptor, and would look empty. */
+  #assertNotRemoved(): void {
+    using top = this.#resolverRoot.open();
+    if (top.lstat('.')?.nlink === 0) throw new FenceError('not_found', {});
   }
 
-  #fastLocate(path: CallerPath, { follow }: ResolveOptions): Location | undefined {
+  #locateByKernel(path: CallerPath, { follow }: ResolveOptions): Location | undefined {
     const name = path.segments.at(-1);
     if (name === undefined || this.#backend.syscalls === undefined) return undefined;
     const fd = this.#openBeneath(path.segments.slice(0, -1), O_PATH | O_DIRECTORY);
@@ -185,7 +186,7 @@ export class Root implements Disposable {
     let dir: Dir | undefined = this.#dir(fd);
     try {
       const stats = dir.lstat(name);
-      // The resolver also has to say where a link really leads, so it starts over for one.
+      // For a link, the resolver starts over: it also has to report where the link leads.
       if (!(follow && stats?.isSymbolicLink())) {
         const opened = dir;
         dir = undefined;
@@ -208,8 +209,8 @@ export class Root implements Disposable {
   }
 
   /**
-   * One confined open by the syscalls. Undefined where our own resolver has to do it (absolute links, over-long paths), or
-   * has to find out what is wrong.
+   * Opens a path with one openat2(2). Undefined if the resolver has to open it (absolute links, very long paths), or has to find
+   * out what is wrong.
    */
   #openBeneath(segments: readonly string[], flags: number): number | undefined {
     const fd = this.#fd();
@@ -218,20 +219,20 @@ export class Root implements Disposable {
   }
 
   /**
-   * A link swapped in between looking and opening is refused by the open; look again a few times, then give up.
-   * A circle is found by the resolver, not by the system, and stays one however often it is walked.
+   * Repeats an attempt that failed because a link was swapped in between resolving and opening, a few times. A circle of links is
+   * reported by the resolver, without a system error as its cause, and is not retried.
    */
-  #retrying<T>(attempt: () => T): T {
+  #retrySwaps<T>(attempt: () => T): T {
     for (let left = SWAP_RETRIES; ; left -= 1) {
       try {
         return attempt();
       } catch (error) {
-        if (left === 0 || !isCode(error, 'link_loop') || error.cause === undefined) throw error;
+        if (left === 0 || !isFenceError(error, 'link_loop') || error.cause === undefined) throw error;
       }
     }
   }
 
-  #located<T>(path: CallerPath, call: () => T): T {
+  #withLocation<T>(path: CallerPath, call: () => T): T {
     try {
       return call();
     } catch (error) {

@@ -5,38 +5,40 @@ import type { Entry, EntryType } from './dir.ts';
 import { decodeName } from './entry-name.ts';
 
 /**
- * The system calls that Node does not offer, through koffi. They say whether it worked, not why it did not. Whatever openat2
- * refuses needs another look in any case: EXDEV may be an absolute link that stays inside, and EAGAIN only means that
- * something was renamed somewhere on the machine while a `..` was resolved. So the reason always comes from one place,
- * the same attempt in a way that Node reports.
+ * The Linux system calls that Node does not offer, made through koffi. They report success, not the reason of a failure: what
+ * openat2(2) refuses needs another look in any case (EXDEV may be an absolute link that stays inside, EAGAIN only means that
+ * something was renamed while a `..` was resolved), so the caller repeats the attempt through Node and reports that reason.
+ *
+ * Calls that take a name and could leave a directory by themselves end in `Unconfined`; whoever calls one says in a `SAFETY`
+ * comment why it cannot.
  */
 export interface Syscalls {
-  /** Opens beneath a directory descriptor; the kernel refuses whatever would leave it. Undefined if it did not open. */
+  /** Opens a path beneath a directory. The kernel refuses whatever would leave it (`RESOLVE_BENEATH`). Undefined on failure. */
   openat2(dirFd: number, path: string, flags: number): number | undefined;
-  /** Opens one name in a directory. Without `O_NOFOLLOW` among the flags it would not confine. Undefined if it did not open. */
+  /** openat(2): opens a name in a directory, through a link unless `flags` have `O_NOFOLLOW`. Undefined on failure. */
   openatUnconfined(dirFd: number, name: string | Buffer, flags: number): number | undefined;
-  /** `renameat2(RENAME_NOREPLACE)`: false if nothing was renamed. */
-  renameNoReplaceUnconfined(fromFd: number, from: string | Buffer, toFd: number, to: string | Buffer): boolean;
-  /** `renameat2(RENAME_EXCHANGE)` within a directory: false if nothing changed places. */
+  /** renameat2(2) with `RENAME_NOREPLACE`. False if nothing was renamed. */
+  renameUnconfined(fromFd: number, from: string | Buffer, toFd: number, to: string | Buffer): boolean;
+  /** renameat2(2) with `RENAME_EXCHANGE`, within a directory. False if nothing was exchanged. */
   exchangeUnconfined(dirFd: number, name: string | Buffer, other: string | Buffer): boolean;
-  /** What an entry is, a link itself for a link; undefined if that was not to be had. Half the cost of Node's own lstat. */
+  /** statx(2) of an entry, of a link itself for a link. Undefined on failure. Takes half the time of Node's lstat. */
   statxUnconfined(dirFd: number, name: string): StatLite | undefined;
-  /** What an open file is; undefined if that was not to be had. */
+  /** statx(2) of an open file. Undefined on failure. */
   fstatx(fd: number): StatLite | undefined;
-  /** The next entries of an open directory, without `.` and `..`; none at the end, undefined if it could not be read. */
+  /** getdents64(2): the next entries of an open directory without `.` and `..`, none at its end. Undefined on failure. */
   getdents(fd: number): RawEntry[] | undefined;
-  /** Reads on into the beginning of a buffer. How many bytes that were; less than 0 if it did not work. */
+  /** read(2) into the beginning of a buffer. Returns the number of bytes, or a negative number on failure. */
   read(fd: number, into: Buffer, length: number): number;
-  /** Closes a descriptor that was opened here. */
+  /** close(2), for a descriptor that one of these calls opened. */
   close(fd: number): void;
-  /** Memory that begins with a page. The kernel copies into it up to four times as fast as into what begins elsewhere. */
+  /** Allocates memory that begins with a page, into which the kernel copies up to four times as fast as elsewhere. */
   allocatePageAligned(bytes: number): Buffer;
 }
 
-/** An entry as a directory holds it, of no type on filesystems that do not note that there. */
+/** An entry as a directory stores it. The type is undefined on file systems that do not store it there. */
 export type RawEntry = Entry | (Omit<Entry, 'type'> & { readonly type: undefined });
 
-/** What a listing shows of an entry. */
+/** The part of a file's status that a listing shows. */
 export interface StatLite {
   readonly type: EntryType;
   readonly size: number;
@@ -54,14 +56,14 @@ const AT_EMPTY_PATH = 0x1000;
 const STATX_BASIC = 0x7ff;
 const STATX_BYTES = 256;
 const GETDENTS64: Readonly<Record<string, number>> = { x64: 217, arm64: 61 };
-/** Read at once: some thousand entries, so that whoever lists a huge directory can pause in between. */
+/** One read of a directory: about two thousand entries, so that the caller can yield between reads of a huge one. */
 const GETDENTS_BYTES = 64 * 1024;
 const PAGE = 4096;
 const RESOLVE_NO_MAGICLINKS = 0x02n;
 const RESOLVE_BENEATH = 0x08n;
 const O_CLOEXEC = 0o2000000;
 
-/** Loads koffi and tries the calls once. Undefined where any of that is missing, also in a sandbox that forbids them. */
+/** Loads koffi and tries openat2 once. Undefined where either is missing, or a sandbox forbids the call. */
 export function loadSyscalls(): Syscalls | undefined {
   const renameat2 = RENAMEAT2[process.arch];
   if (process.platform !== 'linux' || renameat2 === undefined) return undefined;
@@ -97,9 +99,9 @@ function bind(renameat2: number): Syscalls {
   const listing = Buffer.alloc(GETDENTS_BYTES);
   how.writeBigUInt64LE(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS, 16);
 
-  const look = (fd: number, name: string, flags: number): StatLite | undefined =>
+  const statx = (fd: number, name: string, flags: number): StatLite | undefined =>
     stat(fd, name, flags, STATX_BASIC, status) === 0 ? toStatLite(status) : undefined;
-  const succeeds = (...call: [number, Buffer, number, Buffer, number]): boolean =>
+  const renameat2Succeeds = (...call: [number, Buffer, number, Buffer, number]): boolean =>
     Number(rename(renameat2, ...call)) === 0;
 
   return {
@@ -108,21 +110,21 @@ function bind(renameat2: number): Syscalls {
       const fd = Number(open(OPENAT2, dirFd, path, how, how.length));
       return fd >= 0 ? fd : undefined;
     },
-    renameNoReplaceUnconfined: (fromFd, from, toFd, to) =>
-      succeeds(fromFd, cString(from), toFd, cString(to), RENAME_NOREPLACE),
+    renameUnconfined: (fromFd, from, toFd, to) =>
+      renameat2Succeeds(fromFd, cString(from), toFd, cString(to), RENAME_NOREPLACE),
     openatUnconfined(dirFd, name, flags) {
       const all = flags | O_CLOEXEC;
       const fd = typeof name === 'string' ? openName(dirFd, name, all) : openBytes(dirFd, cString(name), all);
       return fd >= 0 ? fd : undefined;
     },
-    statxUnconfined: (dirFd, name) => look(dirFd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT),
-    fstatx: (fd) => look(fd, '', AT_EMPTY_PATH),
+    statxUnconfined: (dirFd, name) => statx(dirFd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT),
+    fstatx: (fd) => statx(fd, '', AT_EMPTY_PATH),
     getdents(fd) {
       for (;;) {
         const length = Number(entries(GETDENTS64[process.arch] ?? 0, fd, listing, listing.length));
         if (length < 0) return undefined;
         const found = dirEntries(listing, length);
-        // A signal ends a read early, perhaps just after `.` and `..`.
+        // A signal may end a read early, just after `.` and `..`.
         if (length === 0 || found.length > 0) return found;
       }
     },
@@ -132,10 +134,11 @@ function bind(renameat2: number): Syscalls {
     },
     allocatePageAligned(bytes) {
       const memory = Buffer.allocUnsafeSlow(bytes + PAGE);
-      const past = Number(BigInt(koffi.address(memory)) % BigInt(PAGE));
-      return memory.subarray(PAGE - past, PAGE - past + bytes);
+      const misalignment = Number(BigInt(koffi.address(memory)) % BigInt(PAGE));
+      return memory.subarray(PAGE - misalignment, PAGE - misalignment + bytes);
     },
-    exchangeUnconfined: (dirFd, name, other) => succeeds(dirFd, cString(name), dirFd, cString(other), RENAME_EXCHANGE),
+    exchangeUnconfined: (dirFd, name, other) =>
+      renameat2Succeeds(dirFd, cString(name), dirFd, cString(other), RENAME_EXCHANGE),
   };
 }
 
@@ -143,7 +146,7 @@ function cString(name: string | Buffer): Buffer {
   return Buffer.concat([typeof name === 'string' ? Buffer.from(name) : name, Buffer.alloc(1)]);
 }
 
-/** A system library that is too old to know statx by name can still be asked for it by number, which takes longer. */
+/** Calls statx by its number where the C library is too old to have the function, which takes longer. */
 function statxOf(libc: LibraryHandle): (...call: [number, string, number, number, Uint32Array]) => number {
   try {
     return libc.func('int statx(int dirfd, const char *path, int flags, unsigned int mask, void *into)');
@@ -161,14 +164,14 @@ const S_IFREG = 0o100000;
 const S_IFDIR = 0o040000;
 const S_IFLNK = 0o120000;
 
-/** Takes a `struct statx` apart, in words of four bytes: mode in the 7th, size in the 10th and 11th, mtime from the 28th on. */
+/** Decodes a `struct statx` as words of four bytes: the mode is in word 7, the size in 10 and 11, the mtime from 28 on. */
 function toStatLite(status: Uint32Array): StatLite {
   const word = (at: number): number => status[at] as number;
   return {
     type: typeOfMode(word(7) & S_IFMT),
-    // A small number takes no memory of its own, unless it was a large one on the way.
+    // V8 stores a small integer without allocating, unless the expression has passed through a large one.
     size: word(11) === 0 ? word(10) : word(10) + word(11) * 2 ** 32,
-    // The upper half of the seconds has the sign.
+    // The upper word of the seconds carries the sign.
     mtimeMs: (word(28) + (word(29) | 0) * 2 ** 32) * 1000 + word(30) / 1e6,
   };
 }
@@ -183,18 +186,18 @@ const DIRENT_TYPES: Readonly<Record<number, EntryType>> = { 4: 'directory', 8: '
 const DT_UNKNOWN = 0;
 const DOT = 0x2e;
 
-/** Takes a row of `struct linux_dirent64` apart: length of the record at 16, type at 18, name and a NUL from 19 on. */
+/** Decodes a row of `struct linux_dirent64`: the length of a record is at 16, the type at 18, the name from 19 to a NUL. */
 function dirEntries(records: Buffer, length: number): RawEntry[] {
   const found: RawEntry[] = [];
   for (let at = 0; at < length; at += records.readUInt16LE(at + 16)) {
     const start = at + 19;
     let end = start;
-    let all = 0;
-    for (let byte = records[end] as number; byte !== 0; byte = records[++end] as number) all |= byte;
+    let bits = 0;
+    for (let byte = records[end] as number; byte !== 0; byte = records[++end] as number) bits |= byte;
     if (isDots(records, start, end)) continue;
-    const noted = records[at + 18] as number;
-    const type = noted === DT_UNKNOWN ? undefined : (DIRENT_TYPES[noted] ?? 'other');
-    if (all < 0x80) {
+    const stored = records[at + 18] as number;
+    const type = stored === DT_UNKNOWN ? undefined : (DIRENT_TYPES[stored] ?? 'other');
+    if (bits < 0x80) {
       const name = records.toString('latin1', start, end);
       found.push({ name, raw: name, type });
     } else {

@@ -5,17 +5,17 @@ import { isReservedName, reservedName } from './caller-path.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A name for a temporary file or folder that is never listed and says whose it is. */
+/** Makes a name for a temporary file or folder that is never listed and tells which process made it. */
 export function temporaryName(): string {
   return reservedName([hostTag(), process.pid, randomBytes(8).toString('hex')].join('-'));
 }
 
-/** Whether an entry has a name that only temporary files and folders have. */
+/** Tests whether a name is one that only temporary files and folders have. */
 export const isTemporaryName: (name: string) => boolean = isReservedName;
 
 /**
- * Whether a temporary entry was left by a process that is gone. One that carries our own pid is, if it is older than this
- * process. Another machine's count only after a day.
+ * Tests whether a temporary entry was left behind by a process that is gone. One with this process's own pid was, if it is older
+ * than this process. Of another machine's processes nothing is known, so its entries count as left behind after a day.
  */
 export function isLeftover(name: string, { ctimeMs, mtimeMs }: Pick<Stats, 'ctimeMs' | 'mtimeMs'>): boolean {
   if (!isTemporaryName(name)) return false;
@@ -35,10 +35,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Found out once: neither part of it changes while the process lives. */
+/** Computed once: neither part of it changes while the process lives. */
 let known: string | undefined;
 
-/** Tells machines and containers apart that share a folder: elsewhere the same pid is another process. */
+/** Tells apart machines and containers that share a folder, where the same pid is another process. */
 function hostTag(): string {
   known ??= createHash('sha256').update(`${os.hostname()} ${pidNamespace()}`).digest('hex').slice(0, 8);
   return known;
@@ -48,7 +48,7 @@ function pidNamespace(): string {
   try {
     return fs.readlinkSync('/proc/self/ns/pid');
   } catch {
-    // Only Linux has these; elsewhere the host name has to do.
+    // Only Linux has PID namespaces; elsewhere the host name has to do.
     return '';
   }
 }

@@ -1,4 +1,4 @@
-import { isCode } from '../errors.ts';
+import { isFenceError } from '../fence/index.ts';
 
 const CODES = [
   'link_loop',
@@ -11,5 +11,5 @@ const CODES = [
 
 /** Whether following a link failed because of where it leads, which says nothing about its neighbours. */
 export function isBrokenLinkError(error: unknown): boolean {
-  return isCode(error, ...CODES);
+  return isFenceError(error, ...CODES);
 }

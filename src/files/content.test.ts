@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { outcome } from '../../tests/support/sandbox.ts';
+import { outcome } from '../fence/sandbox.fixture.ts';
 import { byCodePoint } from '../runtime/code-point-order.ts';
 import { base64ToBytes, encodeContent, looksBinary, textToBytes } from './content.ts';
 

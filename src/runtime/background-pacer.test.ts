@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { outcome } from '../../tests/support/sandbox.ts';
+import { outcome } from '../fence/sandbox.fixture.ts';
 import { backgroundPacer } from './background-pacer.ts';
 
 const busy = (ms: number): void => {

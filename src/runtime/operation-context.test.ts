@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { outcome } from '../../tests/support/sandbox.ts';
-import { RingfenceError } from '../errors.ts';
+import { outcome } from '../fence/sandbox.fixture.ts';
+import { ToolError } from '../tools/errors.ts';
 import { DEFAULT_CONTEXT, throwIfAborted, yieldPoint } from './operation-context.ts';
 
 test('a pause costs nothing at first and then lets the event loop run', async () => {
@@ -24,7 +24,7 @@ test('a pause throws what the signal was aborted with', async () => {
   const pause = yieldPoint({ signal: stop.signal });
   stop.abort();
   expect(await outcome(() => pause())).toBe('cancelled');
-  const late = AbortSignal.abort(new RingfenceError('timed_out', { seconds: 3 }));
+  const late = AbortSignal.abort(new ToolError('timed_out', { seconds: 3 }));
   expect(await outcome(() => throwIfAborted(late))).toBe('timed_out');
   expect(await outcome(() => throwIfAborted(AbortSignal.abort('because')))).toBe('cancelled');
   expect(await outcome(() => throwIfAborted(DEFAULT_CONTEXT.signal))).toBe('ok');

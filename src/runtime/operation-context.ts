@@ -36,7 +36,14 @@ export function yieldPoint({
   };
 }
 
+/** The caller gave up, or the program stops. */
+export class CancelledError extends RingfenceError<{ cancelled: object }, 'cancelled'> {
+  constructor(options: { readonly cause?: unknown } = {}) {
+    super('cancelled', {}, options);
+  }
+}
+
 export function throwIfAborted(signal: AbortSignal): void {
   if (!signal.aborted) return;
-  throw signal.reason instanceof RingfenceError ? signal.reason : new RingfenceError('cancelled', {});
+  throw signal.reason instanceof RingfenceError ? signal.reason : new CancelledError();
 }

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
-import { onEveryBackend, outcome, type Sandbox } from '../../tests/support/sandbox.ts';
 import { parseCallerPath } from '../fence/index.ts';
+import { onEveryBackend, outcome, type Sandbox } from '../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../runtime/operation-context.ts';
 import { type GlobOptions, glob, type PathQuery } from './glob.ts';
 import { SearchPool } from './pool/search-pool.ts';
@@ -12,9 +12,9 @@ afterAll(() => pool.close());
 
 type Options = PathQuery & Partial<Omit<GlobOptions, 'path' | keyof PathQuery>> & { path?: string };
 
-function search(box: Sandbox, { path = '.', ...options }: Options, control: OperationContext = DEFAULT_CONTEXT) {
+function search(box: Sandbox, { path = '.', ...options }: Options, context: OperationContext = DEFAULT_CONTEXT) {
   const common = { path: parseCallerPath(path), maxResults: 1_000, timeoutSeconds: 60, type: 'all' as const };
-  return glob(box.root, { ...common, ...options }, pool, control);
+  return glob(box.root, { ...common, ...options }, pool, context);
 }
 
 async function paths(box: Sandbox, options: Options): Promise<string[]> {

@@ -1,5 +1,4 @@
-import type { CallerPath, EntryType, Root } from '../fence/index.ts';
-import { withLocation } from '../files/located.ts';
+import { type CallerPath, type EntryType, type Root, withLocation } from '../fence/index.ts';
 import { IsoTimeFormatter } from '../runtime/iso-times.ts';
 import { type OperationContext, throwIfAborted } from '../runtime/operation-context.ts';
 import { Deadline } from './pool/deadline.ts';
@@ -62,9 +61,9 @@ export async function glob(
   root: Root,
   options: GlobOptions,
   pool: SearchPool,
-  control: OperationContext,
+  context: OperationContext,
 ): Promise<GlobResult> {
-  throwIfAborted(control.signal);
+  throwIfAborted(context.signal);
   const { pattern, regex, path, maxResults, timeoutSeconds, maxDepth, type, skipHidden = false } = options;
   return withLocation(root, path, async () => {
     using search = pool.begin({
@@ -78,7 +77,7 @@ export async function glob(
       types: type === 'all' ? ALL_TYPES : [type],
       maxResults,
     });
-    using _deadline = new Deadline(search, control.signal, timeoutSeconds);
+    using _deadline = new Deadline(search, context.signal, timeoutSeconds);
     const entries: FoundEntry[] = [];
     let skipped = 0;
     const ordered = new OrderedSearch(search, {
@@ -88,12 +87,12 @@ export async function glob(
       take: (found) => {
         for (const entry of found.entries) entries.push(entry);
         skipped += found.skipped;
-        control.progress(entries.length);
+        context.progress(entries.length);
         return entries.length <= maxResults;
       },
     });
     const outcome = await ordered.run();
-    throwIfAborted(control.signal);
+    throwIfAborted(context.signal);
     const times = new IsoTimeFormatter();
     const matches = entries.slice(0, maxResults).map((entry) => toMatch(entry, times));
     const [truncated, timedOut] = [outcome === 'full', outcome === 'stopped'];

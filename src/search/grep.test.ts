@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../tests/support/child.ts';
-import { onEveryBackend, outcome, Sandbox } from '../../tests/support/sandbox.ts';
 import { chooseBackend, parseCallerPath } from '../fence/index.ts';
+import { onEveryBackend, outcome, Sandbox } from '../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../runtime/operation-context.ts';
 import { type GrepOptions, grep } from './grep.ts';
 import { SearchPool } from './pool/search-pool.ts';
@@ -17,7 +17,7 @@ function search(
   box: Sandbox,
   pattern: string,
   { path = '.', ...options }: Options = {},
-  control: OperationContext = DEFAULT_CONTEXT,
+  context: OperationContext = DEFAULT_CONTEXT,
 ) {
   return grep(
     box.root,
@@ -26,7 +26,7 @@ function search(
       ...{ maxResults: 1_000, timeoutSeconds: 60, ...options },
     },
     pool,
-    control,
+    context,
   );
 }
 

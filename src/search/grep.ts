@@ -1,5 +1,4 @@
-import type { CallerPath, Root } from '../fence/index.ts';
-import { withLocation } from '../files/located.ts';
+import { type CallerPath, type Root, withLocation } from '../fence/index.ts';
 import { type OperationContext, throwIfAborted } from '../runtime/operation-context.ts';
 import type { LineMatch } from './file/match-list.ts';
 import { Deadline } from './pool/deadline.ts';
@@ -55,9 +54,9 @@ export async function grep(
   root: Root,
   options: GrepOptions,
   pool: SearchPool,
-  control: OperationContext,
+  context: OperationContext,
 ): Promise<GrepResult> {
-  throwIfAborted(control.signal);
+  throwIfAborted(context.signal);
   const { pattern, path, globFilter, caseInsensitive, contextLines, maxResults, timeoutSeconds } = options;
   const { literal = false, maxDepth, skipHidden = false, maxFileSize, maxText = MAX_TEXT } = options;
   return withLocation(root, path, async () => {
@@ -77,11 +76,11 @@ export async function grep(
       maxText,
       maxFileSize,
     });
-    using _deadline = new Deadline(search, control.signal, timeoutSeconds);
-    const progress = (files: number): void => control.progress(files);
+    using _deadline = new Deadline(search, context.signal, timeoutSeconds);
+    const progress = (files: number): void => context.progress(files);
     const lines = new LineSearch(search, { workers: pool.size, maxResults, maxText, progress });
     const outcome = await lines.run();
-    throwIfAborted(control.signal);
+    throwIfAborted(context.signal);
     return {
       matches: lines.matches,
       totalMatches: lines.matches.length,

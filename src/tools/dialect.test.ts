@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RingfenceError } from '../errors.ts';
+import { FenceError } from '../fence/index.ts';
 import { type Dialect, mergeDialects } from './dialect.ts';
 import type { Tool } from './tool.ts';
 
@@ -21,7 +21,7 @@ test('joined dialects are one, in which each tool keeps its contract', () => {
   const words = both.tools.map((tool) => [
     tool.name,
     both.destructive(tool),
-    both.formatError(new RingfenceError('not_found', {}), { tool, args: {} }),
+    both.formatError(new FenceError('not_found', {}), { tool, args: {} }),
     both.formatProblems([], { tool, args: {} }),
   ]);
   expect(words).toEqual([

@@ -1,5 +1,5 @@
 import type { FilesystemBridge } from '../agent/bridge/filesystem-bridge.ts';
-import type { RingfenceError } from '../errors.ts';
+import type { CallError } from './errors.ts';
 import type { Tool } from './tool.ts';
 
 /** One argument that does not fit a tool's input schema. */
@@ -35,7 +35,7 @@ export interface Dialect {
   /** MCP's destructiveHint by effect; some contracts fix it. */
   destructive(tool: Tool): boolean;
   /** The error text a client sees. Never shows a host path. */
-  formatError(error: RingfenceError, call: FailedCall): string;
+  formatError(error: CallError, call: FailedCall): string;
   /** The same for arguments that do not fit the tool's schema. */
   formatProblems(problems: readonly ArgumentProblem[], call: FailedCall): string;
 }

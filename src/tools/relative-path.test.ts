@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Sandbox } from '../../tests/support/sandbox.ts';
 import { RingfenceError } from '../errors.ts';
+import { Sandbox } from '../fence/sandbox.fixture.ts';
 import { isAbsolute, outsideRootError, parseBelow, parseRelativePath } from './relative-path.ts';
 
 function failure(work: () => unknown): RingfenceError {

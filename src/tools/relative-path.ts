@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { RingfenceError } from '../errors.ts';
-import type { CallerPath, Root } from '../fence/index.ts';
+import { type CallerPath, FenceError, type Root } from '../fence/index.ts';
 
 const ABSOLUTE = /^(?:[\\/]|[A-Za-z]:[\\/])/;
 
@@ -29,9 +29,9 @@ export function parseBelow(root: Root, raw: string, below: string): CallerPath {
 }
 
 /** The refusal of a path that does not start at the root. */
-export function outsideRootError(root: Root, raw: string): RingfenceError<'outside_root'> {
+export function outsideRootError(root: Root, raw: string): FenceError<'outside_root'> {
   const details = isAbsolute(raw) ? { resolved: path.posix.normalize(toSlash(raw)) } : {};
-  return new RingfenceError('outside_root', details, { path: raw, root: root.name });
+  return new FenceError('outside_root', details, { path: raw, root: root.name });
 }
 
 function toSlash(raw: string): string {

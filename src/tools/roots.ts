@@ -1,6 +1,6 @@
-import { RingfenceError } from '../errors.ts';
 import type { Root } from '../fence/index.ts';
 import type { Capability } from './capabilities.ts';
+import { ToolError } from './errors.ts';
 
 interface LocalRoot {
   readonly kind?: 'local';
@@ -45,16 +45,15 @@ export class Roots {
   use(name: string, needs: readonly Capability[]): Root {
     const entry = this.find(name, needs);
     if (entry.kind !== 'agent') return entry.root;
-    throw new RingfenceError('tool_not_allowed', { tool: needs[0] ?? '' }, { root: name });
+    throw new ToolError('tool_not_allowed', { tool: needs[0] ?? '' }, { root: name });
   }
 
   /** The root of that name, of either kind, on the same conditions. */
   find(name: string, needs: readonly Capability[]): NamedRoot {
     const entry = this.#byName.get(name);
-    if (entry === undefined)
-      throw new RingfenceError('unknown_root', { known: [...this.#byName.keys()] }, { root: name });
+    if (entry === undefined) throw new ToolError('unknown_root', { known: [...this.#byName.keys()] }, { root: name });
     const missing = needs.find((need) => !entry.allowed.has(need));
-    if (missing !== undefined) throw new RingfenceError('tool_not_allowed', { tool: missing }, { root: name });
+    if (missing !== undefined) throw new ToolError('tool_not_allowed', { tool: missing }, { root: name });
     return entry;
   }
 }

@@ -3,6 +3,7 @@ import type { AgentRoot } from '../agent/bridge/agent-root.ts';
 import type { FilesystemBridge } from '../agent/bridge/filesystem-bridge.ts';
 import type { Sample } from '../agent/sample.ts';
 import type { Root } from '../fence/index.ts';
+import type { StatThread } from '../files/list/stat-thread.ts';
 import type { LineIndexCache } from '../files/read/line-index.ts';
 import type { OperationContext } from '../runtime/operation-context.ts';
 import type { SearchPool } from '../search/pool/search-pool.ts';
@@ -35,6 +36,8 @@ export interface CallContext extends OperationContext {
   readonly sample: Sample | undefined;
   readonly limits: Limits;
   readonly search: SearchPool;
+  /** Helps to list large folders. */
+  readonly statThread?: StatThread | undefined;
   /** Shared by all calls; it holds no content. Without one, every page of a large file reads it from its beginning. */
   readonly lineIndex?: LineIndexCache | undefined;
   /** False where the operator turned off waiting for the disk (`durable_writes: false`). */

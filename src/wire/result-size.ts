@@ -1,4 +1,4 @@
-import { characterStart } from '../files/content.ts';
+import { characterStart } from '../runtime/utf8.ts';
 import { escapeJson } from './json-string.ts';
 
 /** The most that the server lets through, well below the 10 MiB at which stdio clients drop the connection. */

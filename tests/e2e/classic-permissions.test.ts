@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
+import { Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { cannotDropPrivileges, runChild } from '../support/child.ts';
-import { Sandbox } from '../support/sandbox.ts';
 
 /** Runs calls one after the other and answers each with its result or its error. */
 const SCRIPT = `

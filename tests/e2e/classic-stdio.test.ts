@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { treeOf } from '../support/sandbox.ts';
+import { treeOf } from '../../src/fence/sandbox.fixture.ts';
 import { type Ringfence, runRingfence, type StdioCommand, startStdioCommand, tempDir } from '../support/server.ts';
 
 const dir = tempDir('ringfence-classic-stdio-');

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { treeOf } from '../support/sandbox.ts';
+import { treeOf } from '../../src/fence/sandbox.fixture.ts';
 import {
   type CallResult,
   callTool,

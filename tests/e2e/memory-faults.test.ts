@@ -3,10 +3,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FileStorage } from '../../src/dialects/memory/file-storage.ts';
+import { cannotMount, mountSmall } from '../../src/dialects/memory/memory-mount.fixture.ts';
+import { Sandbox, treeOf } from '../../src/fence/sandbox.fixture.ts';
 import { cannotDropPrivileges, runChild, startChild } from '../support/child.ts';
 import { openMemory } from '../support/memory-client.ts';
-import { cannotMount, mountSmall } from '../support/memory-mount.ts';
-import { Sandbox, treeOf } from '../support/sandbox.ts';
 
 const FULL = { code: 'disk_full', message: 'Insufficient disk space' };
 

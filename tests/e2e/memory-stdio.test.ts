@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { treeOf } from '../../src/fence/sandbox.fixture.ts';
 import { cannotDropPrivileges } from '../support/child.ts';
-import { treeOf } from '../support/sandbox.ts';
 import {
   type Era,
   type Ringfence,

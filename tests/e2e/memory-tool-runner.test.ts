@@ -6,7 +6,7 @@ import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
 import { BetaLocalFilesystemMemoryTool } from '@anthropic-ai/sdk/tools/memory/node';
 import { describe, expect, it } from 'vitest';
 import { createMemoryTool } from '../../src/dialects/memory-tool/create-memory-tool.ts';
-import { treeOf } from '../support/sandbox.ts';
+import { treeOf } from '../../src/fence/sandbox.fixture.ts';
 import { tempDir } from '../support/server.ts';
 
 type Command = Record<string, unknown>;

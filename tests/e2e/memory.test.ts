@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { treeOf } from '../../src/fence/sandbox.fixture.ts';
 import { type MemoryServer, openMemory } from '../support/memory-client.ts';
-import { treeOf } from '../support/sandbox.ts';
 import { tempDir } from '../support/server.ts';
 
 const ESCAPES = { code: 'path_security', message: 'Path escapes base directory' };

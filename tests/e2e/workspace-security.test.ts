@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { treeOf } from '../support/sandbox.ts';
+import { treeOf } from '../../src/fence/sandbox.fixture.ts';
 import { CONNECTIONS, inWorkspace } from '../support/workspace.ts';
 
 const OUTSIDE = 'path resolves outside root boundary';

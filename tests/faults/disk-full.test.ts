@@ -4,12 +4,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BACKEND_NAMES } from '../../src/fence/index.ts';
+import { outcome, Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { copy } from '../../src/files/copy/copy.ts';
 import { move } from '../../src/files/copy/move.ts';
 import { patchFile } from '../../src/files/edit/patch-file.ts';
 import { type WriteMode, writeFile } from '../../src/files/write/write-file.ts';
 import { DEFAULT_CONTEXT } from '../../src/runtime/operation-context.ts';
-import { outcome, Sandbox } from '../support/sandbox.ts';
 
 const mounted = fs.mkdtempSync(path.join(os.tmpdir(), 'ringfence-small-'));
 const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'none', mounted], { encoding: 'utf8' });

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { memory } from '../support/sandbox.ts';
+import { memory } from '../../src/fence/sandbox.fixture.ts';
 import { type Ringfence, startStdioCommand } from '../support/server.ts';
 
 const KILLS = 25;

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseCallerPath, temporaryName } from '../../src/fence/index.ts';
+import { memory, Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { listFolder } from '../../src/files/list/list-folder.ts';
 import { sweepLeftovers } from '../../src/files/sweep/sweep-leftovers.ts';
 import { DEFAULT_CONTEXT } from '../../src/runtime/operation-context.ts';
 import { type ChildOptions, startChild } from '../support/child.ts';
-import { memory, Sandbox } from '../support/sandbox.ts';
 
 const KILLS = 40;
 const SIZE = 1024 * 1024;

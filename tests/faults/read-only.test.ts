@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { outcome, Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { copy } from '../../src/files/copy/copy.ts';
 import { move } from '../../src/files/copy/move.ts';
 import { removeFile } from '../../src/files/remove/remove-file.ts';
@@ -9,7 +10,6 @@ import { sweepLeftovers } from '../../src/files/sweep/sweep-leftovers.ts';
 import { makeFolder } from '../../src/files/write/make-folder.ts';
 import { WRITE_MODES, writeFile } from '../../src/files/write/write-file.ts';
 import { DEFAULT_CONTEXT } from '../../src/runtime/operation-context.ts';
-import { outcome, Sandbox } from '../support/sandbox.ts';
 
 const box = new Sandbox('procfd');
 const folder = box.folder('mounted');

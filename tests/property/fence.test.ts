@@ -3,8 +3,8 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RingfenceError } from '../../src/errors.ts';
+import { makeLayout, type Places, SECRET } from '../../src/fence/escape-layouts.fixture.ts';
 import { BACKEND_NAMES, chooseBackend, parseCallerPath, Root } from '../../src/fence/index.ts';
-import { makeLayout, type Places, SECRET } from '../support/escape-layouts.ts';
 
 const RUNS = 300;
 const LIMIT_MS = 12_000;

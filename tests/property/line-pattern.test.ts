@@ -7,13 +7,13 @@ import { compileLinePattern } from '../../src/search/file/line-pattern.ts';
 import { PrefilteredScan } from '../../src/search/file/line-scan.ts';
 import { SearchMemory } from '../../src/search/kernels/search-memory.ts';
 import { DfaMatcher } from '../../src/search/pattern/dfa-matcher.ts';
+import { linesFound, linesThat, longTexts, patterns, texts } from '../../src/search/pattern/line-patterns.fixture.ts';
 import { PikeMatcher } from '../../src/search/pattern/pike-matcher.ts';
 import { type Program, programOf } from '../../src/search/pattern/program.ts';
 import { lineStartSequence, prefixSequences, requiredSequences } from '../../src/search/prefilter/byte-sequence.ts';
 import { exactSequences } from '../../src/search/prefilter/exact-sequences.ts';
 import { requiredLiterals } from '../../src/search/prefilter/required-literals.ts';
 import { planExactSequences, planLineStarts, planSequences } from '../../src/search/prefilter/simd-prefilter.ts';
-import { linesFound, linesThat, longTexts, patterns, texts } from '../support/line-patterns.ts';
 
 const stop = { raised: false };
 const root = Root.open('w', os.tmpdir());

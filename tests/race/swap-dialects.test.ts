@@ -2,14 +2,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { configFromDirs } from '../../src/config/index.ts';
+import { configFromDirs } from '../../src/config/config-from-dirs.ts';
 import { classic } from '../../src/dialects/classic/index.ts';
 import { memory } from '../../src/dialects/memory/index.ts';
+import { SECRET } from '../../src/fence/escape-layouts.fixture.ts';
 import { type BackendName, chooseBackend } from '../../src/fence/index.ts';
 import { toolCaller } from '../../src/server/call/call-tool.ts';
 import { anonymousClient } from '../../src/server/call/peer.ts';
 import { forDialect, openService } from '../../src/server/call/service.ts';
-import { SECRET } from '../support/escape-layouts.ts';
 import { OUTSIDE_NAME, swapLayout } from '../support/swap-layout.ts';
 import { startSwapper } from '../support/swapper.ts';
 

@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { RingfenceError } from '../../src/errors.ts';
+import { SECRET } from '../../src/fence/escape-layouts.fixture.ts';
 import { type BackendName, chooseBackend, parseCallerPath, Root } from '../../src/fence/index.ts';
-import { SECRET } from '../support/escape-layouts.ts';
 import { OUTSIDE_NAME, swapLayout } from '../support/swap-layout.ts';
 import { startSwapper } from '../support/swapper.ts';
 

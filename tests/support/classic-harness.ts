@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { classic } from '../../src/dialects/classic/index.ts';
 import { type BackendName, chooseBackend, Root } from '../../src/fence/index.ts';
+import { Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { FairScheduler } from '../../src/runtime/fair-scheduler.ts';
 import { SearchPool } from '../../src/search/pool/search-pool.ts';
 import { toolCaller } from '../../src/server/call/call-tool.ts';
@@ -10,7 +11,6 @@ import type { Service } from '../../src/server/call/service.ts';
 import { describeTools } from '../../src/server/protocol/tool-list.ts';
 import { CAPABILITIES, type Capability } from '../../src/tools/capabilities.ts';
 import { Roots } from '../../src/tools/roots.ts';
-import { Sandbox } from './sandbox.ts';
 
 const ROOT = 'home';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import pino from 'pino';
-import { configFromDirs } from '../../src/config/index.ts';
+import { configFromDirs } from '../../src/config/config-from-dirs.ts';
 import { memory } from '../../src/dialects/memory/index.ts';
 import { chooseBackend } from '../../src/fence/index.ts';
 import { processPeer } from '../../src/server/call/peer.ts';

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { type Layout, makeLayout, SECRET } from './escape-layouts.ts';
+import { type Layout, makeLayout, SECRET } from '../../src/fence/escape-layouts.fixture.ts';
 
 /** An entry of the folder outside, which no listing may show. */
 export const OUTSIDE_NAME = 'secret.txt';

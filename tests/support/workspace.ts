@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import * as z from 'zod';
-import { treeOf } from './sandbox.ts';
+import { treeOf } from '../../src/fence/sandbox.fixture.ts';
 import {
   type CallOptions,
   type CallResult,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { deferred } from '../../../tests/support/deferred.ts';
-import { RingfenceError } from '../../errors.ts';
+import { ToolError } from '../../tools/errors.ts';
 import { BridgeError } from '../bridge-error.ts';
+import { deferred } from '../deferred.fixture.ts';
 import { SingleFlight, unlessAborted } from './single-flight.ts';
 
 /** A question whose answer is given by the test. */
@@ -58,7 +58,7 @@ describe('one who stops waiting', () => {
     const { asked, ask } = question();
     const stop = new AbortController();
     const waits = [asks.run(waiter('a', stop.signal), ask), asks.run(waiter('a', stop.signal), ask)];
-    stop.abort(new RingfenceError('timed_out', { seconds: 1 }));
+    stop.abort(new ToolError('timed_out', { seconds: 1 }));
     for (const wait of waits) await expect(wait).rejects.toMatchObject({ code: 'timed_out', errorType: 'timeout' });
     expect(asked[0]?.signal.aborted).toBe(true);
     await new Promise(setImmediate);

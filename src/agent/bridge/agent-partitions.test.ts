@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { deferred } from '../../../tests/support/deferred.ts';
-import { AgentPartitions, type AgentPartitionsOptions, type FilesystemBridge, SecurityPolicy } from '../index.ts';
+import { deferred } from '../deferred.fixture.ts';
+import { SecurityPolicy } from '../policy/security-policy.ts';
 import type { SampleAnswer } from '../sample.ts';
+import { AgentPartitions, type AgentPartitionsOptions } from './agent-partitions.ts';
+import type { FilesystemBridge } from './filesystem-bridge.ts';
 
 const partitionsOf = (options: Partial<AgentPartitionsOptions> = {}) =>
   new AgentPartitions({

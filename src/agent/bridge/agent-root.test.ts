@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { outcome } from '../../../tests/support/sandbox.ts';
 import { RingfenceError } from '../../errors.ts';
+import { outcome } from '../../fence/sandbox.fixture.ts';
 import { FileCache } from '../cache/file-cache.ts';
 import { SecurityPolicy } from '../policy/security-policy.ts';
 import { AgentRoot } from './agent-root.ts';

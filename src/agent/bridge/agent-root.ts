@@ -1,5 +1,6 @@
-import { isCode, RingfenceError } from '../../errors.ts';
-import { type EntryType, parseCallerPath } from '../../fence/index.ts';
+import { RingfenceError } from '../../errors.ts';
+import { type EntryType, FenceError, isFenceError, parseCallerPath } from '../../fence/index.ts';
+import { FileError } from '../../files/errors.ts';
 import { byCodePoint } from '../../runtime/code-point-order.ts';
 import type { PathInfo } from '../listing.ts';
 import { toMilliseconds } from '../mtime.ts';
@@ -50,7 +51,7 @@ export class AgentRoot {
   /** A whole file. A folder is `is_directory`. */
   read(raw: string): Promise<FileRead> {
     return this.located(raw, async () => {
-      if (this.#waysFrom(raw) !== undefined) throw new RingfenceError('is_directory', {});
+      if (this.#waysFrom(raw) !== undefined) throw new FenceError('is_directory', {});
       return this.#read(belowTop(raw));
     });
   }
@@ -81,7 +82,7 @@ export class AgentRoot {
       try {
         return { bytes: (await this.#read(path)).bytes };
       } catch (error) {
-        if (!isCode(error, 'is_directory')) throw error;
+        if (!isFenceError(error, 'is_directory')) throw error;
       }
       return this.#tree(await this.#list(path, true), raw);
     });
@@ -101,12 +102,12 @@ export class AgentRoot {
   }
 
   async #read(path: string): Promise<FileRead> {
-    if (this.#bridge.info(path)?.type === 'directory') throw new RingfenceError('is_directory', {});
+    if (this.#bridge.info(path)?.type === 'directory') throw new FenceError('is_directory', {});
     return this.#bridge.readBytes(path, this.#ask);
   }
 
   async #list(path: string, recursive: boolean): Promise<readonly PathInfo[]> {
-    if (this.#bridge.info(path)?.type === 'file') throw new RingfenceError('not_directory', {});
+    if (this.#bridge.info(path)?.type === 'file') throw new FenceError('not_directory', {});
     return this.#bridge.listDirectory(path, { ...this.#ask, recursive });
   }
 
@@ -116,7 +117,7 @@ export class AgentRoot {
     if (this.#bridge.policy.allows(above)) {
       const entries = await this.#list(above.join('/') || '.', false);
       const found = entries.find(({ name }) => name === segments.at(-1));
-      if (found === undefined) throw new RingfenceError('not_found', {});
+      if (found === undefined) throw new FenceError('not_found', {});
       return found;
     }
     // Allowed by itself, so that only it can be asked for.
@@ -142,7 +143,7 @@ export class AgentRoot {
           const { bytes } = await this.located(`${raw.replace(/\/+$/, '')}/${names.join('/')}`, () => this.#read(path));
           total += bytes.length;
           // More than fits would be asked for again on every run of the call, and never be there all at once.
-          if (total > limit) throw new RingfenceError('too_large', { size: total, limit });
+          if (total > limit) throw new FileError('too_large', { size: total, limit });
           files.push({ names, bytes });
         } else {
           skipped.push(names.join('/'));

@@ -1,4 +1,4 @@
-import type { Violation } from '../../errors.ts';
+import type { Violation } from '../agent-error.ts';
 import type { BridgeError } from '../bridge-error.ts';
 import type { ErrorType } from '../error-wording.ts';
 

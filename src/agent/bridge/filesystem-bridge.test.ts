@@ -1,21 +1,16 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { deferred } from '../../../tests/support/deferred.ts';
 import { tempDir } from '../../../tests/support/server.ts';
-import { RingfenceError } from '../../errors.ts';
-import {
-  type BridgeEvent,
-  FileCache,
-  FilesystemBridge,
-  type FilesystemBridgeOptions,
-  type Sample,
-  type SampleAnswer,
-  type SampleOptions,
-  type SampleParams,
-  SecurityError,
-  SecurityPolicy,
-} from '../index.ts';
+import { FenceError } from '../../fence/index.ts';
+import { ToolError } from '../../tools/errors.ts';
+import { SecurityError } from '../bridge-error.ts';
+import { FileCache } from '../cache/file-cache.ts';
+import { deferred } from '../deferred.fixture.ts';
+import { SecurityPolicy } from '../policy/security-policy.ts';
+import type { Sample, SampleAnswer, SampleOptions, SampleParams } from '../sample.ts';
+import type { BridgeEvent } from './bridge-event.ts';
+import { FilesystemBridge, type FilesystemBridgeOptions } from './filesystem-bridge.ts';
 
 type Script = (params: SampleParams, options: SampleOptions) => SampleAnswer | Promise<SampleAnswer>;
 
@@ -187,7 +182,7 @@ describe('an answer', () => {
     const { bridge } = bridgeTo(() => {
       bridge.receiveFile({ path: 'docs/a', content: 'handed' });
       bridge.cacheFiles([{ path: 'docs/evicts', content: 'x'.repeat(1000) }]);
-      throw new RingfenceError('timed_out', { seconds: 1 });
+      throw new ToolError('timed_out', { seconds: 1 });
     });
     expect(await bridge.readFile('docs/a')).toBe('handed');
   });
@@ -335,7 +330,7 @@ describe('asking', () => {
 
   test('words a failure that it knows, with the path', async () => {
     const { bridge } = bridgeTo(() => {
-      throw new RingfenceError('permission_denied', {});
+      throw new FenceError('permission_denied', {});
     });
     await expect(bridge.readFile('docs/a')).rejects.toMatchObject({
       name: 'BridgeError',

@@ -1,4 +1,4 @@
-import { isCode } from '../../errors.ts';
+import { isFileError } from '../../files/errors.ts';
 import { BridgeError } from '../bridge-error.ts';
 import type { CachedFile, FileCache, Stored } from '../cache/file-cache.ts';
 import { compileListingFilter, filterEntries, leftOut } from '../cache/listing-filter.ts';
@@ -160,7 +160,7 @@ function unlessTooLarge<T>(keep: () => T): T | undefined {
   try {
     return keep();
   } catch (error) {
-    if (isCode(error, 'too_large')) return undefined;
+    if (isFileError(error, 'too_large')) return undefined;
     throw error;
   }
 }

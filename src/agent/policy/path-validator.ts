@@ -1,4 +1,6 @@
-import { isCode, RingfenceError, type Violation } from '../../errors.ts';
+import { RingfenceError } from '../../errors.ts';
+import { isFenceError } from '../../fence/index.ts';
+import type { Violation } from '../agent-error.ts';
 import { BridgeError, SecurityError } from '../bridge-error.ts';
 import type { ProjectLinks } from './project-links.ts';
 import { projectSegments } from './project-path.ts';
@@ -39,8 +41,8 @@ export class PathValidator {
       try {
         if (!this.policy.allows(links.resolve(segments).segments)) throw refuse('link');
       } catch (error) {
-        if (isCode(error, 'outside_root', 'invalid_path')) throw refuse('link');
-        if (isCode(error, 'link_loop')) throw refuse('circle');
+        if (isFenceError(error, 'outside_root', 'invalid_path')) throw refuse('link');
+        if (isFenceError(error, 'link_loop')) throw refuse('circle');
         throw error instanceof RingfenceError ? BridgeError.from(error, path) : error;
       }
     }

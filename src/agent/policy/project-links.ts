@@ -1,5 +1,4 @@
-import { isCode } from '../../errors.ts';
-import { type Backend, type Dir, Root } from '../../fence/index.ts';
+import { type Backend, type Dir, isFenceError, Root } from '../../fence/index.ts';
 
 interface ResolvedPath {
   /** The names from the project root down once all links are followed. */
@@ -50,7 +49,7 @@ export class ProjectLinks implements Disposable {
       using found = this.#root.locate({ raw, segments }, { follow: true });
       return { segments: found.path.split('/').filter(Boolean), exists: found.stats !== undefined };
     } catch (error) {
-      if (isCode(error, 'not_found', 'not_directory')) return { segments, exists: false };
+      if (isFenceError(error, 'not_found', 'not_directory')) return { segments, exists: false };
       throw error;
     }
   }

@@ -1,5 +1,5 @@
-import { isCode, type Violation } from '../../errors.ts';
-import { parseCallerPath } from '../../fence/index.ts';
+import { isFenceError, parseCallerPath } from '../../fence/index.ts';
+import type { Violation } from '../agent-error.ts';
 import { BridgeError, SecurityError } from '../bridge-error.ts';
 
 /** What no path and no name may hold: it would garble a prompt or a log line, or end a name early. */
@@ -50,9 +50,9 @@ function parse(path: string, refuse: (violation: Violation) => SecurityError): r
   try {
     return parseCallerPath(path).segments;
   } catch (error) {
-    if (isCode(error, 'outside_root')) throw refuse('traversal');
+    if (isFenceError(error, 'outside_root')) throw refuse('traversal');
     // A name that this program keeps for its own temporary files.
-    if (isCode(error, 'invalid_path')) throw refuse('not_allowed');
+    if (isFenceError(error, 'invalid_path')) throw refuse('not_allowed');
     throw error;
   }
 }

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { isCode } from '../../errors.ts';
-import type { EntryType } from '../../fence/index.ts';
+import { type EntryType, isFenceError } from '../../fence/index.ts';
 import { removeEntry } from '../../files/remove/remove-entry.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { entryType, filePath } from './fields.ts';
@@ -36,7 +35,7 @@ export const deleteTool = defineTool({
       const { type } = await removeEntry(root, path, { recursive, keepGoing: force, beforeFolder }, context);
       return removed(type);
     } catch (error) {
-      if (force && !isFolder && isCode(error, 'not_found', 'not_directory')) return removed('missing');
+      if (force && !isFolder && isFenceError(error, 'not_found', 'not_directory')) return removed('missing');
       throw error;
     }
   },

@@ -1,6 +1,6 @@
-import type { RingfenceError } from '../../errors.ts';
 import type { FailedCall } from '../../tools/dialect.ts';
 import { type ErrorMap, mapError } from '../../tools/error-map.ts';
+import type { CallError } from '../../tools/errors.ts';
 import { isAbsolute } from '../../tools/relative-path.ts';
 
 interface Answer {
@@ -105,7 +105,7 @@ const PATH_PROBLEMS = {
 };
 
 /** The one text that a client sees for an error. */
-export function wordError(error: RingfenceError, call: FailedCall): string {
+export function wordError(error: CallError, call: FailedCall): string {
   return toText(mapError(ANSWERS, error, call), call, error.path);
 }
 

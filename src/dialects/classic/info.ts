@@ -1,7 +1,6 @@
 import type { Stats } from 'node:fs';
 import * as z from 'zod';
-import { isCode } from '../../errors.ts';
-import { type CallerPath, entryTypeOf, type Root } from '../../fence/index.ts';
+import { type CallerPath, entryTypeOf, isFenceError, type Root } from '../../fence/index.ts';
 import { type Access, accessOf } from '../../files/list/access.ts';
 import { statPath } from '../../files/list/stat-path.ts';
 import { isoTime } from '../../runtime/iso-times.ts';
@@ -49,7 +48,7 @@ async function factsAbout(root: Root, path: CallerPath) {
     const permissions = target === null ? NO_ACCESS : await accessOf(root, path);
     return { exists: true, ...describe(target?.stats ?? stats), permissions: { ...permissions } };
   } catch (error) {
-    if (isCode(error, 'not_found', 'not_directory')) return { exists: false };
+    if (isFenceError(error, 'not_found', 'not_directory')) return { exists: false };
     throw error;
   }
 }

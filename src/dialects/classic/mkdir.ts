@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { RingfenceError } from '../../errors.ts';
+import { FenceError } from '../../fence/index.ts';
 import { makeFolder } from '../../files/write/make-folder.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath } from './fields.ts';
@@ -18,8 +18,7 @@ export const mkdir = defineTool({
     const root = context.boundRoot();
     const path = pathIn(root, args.path);
     const { created } = await makeFolder(root, path, { makeParents: args.recursive });
-    if (!created && !args.recursive)
-      throw new RingfenceError('already_exists', {}, { path: args.path, root: root.name });
+    if (!created && !args.recursive) throw new FenceError('already_exists', {}, { path: args.path, root: root.name });
     return { success: true as const, path: shown(path) };
   },
 });

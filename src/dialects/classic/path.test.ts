@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { outcome, Sandbox } from '../../../tests/support/sandbox.ts';
+import { outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { isHidden, pathIn, shown } from './path.ts';
 
 test('relative paths are normalised, the root is shown as a dot', () => {

@@ -1,5 +1,5 @@
-import { isCode, RingfenceError } from '../../errors.ts';
 import { compileGlob } from '../../search/pattern/glob-pattern.ts';
+import { isCode, ToolError } from '../../tools/errors.ts';
 
 /** Searches end with the request's own time limit, which makes an error of them rather than a partial answer. */
 export const UNTIMED = Number.POSITIVE_INFINITY;
@@ -11,6 +11,6 @@ export function assertGlob(glob: string, argument: string): void {
   } catch (error) {
     if (!isCode(error, 'invalid_pattern')) throw error;
     const problem = `${argument} is not a usable glob: ${error.details.problem}`;
-    throw new RingfenceError('invalid_argument', { argument, problem });
+    throw new ToolError('invalid_argument', { argument, problem });
   }
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
-import { RingfenceError } from '../../errors.ts';
 import { type FilePart, type ReadRange, readFile } from '../../files/read/read-file.ts';
+import { ToolError } from '../../tools/errors.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { truncateToFit } from '../../wire/result-size.ts';
 import { fileMetadata, filePath, metadataOf } from './fields.ts';
@@ -66,7 +66,7 @@ function rangeOf({ path, start_line: start = 0, end_line: end }: Input): ReadRan
   if (end === undefined) return { by: 'lines', offset: start + 1 };
   if (start <= end) return { by: 'lines', offset: start + 1, limit: end - start + 1 };
   const problem = `start_line (${start}) must not be greater than end_line (${end})`;
-  throw new RingfenceError('invalid_argument', { argument: 'start_line', problem }, { path });
+  throw new ToolError('invalid_argument', { argument: 'start_line', problem }, { path });
 }
 
 /** As text if that was asked for and it is some, else in base64, so that no byte is lost. */

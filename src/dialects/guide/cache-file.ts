@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { TakenFile } from '../../agent/index.ts';
+import type { TakenFile } from '../../agent/handover/handover.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { assertContentSize, MAX_CONTENT } from './content-size.ts';
 import { encoding, mtime, projectPath, SECURITY, SUBJECT } from './fields.ts';

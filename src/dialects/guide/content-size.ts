@@ -1,4 +1,4 @@
-import { BridgeError } from '../../agent/index.ts';
+import { BridgeError } from '../../agent/bridge-error.ts';
 
 /** What one file may bring along in one call, well below what the transports carry in one message. */
 const MAX_CONTENT_BYTES = 8 * 1024 * 1024;

@@ -1,10 +1,10 @@
-import { BridgeError } from '../../agent/index.ts';
-import { isCode, type RingfenceError } from '../../errors.ts';
+import { BridgeError } from '../../agent/bridge-error.ts';
 import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
+import { type CallError, isCode } from '../../tools/errors.ts';
 import { failure } from './result.ts';
 
 /** The Result of a failure, in the very words of the bridge, so that a failure reads the same wherever it is met. */
-export function wordError(error: RingfenceError, { agent }: FailedCall): string {
+export function wordError(error: CallError, { agent }: FailedCall): string {
   if (isCode(error, 'tool_not_allowed')) {
     return failure(undefined, {
       error: 'This client may not hand over files here',

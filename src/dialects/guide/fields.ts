@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { pathProblem } from '../../agent/index.ts';
+import { pathProblem } from '../../agent/policy/project-path.ts';
 
 /** Arguments that several tools share, described once. */
 export const projectPath = z

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { treeOf } from '../../../tests/support/sandbox.ts';
 import { tempDir } from '../../../tests/support/server.ts';
+import { treeOf } from '../../fence/sandbox.fixture.ts';
 import { createMemoryTool, type MemoryTool } from './create-memory-tool.ts';
 
 const LISTING = "Here're the files and directories up to 2 levels deep in";

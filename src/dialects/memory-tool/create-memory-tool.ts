@@ -1,7 +1,8 @@
-import { isCode, RingfenceError } from '../../errors.ts';
+import { RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
 import { HeldRoot } from '../../files/sweep/held-root.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
+import { isCode } from '../../tools/errors.ts';
 import { showValue } from '../../tools/show-value.ts';
 import { COMMANDS, type CommandName } from './commands.ts';
 import { wordError } from './errors.ts';

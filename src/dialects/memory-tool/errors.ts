@@ -1,5 +1,5 @@
-import type { RingfenceError } from '../../errors.ts';
 import { type ErrorMap, mapError } from '../../tools/error-map.ts';
+import type { CallError } from '../../tools/errors.ts';
 import { formatSize } from '../../wire/format-size.ts';
 import type { CommandName } from './commands.ts';
 import { MEMORY_ROOT, startsInRoot } from './memory-path.ts';
@@ -82,7 +82,7 @@ const WORDINGS: Wordings = {
 };
 
 /** The documented text for a failure; in the documentation's manner where it has none. Never shows a host path. */
-export function wordError(error: RingfenceError, command: CommandName, input: Place['input']): string {
+export function wordError(error: CallError, command: CommandName, input: Place['input']): string {
   const path = error.path ?? String(input.path ?? input.old_path);
   return mapError(WORDINGS, error, { command, input, path });
 }

@@ -1,8 +1,8 @@
-import { isCode, RingfenceError } from '../../errors.ts';
-import type { Root } from '../../fence/index.ts';
+import { FenceError, isFenceError, type Root } from '../../fence/index.ts';
 import { textToBytes } from '../../files/content.ts';
 import { move } from '../../files/copy/move.ts';
 import { type Edited, insertText, replaceText } from '../../files/edit/edit-file.ts';
+import { FileError } from '../../files/errors.ts';
 import { refuseOutwardLink } from '../../files/outward-link.ts';
 import { removeEntry } from '../../files/remove/remove-entry.ts';
 import { writeFile } from '../../files/write/write-file.ts';
@@ -26,7 +26,7 @@ export const RUN: Runners = {
     try {
       return await viewFile(root, target, view_range ?? undefined);
     } catch (error) {
-      if (!isCode(error, 'is_directory')) throw error;
+      if (!isFenceError(error, 'is_directory')) throw error;
       return viewFolder(root, target);
     }
   },
@@ -50,7 +50,7 @@ export const RUN: Runners = {
 
   delete: async (root, { path }) => {
     const target = memoryPathIn(root, path);
-    if (target.segments.length === 0) throw new RingfenceError('root_itself', { action: 'delete' });
+    if (target.segments.length === 0) throw new FileError('root_itself', { action: 'delete' });
     refuseOutwardLink(root, target);
     await removeEntry(root, target, {}, DEFAULT_CONTEXT);
     return `Successfully deleted ${path}`;
@@ -59,8 +59,8 @@ export const RUN: Runners = {
   rename: async (root, { old_path, new_path }) => {
     const from = { root, path: memoryPathIn(root, old_path) };
     const to = { root, path: memoryPathIn(root, new_path) };
-    if (from.path.segments.length === 0) throw new RingfenceError('root_itself', { action: 'rename' });
-    if (to.path.segments.length === 0) throw new RingfenceError('already_exists', {}, { path: new_path });
+    if (from.path.segments.length === 0) throw new FileError('root_itself', { action: 'rename' });
+    if (to.path.segments.length === 0) throw new FenceError('already_exists', {}, { path: new_path });
     refuseOutwardLink(root, from.path);
     await move(from, to, { ...DURABLE, overwrite: false, intoFolders: false }, DEFAULT_CONTEXT);
     return `Successfully renamed ${old_path} to ${new_path}`;

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { RingfenceError } from '../../errors.ts';
 import type { CallerPath, Root } from '../../fence/index.ts';
+import { FileError } from '../../files/errors.ts';
 import { type FilePart, readFile } from '../../files/read/read-file.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
+import { ToolError } from '../../tools/errors.ts';
 import { numberedLines } from '../../wire/numbered-lines.ts';
 
 const LF = 0x0a;
@@ -26,12 +27,12 @@ export async function viewFile(root: Root, path: CallerPath, range: readonly num
   if (total > MAX_LINES + 1) return `File ${path.raw} exceeds maximum line limit of 999,999 lines.`;
   if (last < first || first > total) {
     const problem = `Invalid \`view_range\` parameter: [${range.join(', ')}]. It should be within the range of lines of the file: [1, ${total}]`;
-    throw new RingfenceError('invalid_argument', { problem });
+    throw new ToolError('invalid_argument', { problem });
   }
-  if (!isUtf8(part.bytes)) throw new RingfenceError('not_text', {}, { path: path.raw });
+  if (!isUtf8(part.bytes)) throw new FileError('not_text', {}, { path: path.raw });
   const lines = part.bytes.toString('utf8').split('\n');
   if (isCut(part, lines, Math.min(wanted, total - first + 1))) {
-    throw new RingfenceError('result_too_large', { size: part.size, limit: MAX_BYTES }, { path: path.raw });
+    throw new ToolError('result_too_large', { size: part.size, limit: MAX_BYTES }, { path: path.raw });
   }
   return `Here's the content of ${path.raw} with line numbers:\n${numberedLines(lines.slice(0, wanted), first)}`;
 }

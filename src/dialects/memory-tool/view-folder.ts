@@ -1,5 +1,4 @@
-import { isCode } from '../../errors.ts';
-import type { CallerPath, Root } from '../../fence/index.ts';
+import { type CallerPath, isFenceError, type Root } from '../../fence/index.ts';
 import { type FolderEntry, listFolder } from '../../files/list/list-folder.ts';
 import { statPath } from '../../files/list/stat-path.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
@@ -32,7 +31,7 @@ export async function viewFolder(root: Root, path: CallerPath): Promise<string> 
     try {
       return await listFolder(root, folder, DEFAULT_CONTEXT);
     } catch (error) {
-      if (level > 1 && isCode(error, 'permission_denied', 'not_found', 'not_directory')) return [];
+      if (level > 1 && isFenceError(error, 'permission_denied', 'not_found', 'not_directory')) return [];
       throw error;
     }
   }

@@ -1,6 +1,6 @@
-import type { RingfenceError } from '../../errors.ts';
 import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
 import { type ErrorMap, mapError } from '../../tools/error-map.ts';
+import type { CallError } from '../../tools/errors.ts';
 import { StorageError, type StorageErrorCode } from './storage-error.ts';
 
 interface Place extends FailedCall {
@@ -71,7 +71,7 @@ const ANSWERS: Answers = {
 };
 
 /** An error as the contract has it. Shows the caller's path, never one of the host. */
-export function toStorageError(error: RingfenceError, { tool, args }: FailedCall): StorageError {
+export function toStorageError(error: CallError, { tool, args }: FailedCall): StorageError {
   const path = error.path ?? stringIn(args.path) ?? stringIn(args.old_path);
   const [code, message] = mapError(ANSWERS, error, { tool, args, path: path ?? '' });
   return new StorageError(code, message, { path, cause: error });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Sandbox } from '../../../tests/support/sandbox.ts';
+import { Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import { memory } from './index.ts';

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { cannotMount } from '../../../tests/support/memory-mount.ts';
-import { treeOf } from '../../../tests/support/sandbox.ts';
 import { tempDir } from '../../../tests/support/server.ts';
 import { Root } from '../../fence/index.ts';
+import { treeOf } from '../../fence/sandbox.fixture.ts';
 import { FileStorage } from './file-storage.ts';
+import { cannotMount } from './memory-mount.fixture.ts';
 import { StorageError } from './storage-error.ts';
 
 let base: string;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { RingfenceError } from '../../errors.ts';
 import { move } from '../../files/copy/move.ts';
+import { FileError } from '../../files/errors.ts';
 import { refuseOutwardLink } from '../../files/outward-link.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
@@ -19,7 +19,7 @@ export const rename = defineTool({
     const from = { root, path: parseRelativePath(root, old_path) };
     const to = { root, path: parseRelativePath(root, new_path) };
     for (const { path } of [from, to]) {
-      if (path.segments.length === 0) throw new RingfenceError('root_itself', { action: 'rename' }, { path: path.raw });
+      if (path.segments.length === 0) throw new FileError('root_itself', { action: 'rename' }, { path: path.raw });
     }
     refuseOutwardLink(root, from.path);
     const options = { durable: context.durable, overwrite: false, intoFolders: false };

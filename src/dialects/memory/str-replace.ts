@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { RingfenceError } from '../../errors.ts';
 import { replaceText } from '../../files/edit/edit-file.ts';
+import { ToolError } from '../../tools/errors.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { changedPath, SUBJECT, storagePath } from './fields.ts';
@@ -19,7 +19,7 @@ export const strReplace = defineTool({
     const target = parseRelativePath(root, path);
     if (old_str === '') {
       const problem = 'old_str must not be empty';
-      throw new RingfenceError('invalid_argument', { argument: 'old_str', problem }, { path });
+      throw new ToolError('invalid_argument', { argument: 'old_str', problem }, { path });
     }
     await replaceText(root, target, { oldText: old_str, newText: new_str }, context);
     return { path };

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isCode } from '../../errors.ts';
+import { isFenceError } from '../../fence/index.ts';
 import { encodeContent } from '../../files/content.ts';
 import { folderNames } from '../../files/list/list-folder.ts';
 import { readFile } from '../../files/read/read-file.ts';
@@ -35,7 +35,7 @@ export const view = defineTool({
       const { bytes, size } = await readFile(root, path, options, context);
       return { type: 'file', ...encodeContent(bytes), size };
     } catch (error) {
-      if (!isCode(error, 'is_directory')) throw error;
+      if (!isFenceError(error, 'is_directory')) throw error;
     }
     context.require(root, 'list_folder');
     const names = await folderNames(root, path, context);

@@ -1,7 +1,7 @@
 import type { AgentRoot } from '../../agent/bridge/agent-root.ts';
-import { RingfenceError } from '../../errors.ts';
 import { parseCallerPath } from '../../fence/index.ts';
 import { writeFetchedFile, writeFetchedFolder } from '../../files/copy/write-fetched.ts';
+import { ToolError } from '../../tools/errors.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import type { Ends } from './ends.ts';
 
@@ -17,7 +17,7 @@ export async function copyFetched(args: Ends, { agent, context }: Parties) {
   const { root } = context.resolveRoot(dest_root);
   if (root === undefined || agent === undefined) {
     const problem = `nothing can be copied into root ${dest_root}: its files are on the client's side, where they can only be read`;
-    throw new RingfenceError('invalid_argument', { problem }, { path: dest_path, root: dest_root });
+    throw new ToolError('invalid_argument', { problem }, { path: dest_path, root: dest_root });
   }
   const to = { root, path: root.parse(dest_path) };
   const fetched = await agent.fetch(source);

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type ErrorCode, type ErrorDetails, RingfenceError } from '../../errors.ts';
+import { RingfenceError } from '../../errors.ts';
+import { FenceError } from '../../fence/index.ts';
+import { CancelledError } from '../../runtime/operation-context.ts';
 import { argumentChecker } from '../../tools/check-arguments.ts';
+import type { ErrorCode, ErrorDetails } from '../../tools/errors.ts';
 import { wordError } from './errors.ts';
 import { hashFile } from './hash-file.ts';
 import { writeFile } from './write-file.ts';
@@ -51,6 +54,9 @@ const EVERY: { readonly [C in ErrorCode]: ErrorDetails[C] } = {
 };
 const CODES = Object.keys(EVERY) as ErrorCode[];
 
+/** An error of any code, whichever class raises it. */
+class AnyError<C extends ErrorCode> extends RingfenceError<ErrorDetails, C> {}
+
 function word<C extends ErrorCode>(
   code: C,
   tool = 'read_file',
@@ -58,7 +64,7 @@ function word<C extends ErrorCode>(
   args = {},
 ) {
   const cause = Object.assign(new Error(`EIO: i/o error, open '${HOST}'`), { path: HOST });
-  return wordError(new RingfenceError(code, EVERY[code], { path: 'src/main.go', root: 'workspace', ...where, cause }), {
+  return wordError(new AnyError<C>(code, EVERY[code], { path: 'src/main.go', root: 'workspace', ...where, cause }), {
     tool: { name: tool },
     args,
   });
@@ -122,14 +128,14 @@ describe('the root of an error', () => {
 
   test('is that of the end it is about, or of the call', () => {
     const plain = (path?: string) =>
-      wordError(new RingfenceError('permission_denied', {}, { path }), { tool: { name: 'copy' }, args });
+      wordError(new FenceError('permission_denied', {}, { path }), { tool: { name: 'copy' }, args });
     expect(plain('a')).toBe('permission denied: a (root: from)');
     expect(plain('b')).toBe('permission denied: b (root: to)');
     const call = { tool: { name: 'read_file' }, args: { root: 'r' } };
-    expect(wordError(new RingfenceError('permission_denied', {}, { path: 'x' }), call)).toBe(
+    expect(wordError(new FenceError('permission_denied', {}, { path: 'x' }), call)).toBe(
       'permission denied: x (root: r)',
     );
-    expect(wordError(new RingfenceError('cancelled', {}), { tool: { name: 'list_roots' }, args: {} })).toBe(
+    expect(wordError(new CancelledError(), { tool: { name: 'list_roots' }, args: {} })).toBe(
       'cancelled before it was done',
     );
   });

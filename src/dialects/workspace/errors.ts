@@ -1,6 +1,6 @@
-import type { RingfenceError } from '../../errors.ts';
 import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
 import { type ErrorMap, mapError } from '../../tools/error-map.ts';
+import type { CallError } from '../../tools/errors.ts';
 import { formatSize } from '../../wire/format-size.ts';
 
 type Wordings = ErrorMap<[path: string, call: FailedCall], string>;
@@ -78,7 +78,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /** The one text that a client sees for an error. */
-export function wordError(error: RingfenceError, call: FailedCall): string {
+export function wordError(error: CallError, call: FailedCall): string {
   const message = mapError(WORDINGS, error, printable(error.path ?? ''), call);
   const root = rootOf(error, call.args);
   const named = root === undefined || error.code === 'unknown_root' || error.code === 'tool_not_allowed';
@@ -96,13 +96,13 @@ export function wordProblems(problems: readonly ArgumentProblem[], { args }: Fai
   return known.length === 0 ? message : `${message} (${known.join(', ')})`;
 }
 
-function missing({ path }: RingfenceError, { tool, args }: FailedCall): string {
+function missing({ path }: CallError, { tool, args }: FailedCall): string {
   if (path !== undefined && path === args.source_path) return 'source file';
   if (tool.name === 'list_folder' || tool.name === 'remove_folder') return 'directory';
   return tool.name === 'grep' || tool.name === 'glob' ? 'path' : 'file';
 }
 
-function rootOf({ root, path }: RingfenceError, args: FailedCall['args']): string | undefined {
+function rootOf({ root, path }: CallError, args: FailedCall['args']): string | undefined {
   if (root !== undefined) return root;
   const name = args.root ?? (path === args.dest_path ? args.dest_root : args.source_root);
   return typeof name === 'string' ? name : undefined;

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { memory, Sandbox } from '../../../tests/support/sandbox.ts';
+import { memory, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import { listFolder } from './list-folder.ts';

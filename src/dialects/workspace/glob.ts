@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { RingfenceError } from '../../errors.ts';
 import { type GlobMatch, type PathQuery, glob as search } from '../../search/glob.ts';
+import { ToolError } from '../../tools/errors.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import {
@@ -75,5 +75,5 @@ function listed(found: readonly GlobMatch[]): Matches {
 function queryOf(pattern: string | undefined, regex: string | undefined): PathQuery {
   if (pattern !== undefined && regex === undefined) return { pattern };
   if (regex !== undefined && pattern === undefined) return { regex };
-  throw new RingfenceError('invalid_argument', { problem: 'exactly one of pattern or regex must be provided' });
+  throw new ToolError('invalid_argument', { problem: 'exactly one of pattern or regex must be provided' });
 }

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { memory, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
+import { memory, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { SearchPool } from '../../search/pool/search-pool.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';

@@ -52,7 +52,12 @@ async function addOwn(entries: Entries, root: Root, path: string, context: CallC
       `{"name":${JSON.stringify(name)},"type":"${type}","size":${size},"modified_at":"${time}"${target}}`,
     );
   };
-  return listEntries(root, root.parse(path), { maxEntries: MAX_ENTRIES, pool: context.search, onEntry }, context);
+  return listEntries(
+    root,
+    root.parse(path),
+    { maxEntries: MAX_ENTRIES, statThread: context.statThread, onEntry },
+    context,
+  );
 }
 
 /** Of a file on the client's side, not all may be known. */

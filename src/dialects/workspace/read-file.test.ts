@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { outcome, Sandbox } from '../../../tests/support/sandbox.ts';
+import { outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import type { CallContext, RenderedResult } from '../../tools/tool.ts';
 import { jsonBytes } from '../../wire/json.ts';

@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { RingfenceError } from '../../errors.ts';
 import { encodeContent } from '../../files/content.ts';
+import { FileError } from '../../files/errors.ts';
 import { type FilePart, type ReadRange, readFile as read, sliceBytes } from '../../files/read/read-file.ts';
+import { ToolError } from '../../tools/errors.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { type ContentJson, contentJson, plainJson } from '../../wire/content-json.ts';
 import { formatSize } from '../../wire/format-size.ts';
@@ -46,7 +47,7 @@ export const readFile = defineTool({
     const { content, encoding, bytes } = fitting(part, range);
     const cut = bytes < part.bytes.length;
     if (cut && range.by === 'whole') {
-      throw new RingfenceError('too_large', { size: part.size, limit: bytes }, { path: args.path, root: args.root });
+      throw new FileError('too_large', { size: part.size, limit: bytes }, { path: args.path, root: args.root });
     }
     return {
       content,
@@ -98,7 +99,7 @@ function rangeOf(args: Input): ReadRange {
   if (bytes && lines) {
     const problem =
       'byte and line parameters are mutually exclusive; give offset_bytes/limit_bytes or offset_lines/limit_lines';
-    throw new RingfenceError('invalid_argument', { problem }, { path: args.path });
+    throw new ToolError('invalid_argument', { problem }, { path: args.path });
   }
   if (bytes) return { by: 'bytes', offset: args.offset_bytes ?? 0, limit: args.limit_bytes };
   if (lines) return { by: 'lines', offset: args.offset_lines ?? 1, limit: args.limit_lines };

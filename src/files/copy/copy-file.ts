@@ -1,7 +1,6 @@
-import { RingfenceError } from '../../errors.ts';
-import type { CallerPath, OpenFile, Root } from '../../fence/index.ts';
+import { type CallerPath, type OpenFile, type Root, withLocationSync } from '../../fence/index.ts';
 import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
-import { withLocationSync } from '../located.ts';
+import { FileError } from '../errors.ts';
 import { isSameFile } from '../same-file.ts';
 import { copyOwner, type ReplaceTarget, replaceFile } from '../write/replace-file.ts';
 
@@ -30,19 +29,19 @@ export async function copyFile(
   { file: source, root, path }: FileSource,
   place: ReplaceTarget,
   { durable, overwrite = true, asMoved = false }: CopyFileOptions,
-  control: OperationContext,
+  context: OperationContext,
 ): Promise<number> {
   const { stats } = source;
-  if (isSameFile(place.stats, stats)) throw new RingfenceError('same_file', {});
+  if (isSameFile(place.stats, stats)) throw new FileError('same_file', {});
   let copied = 0;
   const fill = async (file: OpenFile) => {
-    const pause = yieldPoint(control);
+    const pause = yieldPoint(context);
     const buffer = Buffer.allocUnsafe(Math.min(BUFFER_BYTES, stats.size + 1));
     const read = () => withLocationSync(root, path, () => source.read(buffer, copied));
     for (let bytes = read(); bytes > 0; bytes = read()) {
       file.writeAll(buffer.subarray(0, bytes));
       copied += bytes;
-      control.progress(copied, stats.size);
+      context.progress(copied, stats.size);
       await pause();
     }
     if (asMoved) {

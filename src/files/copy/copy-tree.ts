@@ -1,11 +1,18 @@
 import type { Stats } from 'node:fs';
 import path from 'node:path';
-import { isCode, RingfenceError } from '../../errors.ts';
-import type { CallerPath, Dir, Location, Name, Root } from '../../fence/index.ts';
+import {
+  type CallerPath,
+  type Dir,
+  FenceError,
+  isFenceError,
+  type Location,
+  type Name,
+  type Root,
+  withLocationSync,
+} from '../../fence/index.ts';
 import { byCodePoint } from '../../runtime/code-point-order.ts';
 import type { OperationContext } from '../../runtime/operation-context.ts';
 import { isBrokenLinkError } from '../broken-link.ts';
-import { withLocationSync } from '../located.ts';
 import { replaceLink } from '../write/replace-link.ts';
 import { type CopyFileOptions, copyFile } from './copy-file.ts';
 import { isWithin } from './is-within.ts';
@@ -24,7 +31,7 @@ export interface CopyTreeJob {
   readonly linksAsTheyAre?: boolean;
   /** The folder that is copied into was there before, so it keeps its mode, as folders in it do that were. */
   readonly merge?: boolean;
-  readonly control: OperationContext;
+  readonly context: OperationContext;
   pause(): Promise<void> | undefined;
 }
 
@@ -65,14 +72,14 @@ class TreeCopier {
   /** Where the folders being copied right now are on the host: a link back to one of them would never end. */
   readonly #open: string[] = [];
   /** For one file: its progress counts on from the files before it. */
-  readonly #fileControl: OperationContext;
+  readonly #fileContext: OperationContext;
 
   constructor(job: CopyTreeJob) {
     this.#job = job;
-    const { control } = job;
-    this.#fileControl = {
-      signal: control.signal,
-      scheduler: control.scheduler,
+    const { context } = job;
+    this.#fileContext = {
+      signal: context.signal,
+      scheduler: context.scheduler,
       progress: (done) => this.#progress(done),
     };
     this.#top = job.source.dir.hostPath();
@@ -110,14 +117,14 @@ class TreeCopier {
     using file = this.#reading(names, () => from.openFile(name));
     const { root } = this.#job.source;
     const place = { dir: into, name: as, stats: into.lstat(as) };
-    this.bytes += await copyFile({ file, root, path: this.#path(names) }, place, this.#job.options, this.#fileControl);
+    this.bytes += await copyFile({ file, root, path: this.#path(names) }, place, this.#job.options, this.#fileContext);
     this.#files += 1;
     this.#progress(0);
   }
 
   /** A file counts as its bytes and one more, so that empty ones are seen to be copied as well. */
   #progress(bytesOfFile: number): void {
-    this.#job.control.progress(this.#files + this.bytes + bytesOfFile);
+    this.#job.context.progress(this.#files + this.bytes + bytesOfFile);
   }
 
   async #link(step: CopyStep): Promise<void> {
@@ -148,7 +155,7 @@ class TreeCopier {
     try {
       return root.locate({ raw: path.raw, segments: [...path.segments, ...names] }, { follow: true });
     } catch (error) {
-      if (isCode(error, 'outside_root') || isBrokenLinkError(error)) return undefined;
+      if (isFenceError(error, 'outside_root') || isBrokenLinkError(error)) return undefined;
       throw error;
     }
   }
@@ -176,7 +183,7 @@ class TreeCopier {
   #skip(names: readonly string[]): void {
     if (this.#job.linksAsTheyAre) {
       const root = this.#job.source.root.name;
-      throw new RingfenceError('special_file', {}, { path: this.#path(names).raw, root });
+      throw new FenceError('special_file', {}, { path: this.#path(names).raw, root });
     }
     this.skipped.push(names.join('/'));
   }
@@ -203,7 +210,7 @@ function makeFolder(dir: Dir, name: Name): boolean {
     dir.mkdir(name, 0o700);
     return true;
   } catch (error) {
-    if (!isCode(error, 'already_exists')) throw error;
+    if (!isFenceError(error, 'already_exists')) throw error;
     return false;
   }
 }

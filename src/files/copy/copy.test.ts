@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
-import { onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import type { RingfenceError } from '../../errors.ts';
 import { Root } from '../../fence/index.ts';
+import { onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { type CopyOptions, copy as copyOp, type RootPath } from './copy.ts';
 

@@ -1,8 +1,13 @@
 import path from 'node:path';
-import { isCode, RingfenceError } from '../../errors.ts';
-import { type CallerPath, type Root, temporaryName } from '../../fence/index.ts';
+import {
+  type CallerPath,
+  FenceError,
+  isFenceError,
+  type Root,
+  temporaryName,
+  withLocation,
+} from '../../fence/index.ts';
 import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
-import { withLocation } from '../located.ts';
 import { discardTree } from '../remove/remove-folder.ts';
 import { copyFile, type FileSource } from './copy-file.ts';
 import { type CopyTreeResult, copyTree, type OpenTree } from './copy-tree.ts';
@@ -42,20 +47,20 @@ export async function copy(
   from: RootPath,
   to: RootPath,
   options: CopyOptions,
-  control: OperationContext,
+  context: OperationContext,
 ): Promise<CopyResult> {
   return withLocation(from.root, from.path, async () => {
     using source = from.root.locate(from.path, { follow: true });
-    if (source.stats === undefined) throw new RingfenceError('not_found', {});
+    if (source.stats === undefined) throw new FenceError('not_found', {});
     const end = options.intoFolders === false ? to : resolveInto(from.path, to);
     if (!source.stats.isDirectory()) {
       using file = source.dir.openFile(source.name);
-      const bytes = await copyFileTo({ ...from, file }, end, options, control);
+      const bytes = await copyFileTo({ ...from, file }, end, options, context);
       return { destination: end.path.raw, isDirectory: false, bytes, skipped: [] };
     }
-    if (options.recursive === false) throw new RingfenceError('is_directory', {});
+    if (options.recursive === false) throw new FenceError('is_directory', {});
     using tree = source.dir.openDir(source.name);
-    const { bytes, skipped } = await copyFolderTo({ ...from, dir: tree }, end, options, control);
+    const { bytes, skipped } = await copyFolderTo({ ...from, dir: tree }, end, options, context);
     return { destination: end.path.raw, isDirectory: true, bytes, skipped };
   });
 }
@@ -74,7 +79,7 @@ function isFolder({ root, path }: RootPath): boolean {
     return found.stats?.isDirectory() ?? false;
   } catch (error) {
     // Whatever else is wrong there is for the operation itself to meet: a move replaces a link, a copy follows it.
-    if (isCode(error, 'not_found', 'not_directory', 'link_loop')) return false;
+    if (isFenceError(error, 'not_found', 'not_directory', 'link_loop')) return false;
     throw error;
   }
 }
@@ -83,11 +88,11 @@ async function copyFileTo(
   source: FileSource,
   to: RootPath,
   options: CopyOptions,
-  control: OperationContext,
+  context: OperationContext,
 ): Promise<number> {
   return withLocation(to.root, to.path, async () => {
     using place = to.root.locate(to.path, { follow: true, makeParents: true });
-    return await copyFile(source, place, options, control);
+    return await copyFile(source, place, options, context);
   });
 }
 
@@ -95,17 +100,17 @@ async function copyFolderTo(
   from: OpenTree,
   to: RootPath,
   options: CopyOptions,
-  control: OperationContext,
+  context: OperationContext,
 ): Promise<CopyTreeResult> {
   return withLocation(to.root, to.path, async () => {
     assertDisjoint(from.dir, prospectiveHostPath(to, { follow: true }));
     using place = to.root.locate(to.path, { follow: true, makeParents: true });
     assertDisjoint(from.dir, hostPathOf(place));
     // Flushing every file of a tree would take minutes; whoever needs it on disk flushes once, by the folder's name.
-    const job = { source: from, options: { ...options, durable: false }, control, pause: yieldPoint(control) };
+    const job = { source: from, options: { ...options, durable: false }, context, pause: yieldPoint(context) };
     if (place.stats !== undefined) {
-      if (options.overwrite === false) throw new RingfenceError('already_exists', {});
-      if (!place.stats.isDirectory()) throw new RingfenceError('not_directory', {});
+      if (options.overwrite === false) throw new FenceError('already_exists', {});
+      if (!place.stats.isDirectory()) throw new FenceError('not_directory', {});
       using existing = place.dir.openDir(place.name);
       return await copyTree({ ...job, merge: true }, existing);
     }

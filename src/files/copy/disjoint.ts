@@ -1,13 +1,13 @@
 import path from 'node:path';
-import { isCode, RingfenceError } from '../../errors.ts';
-import type { CallerPath, Dir, Location, Root } from '../../fence/index.ts';
+import { type CallerPath, type Dir, isFenceError, type Location, type Root } from '../../fence/index.ts';
+import { FileError } from '../errors.ts';
 import { isWithin } from './is-within.ts';
 
 /** Refuses to put a folder where it is itself (`same_file`) or inside itself (`into_itself`). */
 export function assertDisjoint(source: Dir, place: string): void {
   const top = source.hostPath();
-  if (place === top) throw new RingfenceError('same_file', {});
-  if (isWithin(top, place)) throw new RingfenceError('into_itself', {});
+  if (place === top) throw new FileError('same_file', {});
+  if (isWithin(top, place)) throw new FileError('into_itself', {});
 }
 
 /** Where an entry is on the host, or would be. For comparing only. */
@@ -42,7 +42,7 @@ export function prospectiveHostPath(
       const through = [...found.path.split('/'), ...dangling.split('/'), ...rest.slice(1)].filter(Boolean);
       return prospectiveHostPath({ root, path: { raw, segments: through } }, { follow });
     } catch (error) {
-      if (length === 0 || !isCode(error, 'not_found', 'not_directory')) throw error;
+      if (length === 0 || !isFenceError(error, 'not_found', 'not_directory')) throw error;
     }
   }
 }

@@ -3,9 +3,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
-import { memory, onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import type { RingfenceError } from '../../errors.ts';
 import { BACKEND_NAMES } from '../../fence/index.ts';
+import { memory, onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import type { RootPath } from './copy.ts';
 import { type MoveOptions, move as moveOp } from './move.ts';
@@ -253,18 +253,18 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       expect([there.mode('e'), there.mode('e/shared')]).toEqual(['1777', '2775']);
     });
 
-    test('nothing but signal and progress is asked of the control', async () => {
+    test('nothing but signal and progress is asked of the context', async () => {
       const { here, there } = pair();
       using _here = here;
       using _there = there;
       here.file('d/f');
-      const control = {
+      const context = {
         ...DEFAULT_CONTEXT,
         get other(): never {
           throw new Error('not to be looked at');
         },
       };
-      expect(await moveOp(here.at('d'), there.at('e'), { durable: false }, control)).toEqual({ destination: 'e' });
+      expect(await moveOp(here.at('d'), there.at('e'), { durable: false }, context)).toEqual({ destination: 'e' });
     });
 
     test('a link arrives as it is', async () => {

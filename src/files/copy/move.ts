@@ -1,9 +1,15 @@
-import { isCode, RingfenceError } from '../../errors.ts';
-import { type Location, temporaryName } from '../../fence/index.ts';
+import {
+  FenceError,
+  isFenceError,
+  type Location,
+  temporaryName,
+  withLocation,
+  withLocationSync,
+} from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { FileError } from '../errors.ts';
 import { freeLater } from '../free-later.ts';
 import { canChangeEntries } from '../list/access.ts';
-import { withLocation, withLocationSync } from '../located.ts';
 import { refuseOutwardLink } from '../outward-link.ts';
 import { discardTree, removeTree } from '../remove/remove-folder.ts';
 import { isSameFile } from '../same-file.ts';
@@ -32,7 +38,7 @@ interface MoveJob {
   readonly source: MoveEnd;
   readonly place: MoveEnd;
   readonly options: MoveOptions;
-  readonly control: OperationContext;
+  readonly context: OperationContext;
 }
 
 /**
@@ -44,30 +50,30 @@ export async function move(
   from: RootPath,
   to: RootPath,
   options: MoveOptions,
-  control: OperationContext,
+  context: OperationContext,
 ): Promise<{ destination: string }> {
   return withLocation(from.root, from.path, async () => {
     using at = from.root.locate(from.path, { follow: false });
-    if (at.stats === undefined) throw new RingfenceError('not_found', {});
-    if (at.name === '.') throw new RingfenceError('root_itself', { action: 'move' });
+    if (at.stats === undefined) throw new FenceError('not_found', {});
+    if (at.name === '.') throw new FileError('root_itself', { action: 'move' });
     const end = options.intoFolders === false ? to : resolveInto(from.path, to);
-    await withLocation(end.root, end.path, () => moveTo({ ...from, at }, end, options, control));
+    await withLocation(end.root, end.path, () => moveTo({ ...from, at }, end, options, context));
     return { destination: end.path.raw };
   });
 }
 
-async function moveTo(source: MoveEnd, to: RootPath, options: MoveOptions, control: OperationContext): Promise<void> {
-  if (to.path.segments.length === 0) throw new RingfenceError('is_directory', {});
+async function moveTo(source: MoveEnd, to: RootPath, options: MoveOptions, context: OperationContext): Promise<void> {
+  if (to.path.segments.length === 0) throw new FenceError('is_directory', {});
   using folder = source.at.stats?.isDirectory() ? atEnd(source, ({ dir, name }) => dir.openDir(name)) : undefined;
   if (folder !== undefined) assertDisjoint(folder, prospectiveHostPath(to, { follow: false }));
   // A rename would only replace such a link, but a path that leads outside is refused wherever it stands.
   refuseOutwardLink(to.root, to.path);
   using at = to.root.locate(to.path, { follow: false, makeParents: true });
   if (folder !== undefined) assertDisjoint(folder, hostPathOf(at));
-  if (isSamePlace(source.at, at)) throw new RingfenceError('same_file', {});
+  if (isSamePlace(source.at, at)) throw new FileError('same_file', {});
   if (folder === undefined && options.overwrite !== false) assertReplaceable(at);
   using _held = freeLater(at);
-  await renameOrCopy({ source, place: { ...to, at }, options, control });
+  await renameOrCopy({ source, place: { ...to, at }, options, context });
   if (options.durable) {
     await at.dir.sync();
     await withLocation(source.root, source.path, () => source.at.dir.sync());
@@ -80,15 +86,15 @@ async function renameOrCopy(move: MoveJob): Promise<void> {
     if (options.overwrite === false) source.at.dir.renameNoReplace(source.at.name, place.at.dir, place.at.name);
     else renameOver(source.at, place.at);
   } catch (error) {
-    if (!(isCode(error, 'io_error') && error.details.errno === 'EXDEV')) throw nameFailedEnd(error, move);
+    if (!(isFenceError(error, 'io_error') && error.details.errno === 'EXDEV')) throw nameFailedEnd(error, move);
     await moveAcross(move);
   }
 }
 
 /** Names the source where a rename failed for it. The system does not tell which of the two folders it was about. */
 function nameFailedEnd(error: unknown, { source, place }: MoveJob): unknown {
-  const vanished = isCode(error, 'not_found') && source.at.dir.lstat(source.at.name) === undefined;
-  const closed = isCode(error, 'permission_denied') && canChangeEntries(place.at.dir);
+  const vanished = isFenceError(error, 'not_found') && source.at.dir.lstat(source.at.name) === undefined;
+  const closed = isFenceError(error, 'permission_denied') && canChangeEntries(place.at.dir);
   return vanished || closed ? error.locate(source.path.raw, source.root.name) : error;
 }
 
@@ -117,18 +123,18 @@ async function moveAcross(move: MoveJob): Promise<void> {
     const target = atEnd(source, ({ dir, name }) => dir.readlinkBytes(name));
     replaceLink(place.at, target, options);
     atEnd(source, ({ dir, name }) => dir.unlink(name));
-  } else throw moveError('special_file', source);
+  } else throw new FenceError('special_file', {}, where(source));
 }
 
-async function moveFileAcross({ source, place, options, control }: MoveJob): Promise<void> {
+async function moveFileAcross({ source, place, options, context }: MoveJob): Promise<void> {
   using _held = freeLater(source.at);
   using file = atEnd(source, ({ dir, name }) => dir.openFile(name));
-  const bytes = await copyFile({ ...source, file }, place.at, { ...options, asMoved: true }, control);
+  const bytes = await copyFile({ ...source, file }, place.at, { ...options, asMoved: true }, context);
   try {
     atEnd(source, ({ dir, name }) => {
       const now = dir.lstat(name);
       if (!isSameFile(file.stats, now) || bytes !== now?.size || now.mtimeMs !== file.stats.mtimeMs) {
-        throw new RingfenceError('changed_meanwhile', {});
+        throw new FileError('changed_meanwhile', {});
       }
       dir.unlink(name);
     });
@@ -139,7 +145,7 @@ async function moveFileAcross({ source, place, options, control }: MoveJob): Pro
   }
 }
 
-async function moveFolderAcross({ source, place, options, control }: MoveJob): Promise<void> {
+async function moveFolderAcross({ source, place, options, context }: MoveJob): Promise<void> {
   const { dir, name } = place.at;
   const temporary = temporaryName();
   dir.mkdir(temporary, 0o700);
@@ -147,13 +153,13 @@ async function moveFolderAcross({ source, place, options, control }: MoveJob): P
     using original = atEnd(source, (at) => at.dir.openDir(at.name));
     using fresh = dir.openDir(temporary);
     const tree = { root: source.root, path: source.path, dir: original };
-    const before = await treeDigest(tree, control);
+    const before = await treeDigest(tree, context);
     const kept = { options: { ...options, asMoved: true }, linksAsTheyAre: true };
-    await copyTree({ ...kept, source: tree, control, pause: yieldPoint(control) }, fresh);
-    const copied = await treeDigest({ root: place.root, path: place.path, dir: fresh }, control);
-    const after = await treeDigest(tree, control);
+    await copyTree({ ...kept, source: tree, context, pause: yieldPoint(context) }, fresh);
+    const copied = await treeDigest({ root: place.root, path: place.path, dir: fresh }, context);
+    const after = await treeDigest(tree, context);
     if (copied.content !== before.content || after.identity !== before.identity) {
-      throw moveError('changed_meanwhile', source);
+      throw new FileError('changed_meanwhile', {}, where(source));
     }
     if (options.overwrite === false) dir.renameNoReplace(temporary, dir, name);
     else dir.rename(temporary, dir, name);
@@ -162,11 +168,11 @@ async function moveFolderAcross({ source, place, options, control }: MoveJob): P
     throw error;
   }
   // All of it is in its new place, so stopping half-way would only leave a broken copy behind.
-  const progress = (done: number): void => control.progress(done);
-  const unstoppable: OperationContext = { signal: DEFAULT_CONTEXT.signal, scheduler: control.scheduler, progress };
+  const progress = (done: number): void => context.progress(done);
+  const unstoppable: OperationContext = { signal: DEFAULT_CONTEXT.signal, scheduler: context.scheduler, progress };
   await withLocation(source.root, source.path, () => removeTree(source.at, {}, unstoppable));
 }
 
-function moveError(code: 'special_file' | 'changed_meanwhile', { root, path }: RootPath): RingfenceError {
-  return new RingfenceError(code, {}, { path: path.raw, root: root.name });
+function where({ root, path }: RootPath): { path: string; root: string } {
+  return { path: path.raw, root: root.name };
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import type { Dir, Entry, Name } from '../../fence/index.ts';
+import { type Dir, type Entry, type Name, withLocation } from '../../fence/index.ts';
 import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
-import { withLocation } from '../located.ts';
 import type { OpenTree } from './copy-tree.ts';
 
 /**
@@ -11,9 +10,9 @@ import type { OpenTree } from './copy-tree.ts';
  */
 export async function treeDigest(
   top: OpenTree,
-  control: OperationContext,
+  context: OperationContext,
 ): Promise<{ content: string; identity: string }> {
-  const pause = yieldPoint(control);
+  const pause = yieldPoint(context);
   const content = createHash('sha256');
   const identity = createHash('sha256');
 

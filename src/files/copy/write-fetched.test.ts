@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { onEveryBackend, outcome } from '../../../tests/support/sandbox.ts';
 import { parseCallerPath } from '../../fence/index.ts';
+import { onEveryBackend, outcome } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { writeFetchedFile, writeFetchedFolder } from './write-fetched.ts';
 

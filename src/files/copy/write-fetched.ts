@@ -1,5 +1,4 @@
-import { isCode, RingfenceError } from '../../errors.ts';
-import type { CallerPath } from '../../fence/index.ts';
+import { type CallerPath, FenceError, isFenceError } from '../../fence/index.ts';
 import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { makeFolder } from '../write/make-folder.ts';
 import { writeFile } from '../write/write-file.ts';
@@ -28,18 +27,18 @@ export async function writeFetchedFolder(
   source: CallerPath,
   { folders, files }: FetchedFolder,
   to: RootPath,
-  control: OperationContext,
+  context: OperationContext,
 ): Promise<string> {
   const end = resolveInto(source, to);
   const { root, path } = end;
-  const pause = yieldPoint(control);
+  const pause = yieldPoint(context);
   const below = (names: readonly string[]): CallerPath => root.parse([path.raw, ...names].join('/'));
   await folderAt(end);
   for (const names of folders) await folderAt({ root, path: below(names) });
   for (const [done, { names, bytes }] of files.entries()) {
     // As for a copied tree, flushing every file would take minutes.
     await writeFile(root, below(names), bytes, { mode: 'overwrite', durable: false });
-    control.progress(done + 1, files.length);
+    context.progress(done + 1, files.length);
     await pause();
   }
   return path.raw;
@@ -50,7 +49,7 @@ async function folderAt({ root, path }: RootPath): Promise<void> {
   try {
     await makeFolder(root, path);
   } catch (error) {
-    if (!isCode(error, 'already_exists')) throw error;
-    throw new RingfenceError('not_directory', {}, { path: path.raw, root: root.name });
+    if (!isFenceError(error, 'already_exists')) throw error;
+    throw new FenceError('not_directory', {}, { path: path.raw, root: root.name });
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import { RingfenceError } from '../../errors.ts';
 import { parseCallerPath } from '../../fence/index.ts';
+import { onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { insertText, replaceText } from './edit-file.ts';
 
 const FAST = { durable: false };

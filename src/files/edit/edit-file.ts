@@ -1,5 +1,5 @@
 import type { CallerPath, Root } from '../../fence/index.ts';
-import type { EditPosition } from './change.ts';
+import type { EditPosition } from './edit.ts';
 import type { Insertion } from './insert-lines.ts';
 import type { Replacement } from './replace-once.ts';
 import { type RewriteOptions, rewriteFile } from './rewrite-file.ts';

@@ -1,7 +1,7 @@
-import { RingfenceError } from '../../errors.ts';
 import { textToBytes } from '../content.ts';
+import { FileError } from '../errors.ts';
 import { assertText } from './assert-text.ts';
-import type { EditOutcome, EditPosition } from './change.ts';
+import type { EditOutcome, EditPosition } from './edit.ts';
 import { lineAt } from './find-occurrences.ts';
 
 const LF = 0x0a;
@@ -52,7 +52,7 @@ function endOfLine(bytes: Buffer, line: number, as: Insertion['as']): number {
   }
   if (as === 'lines' && (lines === 0 || bytes.at(-1) === LF)) lines += 1;
   if (line === lines) return end;
-  throw new RingfenceError('line_out_of_range', { line, max: lines });
+  throw new FileError('line_out_of_range', { line, max: lines });
 }
 
 function markLength(bytes: Buffer): number {

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
-import { onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import { parseCallerPath } from '../../fence/index.ts';
+import { onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { patchFile } from './patch-file.ts';
 
 const patch = ({ root }: Sandbox, raw: string, text: string, durable = true) =>

@@ -1,7 +1,7 @@
-import { RingfenceError } from '../../errors.ts';
 import { textToBytes } from '../content.ts';
+import { FileError } from '../errors.ts';
 import { assertText } from './assert-text.ts';
-import type { EditOutcome, EditPosition } from './change.ts';
+import type { EditOutcome, EditPosition } from './edit.ts';
 import { findOccurrences } from './find-occurrences.ts';
 
 export interface Replacement {
@@ -19,11 +19,11 @@ export function replaceOnce(
   const added = textToBytes(newText, 'newText');
   assertText(original);
   // A lone surrogate would become U+FFFD, which may well be in the file.
-  if (!oldText.isWellFormed()) throw new RingfenceError('text_not_found', {});
+  if (!oldText.isWellFormed()) throw new FileError('text_not_found', {});
   const old = Buffer.from(oldText, 'utf8');
   const { count, first, lines } = findOccurrences(original, old);
-  if (count === 0) throw new RingfenceError('text_not_found', {});
-  if (count > 1) throw new RingfenceError('text_not_unique', { count, lines });
+  if (count === 0) throw new FileError('text_not_found', {});
+  if (count > 1) throw new FileError('text_not_unique', { count, lines });
   const content = Buffer.concat([original.subarray(0, first), added, original.subarray(first + old.length)]);
   return { content, result: { line: lines[0] ?? 1 } };
 }

@@ -1,11 +1,17 @@
-import { isCode, RingfenceError } from '../../errors.ts';
-import type { CallerPath, Location, OpenFile, Root } from '../../fence/index.ts';
+import {
+  type CallerPath,
+  isFenceError,
+  type Location,
+  type OpenFile,
+  type Root,
+  withLocation,
+} from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, throwIfAborted } from '../../runtime/operation-context.ts';
-import { withLocation } from '../located.ts';
+import { FileError, isFileError } from '../errors.ts';
 import { readAt } from '../read/read-at.ts';
 import { replaceFile } from '../write/replace-file.ts';
-import { applyEdit, type Edit, type EditOutcome, type EditResult, isQuickEdit } from './change.ts';
-import { applyEditInWorker } from './change-in-thread.ts';
+import { applyEdit, type Edit, type EditOutcome, type EditResult, isQuickEdit } from './edit.ts';
+import { editInWorker } from './edit-in-worker.ts';
 import { TimeLimitExceeded } from './patch/time-limit.ts';
 
 /** Rewriting happens in memory, so it has a bound; far beyond any file that people edit. */
@@ -31,7 +37,7 @@ export interface RewriteOptions {
 export async function rewriteFile<C extends Edit>(
   root: Root,
   path: CallerPath,
-  change: C,
+  edit: C,
   options: RewriteOptions,
 ): Promise<EditOutcome<EditResult<C>>> {
   const rewrite = async (): Promise<EditOutcome<EditResult<C>>> => {
@@ -39,9 +45,10 @@ export async function rewriteFile<C extends Edit>(
       // Held open until the new file is in place: a closed one's inode number may come back as another file's.
       using current = openCurrent(root, path);
       try {
-        return await attempt({ root, path, change, options, current });
+        return await attempt({ root, path, edit, options, current });
       } catch (error) {
-        if (left === 1 || !isCode(error, 'changed_meanwhile', 'already_exists')) throw error;
+        if (left === 1 || !(isFileError(error, 'changed_meanwhile') || isFenceError(error, 'already_exists')))
+          throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS));
     }
@@ -52,39 +59,39 @@ export async function rewriteFile<C extends Edit>(
 interface RewriteAttempt<C extends Edit> {
   readonly root: Root;
   readonly path: CallerPath;
-  readonly change: C;
+  readonly edit: C;
   readonly options: RewriteOptions;
   readonly current: OpenFile | undefined;
 }
 
-async function attempt<C extends Edit>({ root, path, change, options, current }: RewriteAttempt<C>) {
-  const put = async (changed: EditOutcome<EditResult<C>>, fill: Parameters<typeof replaceFile>[1]) => {
+async function attempt<C extends Edit>({ root, path, edit, options, current }: RewriteAttempt<C>) {
+  const put = async (outcome: EditOutcome<EditResult<C>>, fill: Parameters<typeof replaceFile>[1]) => {
     using place = root.locate(path, { follow: true, makeParents: true });
     await replaceFile(place, fill, { durable: options.durable, over: current?.stats ?? 'nothing' });
-    return changed;
+    return outcome;
   };
-  const quick = applyQuickEdit(current, change);
+  const quick = applyQuickEdit(current, edit);
   if (quick !== undefined) return put(quick, quick.content);
   return root.exclusiveLarge(async () => {
     const { signal = DEFAULT_CONTEXT.signal } = options;
     const original = current && (await readInChunks(current, signal));
-    const changed = await applyEditInWorker(original, change, signal);
-    await put(changed, (file) => writeInChunks(file, changed.content, signal));
+    const outcome = await editInWorker(original, edit, signal);
+    await put(outcome, (file) => writeInChunks(file, outcome.content, signal));
     await current?.closeAsync();
-    return changed;
+    return outcome;
   });
 }
 
 /** Undefined for what would take longer than some milliseconds, which is more than to start a thread costs the others. */
 function applyQuickEdit<C extends Edit>(
   current: OpenFile | undefined,
-  change: C,
+  edit: C,
 ): EditOutcome<EditResult<C>> | undefined {
   const size = current?.size ?? 0;
-  if (size > MAX_BYTES) throw new RingfenceError('too_large', { size, limit: MAX_BYTES });
-  if (!isQuickEdit(size, change)) return undefined;
+  if (size > MAX_BYTES) throw new FileError('too_large', { size, limit: MAX_BYTES });
+  if (!isQuickEdit(size, edit)) return undefined;
   try {
-    return applyEdit(current && readAt(current, 0, size), change, { timeLimited: true });
+    return applyEdit(current && readAt(current, 0, size), edit, { timeLimited: true });
   } catch (error) {
     if (error instanceof TimeLimitExceeded) return undefined;
     throw error;
@@ -100,7 +107,7 @@ function find(root: Root, path: CallerPath): Location | undefined {
   try {
     return root.locate(path, { follow: true });
   } catch (error) {
-    if (isCode(error, 'not_found')) return undefined;
+    if (isFenceError(error, 'not_found')) return undefined;
     throw error;
   }
 }

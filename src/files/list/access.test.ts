@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
-import { outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import { parseCallerPath } from '../../fence/index.ts';
+import { outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { type Access, accessByMode, accessOf } from './access.ts';
 
 const letters = ({ readable, writable, executable }: Access) =>

@@ -1,7 +1,5 @@
 import type { Stats } from 'node:fs';
-import { isCode } from '../../errors.ts';
-import type { CallerPath, Dir, Root } from '../../fence/index.ts';
-import { withLocation } from '../located.ts';
+import { type CallerPath, type Dir, isFenceError, type Root, withLocation } from '../../fence/index.ts';
 
 /** What this process may do with an entry. To execute a folder is to enter it. */
 export interface Access {
@@ -68,7 +66,7 @@ function isAllowed(attempt: () => void): boolean {
     attempt();
     return true;
   } catch (error) {
-    if (isCode(error, 'permission_denied', 'read_only')) return false;
+    if (isFenceError(error, 'permission_denied', 'read_only')) return false;
     throw error;
   }
 }

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
-import { memory, onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import { parseCallerPath, temporaryName } from '../../fence/index.ts';
+import { memory, onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { listFolder } from './list-folder.ts';
 
-const list = ({ root }: Sandbox, raw = '.', control = DEFAULT_CONTEXT) =>
-  listFolder(root, parseCallerPath(raw), control);
+const list = ({ root }: Sandbox, raw = '.', context = DEFAULT_CONTEXT) =>
+  listFolder(root, parseCallerPath(raw), context);
 
 onEveryBackend((open) => {
   test('children only, hidden ones too, by code point', async () => {

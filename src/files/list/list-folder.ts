@@ -1,21 +1,20 @@
-import { isCode } from '../../errors.ts';
 import {
   type CallerPath,
   type Dir,
   type Entry,
   type EntryType,
   entryTypeOf,
+  isFenceError,
   type Name,
   type Root,
+  withLocation,
 } from '../../fence/index.ts';
 import { byCodePoint, hasSurrogates } from '../../runtime/code-point-order.ts';
 import { cooperativeSort } from '../../runtime/cooperative-sort.ts';
 import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
-import type { SearchPool } from '../../search/pool/search-pool.ts';
 import { isBrokenLinkError } from '../broken-link.ts';
-import { withLocation } from '../located.ts';
-import { ParallelStat } from './parallel-stat.ts';
 import { STEP_ENTRIES, StatBatch } from './stat-batch.ts';
+import type { StatThread } from './stat-thread.ts';
 
 /** So many are worth another thread's time. */
 const MANY = 512;
@@ -39,17 +38,17 @@ export interface FolderEntry extends EntryFacts {
 export interface ListOptions {
   /** How many entries are told about. */
   readonly maxEntries: number;
-  /** Threads that help with large folders. */
-  readonly pool?: SearchPool | undefined;
+  /** Helps with large folders. */
+  readonly statThread?: StatThread | undefined;
   /** Called with one after the other. */
   onEntry(name: string, facts: EntryFacts): void;
 }
 
 /** The direct children of a folder, hidden ones too, by code point. An entry that vanishes meanwhile is left out. */
-export async function listFolder(root: Root, path: CallerPath, control: OperationContext): Promise<FolderEntry[]> {
+export async function listFolder(root: Root, path: CallerPath, context: OperationContext): Promise<FolderEntry[]> {
   const entries: FolderEntry[] = [];
   const onEntry = (name: string, facts: EntryFacts): void => void entries.push({ name, ...facts });
-  await listEntries(root, path, { maxEntries: Number.POSITIVE_INFINITY, onEntry }, control);
+  await listEntries(root, path, { maxEntries: Number.POSITIVE_INFINITY, onEntry }, context);
   return entries;
 }
 
@@ -57,24 +56,24 @@ export async function listFolder(root: Root, path: CallerPath, control: Operatio
 export async function listEntries(
   root: Root,
   path: CallerPath,
-  { maxEntries, pool, onEntry }: ListOptions,
-  control: OperationContext,
+  { maxEntries, statThread, onEntry }: ListOptions,
+  context: OperationContext,
 ): Promise<number> {
   return withLocation(root, path, async () => {
     using dir = root.openDir(path);
-    const pause = yieldPoint(control);
+    const pause = yieldPoint(context);
     const names = await sortedNames(dir, pause);
     let reported = 0;
     let seen = 0;
     while (seen < names.length && reported < maxEntries) {
       const next = names.slice(seen, seen + maxEntries - reported);
-      const part = StatBatch.of(next);
-      using ahead = pool && next.length >= MANY ? ParallelStat.begin({ root, dir, part }, pool) : undefined;
-      for (let step = 0; step < part.steps; step += 1) {
+      const batch = StatBatch.of(next);
+      using help = next.length >= MANY ? statThread?.help(root, dir, batch) : undefined;
+      for (let step = 0; step < batch.steps; step += 1) {
         const wait = pause();
         if (wait !== undefined) await wait;
-        if (ahead !== undefined) await ahead.done(step, control.signal);
-        reported += reportStep({ root, path, dir, names: next, part, onEntry }, step);
+        if (help !== undefined) await help.done(step, context.signal);
+        reported += reportStep({ root, path, dir, names: next, batch, onEntry }, step);
       }
       seen += next.length;
     }
@@ -87,20 +86,20 @@ interface ListingStep extends Pick<ListOptions, 'onEntry'> {
   readonly path: CallerPath;
   readonly dir: Dir;
   readonly names: readonly Name[];
-  readonly part: StatBatch;
+  readonly batch: StatBatch;
 }
 
 /** Tells about the entries of one step, and looks at those first that nobody has seen. Returns how many it told about. */
-function reportStep({ root, path, dir, names, part, onEntry }: ListingStep, step: number): number {
+function reportStep({ root, path, dir, names, batch, onEntry }: ListingStep, step: number): number {
   const end = Math.min((step + 1) * STEP_ENTRIES, names.length);
   let reported = 0;
   for (let at = step * STEP_ENTRIES; at < end; at += 1) {
     const raw = names[at] as Name;
-    const type = part.type(at) ?? part.stat(at, raw, dir);
+    const type = batch.type(at) ?? batch.stat(at, raw, dir);
     if (type === undefined) continue;
     const name = shown(raw);
-    const size = part.size(at);
-    const modifiedMs = Math.round(part.mtimeMs(at));
+    const size = batch.size(at);
+    const modifiedMs = Math.round(batch.mtimeMs(at));
     if (type !== 'symlink') onEntry(name, { type, size, modifiedMs });
     else onEntry(name, { type, size, modifiedMs, targetType: targetType(root, path, name) });
     reported += 1;
@@ -109,18 +108,18 @@ function reportStep({ root, path, dir, names, part, onEntry }: ListingStep, step
 }
 
 /** The names of the direct children alone, in the same order. */
-export async function folderNames(root: Root, path: CallerPath, control: OperationContext): Promise<string[]> {
+export async function folderNames(root: Root, path: CallerPath, context: OperationContext): Promise<string[]> {
   return withLocation(root, path, async () => {
     using dir = root.openDir(path);
-    return (await sortedNames(dir, yieldPoint(control))).map(shown);
+    return (await sortedNames(dir, yieldPoint(context))).map(shown);
   });
 }
 
 async function sortedNames(dir: Dir, pause: () => Promise<void> | undefined): Promise<Name[]> {
   const names: Name[] = [];
   let plain = true;
-  for (const part of dir.listBatches()) {
-    plain = addNames(part, names) && plain;
+  for (const entries of dir.listBatches()) {
+    plain = addNames(entries, names) && plain;
     const wait = names.length < MANY ? undefined : pause();
     if (wait !== undefined) await wait;
   }
@@ -149,7 +148,7 @@ function targetType(root: Root, folder: CallerPath, link: string): TargetType {
     const type = entryTypeOf(target.stats);
     return type === 'symlink' ? 'missing' : type;
   } catch (error) {
-    if (isCode(error, 'outside_root')) return 'external';
+    if (isFenceError(error, 'outside_root')) return 'external';
     if (isBrokenLinkError(error)) return 'missing';
     throw error;
   }

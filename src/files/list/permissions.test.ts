@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { Sandbox } from '../../../tests/support/sandbox.ts';
 import { OwnerNames } from '../../fence/index.ts';
+import { Sandbox } from '../../fence/sandbox.fixture.ts';
 import { permissionsOf } from './permissions.ts';
 
 describe('mode', () => {

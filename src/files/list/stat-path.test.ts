@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { onEveryBackend, outcome, type Sandbox } from '../../../tests/support/sandbox.ts';
 import { parseCallerPath } from '../../fence/index.ts';
+import { onEveryBackend, outcome, type Sandbox } from '../../fence/sandbox.fixture.ts';
 import { statPath } from './stat-path.ts';
 
 const stat = ({ root }: Sandbox, raw: string) => statPath(root, parseCallerPath(raw));

@@ -1,6 +1,5 @@
 import type { Stats } from 'node:fs';
-import { isCode, RingfenceError } from '../../errors.ts';
-import type { CallerPath, Root } from '../../fence/index.ts';
+import { type CallerPath, FenceError, isFenceError, type Root } from '../../fence/index.ts';
 
 export interface PathStatus {
   /** The entry itself: for a link, the link. */
@@ -12,7 +11,7 @@ export interface PathStatus {
 /** What is at a path, and for a link what it leads to. An outward link is `outside_root`. */
 export function statPath(root: Root, path: CallerPath): PathStatus {
   using found = root.locate(path, { follow: false });
-  if (found.stats === undefined) throw new RingfenceError('not_found', {}, { path: path.raw, root: root.name });
+  if (found.stats === undefined) throw new FenceError('not_found', {}, { path: path.raw, root: root.name });
   if (!found.stats.isSymbolicLink()) return { stats: found.stats };
   return { stats: found.stats, target: targetOf(root, path) };
 }
@@ -23,7 +22,7 @@ function targetOf(root: Root, link: CallerPath): NonNullable<PathStatus['target'
     return target.stats === undefined ? null : { path: target.path, stats: target.stats };
   } catch (error) {
     // The link is there; it is the way behind it that ends early.
-    if (isCode(error, 'not_found', 'not_directory')) return null;
+    if (isFenceError(error, 'not_found', 'not_directory')) return null;
     throw error;
   }
 }

@@ -9,7 +9,7 @@ const LEAST_BYTES = 4096;
 
 interface ChunkOptions {
   readonly root: Root;
-  readonly control: OperationContext;
+  readonly context: OperationContext;
   /** Where to begin, in bytes. */
   readonly from?: number;
 }
@@ -19,7 +19,7 @@ interface ChunkOptions {
  * is being used, so neither a large file nor a slow disk keeps the server from anything else. A chunk holds its bytes only
  * until the next is asked for. Raises what the signal was aborted with.
  */
-export async function* fileChunks(file: ReadableFile, { root, control, from = 0 }: ChunkOptions) {
+export async function* fileChunks(file: ReadableFile, { root, context, from = 0 }: ChunkOptions) {
   // One byte more than there should be shows in the same read that nothing follows.
   const bytes = Math.min(CHUNK_BYTES, Math.max(file.size - from + 1, LEAST_BYTES));
   let buffer = bytes < CHUNK_BYTES ? Buffer.allocUnsafe(bytes) : root.allocateReadBuffer(CHUNK_BYTES);
@@ -30,7 +30,7 @@ export async function* fileChunks(file: ReadableFile, { root, control, from = 0 
     if (read > 0) yield buffer.subarray(0, read);
     if (read === 0 || (read < buffer.length && isEnd(file, at))) return;
   }
-  const pause = yieldPoint(control);
+  const pause = yieldPoint(context);
   let other = root.allocateReadBuffer(CHUNK_BYTES);
   let next = readAhead(file, buffer, at);
   try {

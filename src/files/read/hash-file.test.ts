@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { memory, onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import { parseCallerPath } from '../../fence/index.ts';
+import { memory, onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { type HASH_ALGORITHMS, hashFile } from './hash-file.ts';
 
@@ -60,6 +60,6 @@ test('a large file is hashed in little memory, in turns with other work, and can
   expect(process.memoryUsage().rss - before).toBeLessThan(16 * 1024 * 1024);
   const stop = new AbortController();
   setTimeout(() => stop.abort(), 5);
-  const control = { signal: stop.signal, progress: () => {} };
-  expect(await outcome(hashFile(box.root, parseCallerPath('big'), 'sha256', control))).toBe('cancelled');
+  const context = { signal: stop.signal, progress: () => {} };
+  expect(await outcome(hashFile(box.root, parseCallerPath('big'), 'sha256', context))).toBe('cancelled');
 });

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { CallerPath, Root } from '../../fence/index.ts';
+import { type CallerPath, type Root, withLocation } from '../../fence/index.ts';
 import type { OperationContext } from '../../runtime/operation-context.ts';
-import { withLocation } from '../located.ts';
 import { fileChunks } from './file-chunks.ts';
 
 export const HASH_ALGORITHMS = ['md5', 'sha1', 'sha256'] as const;
@@ -12,16 +11,16 @@ export async function hashFile(
   root: Root,
   path: CallerPath,
   algorithm: HashAlgorithm,
-  control: OperationContext,
+  context: OperationContext,
 ): Promise<{ hash: string; size: number }> {
   return withLocation(root, path, async () => {
     using file = root.openFile(path);
     const hash = createHash(algorithm);
     let size = 0;
-    for await (const chunk of fileChunks(file, { root, control })) {
+    for await (const chunk of fileChunks(file, { root, context })) {
       hash.update(chunk);
       size += chunk.length;
-      control.progress(size, file.size);
+      context.progress(size, file.size);
     }
     return { hash: hash.digest('hex'), size };
   });

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { memory, Sandbox } from '../../../tests/support/sandbox.ts';
 import { parseCallerPath } from '../../fence/index.ts';
+import { memory, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { LineIndexCache } from './line-index.ts';
 import { readFile } from './read-file.ts';
@@ -84,10 +84,10 @@ test('what changes while it is read is not remembered', async () => {
   using box = new Sandbox('openat2', memory());
   box.file('app.log', log());
   const index = newIndex();
-  const control = { ...DEFAULT_CONTEXT, progress: () => overwrite(box.host('app.log'), 5, 'x') };
+  const context = { ...DEFAULT_CONTEXT, progress: () => overwrite(box.host('app.log'), 5, 'x') };
   await new Promise((resolve) => setTimeout(resolve, 30));
   const options = { range: { by: 'lines', offset: 1, limit: 1 }, maxBytes: MB, lineIndex: index } as const;
-  await readFile(box.root, parseCallerPath('app.log'), options, control);
+  await readFile(box.root, parseCallerPath('app.log'), options, context);
   expect(index.usage.files).toBe(0);
 });
 

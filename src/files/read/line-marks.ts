@@ -11,7 +11,7 @@ const MAX_MARKS = 64 * 1024;
 export interface LineReadContext {
   readonly file: ReadableFile;
   readonly root: Root;
-  readonly control: OperationContext;
+  readonly context: OperationContext;
 }
 
 /**
@@ -41,13 +41,13 @@ export class SparseLineIndex {
   }
 
   /** Reads a file from its beginning to its end. */
-  static async of({ file, root, control }: LineReadContext): Promise<SparseLineIndex> {
+  static async of({ file, root, context }: LineReadContext): Promise<SparseLineIndex> {
     const step = stepFor(file.size);
     const marks = [0];
     let size = 0;
     let ends = 0;
     let endsAtEnd = true;
-    for await (const chunk of fileChunks(file, { root, control })) {
+    for await (const chunk of fileChunks(file, { root, context })) {
       for (let from = 0; from < chunk.length; ) {
         const to = Math.min(chunk.length, from + step - (size % step));
         ends += countLineEnds(chunk.subarray(from, to));
@@ -56,20 +56,20 @@ export class SparseLineIndex {
         if (size % step === 0) marks.push(ends);
       }
       endsAtEnd = endsWithLine(chunk);
-      control.progress(size, file.size);
+      context.progress(size, file.size);
     }
     return new SparseLineIndex({ size, ends, endsAtEnd, step, marks });
   }
 
   /** Where a line begins: the end of the file if it has no such line. */
-  async startOf(line: number, { file, root, control }: LineReadContext): Promise<number> {
+  async startOf(line: number, { file, root, context }: LineReadContext): Promise<number> {
     const end = line - 1;
     if (end === 0) return 0;
     if (end > this.#ends) return this.size;
     const mark = this.#markBefore(end);
     let at = mark * this.#step;
     let ends = this.#endsBefore[mark] as number;
-    for await (const chunk of fileChunks(file, { root, control, from: at })) {
+    for await (const chunk of fileChunks(file, { root, context, from: at })) {
       const found = nthLineEnd(chunk, end - ends);
       if (found !== -1) return at + found + 1;
       ends += countLineEnds(chunk);

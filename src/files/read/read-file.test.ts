@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
-import { isCode, type RingfenceError } from '../../errors.ts';
-import { parseCallerPath, Root } from '../../fence/index.ts';
+import type { RingfenceError } from '../../errors.ts';
+import { isFenceError, parseCallerPath, Root } from '../../fence/index.ts';
+import { onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { encodeContent } from '../content.ts';
 import { type ReadRange, readFile, sliceBytes } from './read-file.ts';
@@ -243,8 +243,8 @@ describe('lines', () => {
     const stop = new AbortController();
     setTimeout(() => stop.abort(), 20);
     const options = { range: lines(2, 1), maxBytes: 100 };
-    const control = { signal: stop.signal, progress: () => {} };
-    expect(await outcome(readFile(box.root, parseCallerPath('big'), options, control))).toBe('cancelled');
+    const context = { signal: stop.signal, progress: () => {} };
+    expect(await outcome(readFile(box.root, parseCallerPath('big'), options, context))).toBe('cancelled');
   });
 });
 
@@ -275,7 +275,7 @@ test('a read error names path and root', async () => {
   using root = Root.open('proc', '/proc/self');
   // Nothing is mapped at address 0, so reading there fails after a successful open.
   const error = await read(root, 'mem', bytes(0, 10)).catch((e: unknown) => e);
-  expect(isCode(error, 'io_error')).toBe(true);
+  expect(isFenceError(error, 'io_error')).toBe(true);
   expect(error).toMatchObject({ path: 'mem', root: 'proc' });
 });
 

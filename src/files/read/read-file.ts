@@ -1,8 +1,7 @@
-import { RingfenceError } from '../../errors.ts';
-import type { CallerPath, Root } from '../../fence/index.ts';
+import { type CallerPath, type Root, withLocation } from '../../fence/index.ts';
 import type { OperationContext } from '../../runtime/operation-context.ts';
 import { BINARY_SNIFF_BYTES, looksBinary } from '../content.ts';
-import { withLocation } from '../located.ts';
+import { FileError } from '../errors.ts';
 import type { LineIndexCache } from './line-index.ts';
 import { type ByteSource, type ReadLimit, readAt, readLimited, startsBinary } from './read-at.ts';
 import { linesIn, readLines } from './read-lines.ts';
@@ -41,13 +40,13 @@ export async function readFile(
   root: Root,
   path: CallerPath,
   { range, lineIndex, ...cap }: ReadOptions,
-  control: OperationContext,
+  context: OperationContext,
 ): Promise<FilePart> {
   return withLocation(root, path, async () => {
     using file = root.openFile(path);
     const { mtimeMs } = file.stats;
     if (range.by !== 'lines') return { mtimeMs, ...readRange(file, range, cap) };
-    return { mtimeMs, ...(await readLines({ root, file, control }, { range, lineIndex, ...cap })) };
+    return { mtimeMs, ...(await readLines({ root, file, context }, { range, lineIndex, ...cap })) };
   });
 }
 
@@ -81,7 +80,7 @@ function readBytes(file: ByteSource, { offset, limit = Number.POSITIVE_INFINITY 
 function readWhole(file: GrowingSource, maxBytes: number) {
   // One byte past the limit shows a file that grew, or that the system gives no size for.
   const { size } = file;
-  if (size > maxBytes) throw new RingfenceError('too_large', { size, limit: maxBytes });
+  if (size > maxBytes) throw new FileError('too_large', { size, limit: maxBytes });
   const bytes = readAt(file, 0, Math.min(maxBytes, size || BINARY_SNIFF_BYTES) + 1);
   if (bytes.length > size) return rereadGrown(file, maxBytes);
   return { bytes, size: bytes.length, truncated: false, binary: looksBinary(bytes) };
@@ -90,7 +89,7 @@ function readWhole(file: GrowingSource, maxBytes: number) {
 function rereadGrown(file: GrowingSource, maxBytes: number) {
   const bytes = readAt(file, 0, maxBytes + 1);
   if (bytes.length > maxBytes) {
-    throw new RingfenceError('too_large', { size: Math.max(bytes.length, file.stat().size), limit: maxBytes });
+    throw new FileError('too_large', { size: Math.max(bytes.length, file.stat().size), limit: maxBytes });
   }
   return { bytes, size: bytes.length, truncated: false, binary: looksBinary(bytes) };
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { onEveryBackend, outcome, type Sandbox } from '../../../tests/support/sandbox.ts';
-import { RingfenceError } from '../../errors.ts';
 import { parseCallerPath } from '../../fence/index.ts';
+import { onEveryBackend, outcome, type Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
+import { ToolError } from '../../tools/errors.ts';
 import { type RemoveEntryOptions, removeEntry } from './remove-entry.ts';
 
 const remove = ({ root }: Sandbox, raw: string, options: RemoveEntryOptions = {}) =>
@@ -44,7 +44,7 @@ onEveryBackend((open) => {
     box.file('d/f');
     box.file('f');
     const beforeFolder = () => {
-      throw new RingfenceError('tool_not_allowed', { tool: 'remove_folder' });
+      throw new ToolError('tool_not_allowed', { tool: 'remove_folder' });
     };
     expect(await outcome(remove(box, 'd', { beforeFolder }))).toBe('tool_not_allowed');
     expect(await outcome(remove(box, '.', { beforeFolder }))).toBe('tool_not_allowed');

@@ -1,8 +1,13 @@
-import { RingfenceError } from '../../errors.ts';
-import { type CallerPath, type EntryType, entryTypeOf, type Root } from '../../fence/index.ts';
+import {
+  type CallerPath,
+  type EntryType,
+  entryTypeOf,
+  FenceError,
+  type Root,
+  withLocation,
+} from '../../fence/index.ts';
 import type { OperationContext } from '../../runtime/operation-context.ts';
 import { freeLater } from '../free-later.ts';
-import { withLocation } from '../located.ts';
 import { type RemoveOptions, removeLocatedFolder } from './remove-folder.ts';
 
 export interface RemoveEntryOptions extends RemoveOptions {
@@ -18,14 +23,14 @@ export async function removeEntry(
   root: Root,
   path: CallerPath,
   { beforeFolder, ...options }: RemoveEntryOptions,
-  control: OperationContext,
+  context: OperationContext,
 ): Promise<{ type: EntryType }> {
   return withLocation(root, path, async () => {
     using found = root.locate(path, { follow: false });
-    if (found.stats === undefined) throw new RingfenceError('not_found', {});
+    if (found.stats === undefined) throw new FenceError('not_found', {});
     if (found.stats.isDirectory()) {
       beforeFolder?.();
-      await removeLocatedFolder(found, options, control);
+      await removeLocatedFolder(found, options, context);
     } else {
       using _held = freeLater(found);
       found.dir.unlink(found.name);

@@ -3,13 +3,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
-import { memory, onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import { type Dir, parseCallerPath, temporaryName } from '../../fence/index.ts';
+import { memory, onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { removeFolder } from './remove-folder.ts';
 
-const remove = ({ root }: Sandbox, raw: string, control = DEFAULT_CONTEXT) =>
-  removeFolder(root, parseCallerPath(raw), {}, control);
+const remove = ({ root }: Sandbox, raw: string, context = DEFAULT_CONTEXT) =>
+  removeFolder(root, parseCallerPath(raw), {}, context);
 
 onEveryBackend((open, backend) => {
   test('takes all in it, and counts', async () => {
@@ -162,8 +162,8 @@ test('going on past failures ends when it is stopped', async () => {
   using box = new Sandbox('openat2');
   for (let i = 0; i < 5; i += 1) box.file(`d/${i}/f`);
   const stop = new AbortController();
-  const control = { signal: stop.signal, progress: () => stop.abort() };
-  const removing = removeFolder(box.root, parseCallerPath('d'), { keepGoing: true }, control);
+  const context = { signal: stop.signal, progress: () => stop.abort() };
+  const removing = removeFolder(box.root, parseCallerPath('d'), { keepGoing: true }, context);
   expect(await outcome(removing)).toBe('cancelled');
   expect(box.exists('d')).toBe(true);
 });

@@ -1,17 +1,19 @@
-import { isCode, RingfenceError } from '../../errors.ts';
 import {
   type CallerPath,
   type Dir,
   type Entry,
+  FenceError,
+  isFenceError,
   isLeftover,
   isTemporaryName,
   type Location,
   type Name,
   type Root,
+  withLocation,
 } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { FileError } from '../errors.ts';
 import { freeLater } from '../free-later.ts';
-import { withLocation } from '../located.ts';
 
 export interface RemoveOptions {
   /** Remove what is in a folder too (the default); otherwise a folder that is not empty is `not_empty`. */
@@ -28,13 +30,13 @@ export async function removeFolder(
   root: Root,
   path: CallerPath,
   options: RemoveOptions,
-  control: OperationContext,
+  context: OperationContext,
 ): Promise<{ entries: number }> {
   return withLocation(root, path, async () => {
     using found = root.locate(path, { follow: false });
-    if (found.stats === undefined) throw new RingfenceError('not_found', {});
-    if (!found.stats.isDirectory()) throw new RingfenceError('not_directory', {});
-    return { entries: await removeLocatedFolder(found, options, control) };
+    if (found.stats === undefined) throw new FenceError('not_found', {});
+    if (!found.stats.isDirectory()) throw new FenceError('not_directory', {});
+    return { entries: await removeLocatedFolder(found, options, context) };
   });
 }
 
@@ -42,10 +44,10 @@ export async function removeFolder(
 export async function removeLocatedFolder(
   { dir, name }: Location,
   { recursive = true, keepGoing = false }: RemoveOptions,
-  control: OperationContext,
+  context: OperationContext,
 ): Promise<number> {
-  if (name === '.') throw new RingfenceError('root_itself', { action: 'remove' });
-  if (recursive) return removeTree({ dir, name }, { keepGoing }, control);
+  if (name === '.') throw new FileError('root_itself', { action: 'remove' });
+  if (recursive) return removeTree({ dir, name }, { keepGoing }, context);
   await sweepFolder(dir, name);
   dir.rmdir(name);
   return 1;
@@ -80,9 +82,9 @@ interface TreeOptions extends Pick<RemoveOptions, 'keepGoing'> {
 export async function removeTree(
   { dir: parent, name }: { readonly dir: Dir; readonly name: Name },
   { keepGoing = false, unlock = false }: TreeOptions,
-  control: OperationContext,
+  context: OperationContext,
 ): Promise<number> {
-  const pause = yieldPoint(control);
+  const pause = yieldPoint(context);
   let removed = 0;
   let failure: unknown;
 
@@ -95,10 +97,10 @@ export async function removeTree(
         else removeFile(dir, entry.raw);
         removed += 1;
       } catch (error) {
-        if (!keepGoing || isCode(error, 'cancelled', 'timed_out')) throw error;
+        if (!keepGoing || context.signal.aborted) throw error;
         failure ??= error;
       }
-      control.progress(removed);
+      context.progress(removed);
     }
   }
 
@@ -115,7 +117,7 @@ export async function removeTree(
     await removeInner(parent, name);
   } catch (error) {
     // A folder that could not be emptied is not what went wrong first.
-    throw isCode(error, 'not_empty') ? (failure ?? error) : error;
+    throw isFenceError(error, 'not_empty') ? (failure ?? error) : error;
   }
   return removed + 1;
 }
@@ -130,7 +132,7 @@ function ignoreMissing<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {
-    if (!isCode(error, 'not_found')) throw error;
+    if (!isFenceError(error, 'not_found')) throw error;
     return undefined;
   }
 }

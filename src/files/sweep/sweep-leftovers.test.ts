@@ -4,8 +4,8 @@ import fs from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
-import { onEveryBackend, outcome, Sandbox } from '../../../tests/support/sandbox.ts';
 import { isLeftover, temporaryName } from '../../fence/index.ts';
+import { onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { sweepLeftovers } from './sweep-leftovers.ts';
 

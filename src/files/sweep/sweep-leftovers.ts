@@ -1,5 +1,12 @@
-import { isCode } from '../../errors.ts';
-import { type Dir, type Entry, isTemporaryName, type Name, parseCallerPath, type Root } from '../../fence/index.ts';
+import {
+  type Dir,
+  type Entry,
+  isFenceError,
+  isTemporaryName,
+  type Name,
+  parseCallerPath,
+  type Root,
+} from '../../fence/index.ts';
 import { backgroundPacer } from '../../runtime/background-pacer.ts';
 import { removeIfLeftover } from '../remove/remove-folder.ts';
 
@@ -59,7 +66,7 @@ async function ignoringUnreachable<T>(work: () => Promise<T>): Promise<T | undef
   try {
     return await work();
   } catch (error) {
-    if (!isCode(error, ...PASSED_OVER)) throw error;
+    if (!isFenceError(error, ...PASSED_OVER)) throw error;
     return undefined;
   }
 }

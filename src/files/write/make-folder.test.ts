@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { onEveryBackend, outcome, type Sandbox } from '../../../tests/support/sandbox.ts';
 import { parseCallerPath } from '../../fence/index.ts';
+import { onEveryBackend, outcome, type Sandbox } from '../../fence/sandbox.fixture.ts';
 import { makeFolder } from './make-folder.ts';
 
 const make = ({ root }: Sandbox, raw: string, options?: { makeParents: boolean }) =>

@@ -1,6 +1,4 @@
-import { isCode, RingfenceError } from '../../errors.ts';
-import type { CallerPath, Root } from '../../fence/index.ts';
-import { withLocation } from '../located.ts';
+import { type CallerPath, FenceError, isFenceError, type Root, withLocation } from '../../fence/index.ts';
 
 /** Makes a folder and, unless told otherwise, those above it. An existing folder is fine; anything else is `already_exists`. */
 export async function makeFolder(
@@ -16,11 +14,11 @@ export async function makeFolder(
         return { created: true };
       } catch (error) {
         // Somebody else made it just now: then it only matters whether it is a folder.
-        if (!isCode(error, 'already_exists')) throw error;
+        if (!isFenceError(error, 'already_exists')) throw error;
       }
     }
     const stats = place.stats ?? place.dir.lstat(place.name);
-    if (!stats?.isDirectory()) throw new RingfenceError('already_exists', {});
+    if (!stats?.isDirectory()) throw new FenceError('already_exists', {});
     return { created: false };
   });
 }

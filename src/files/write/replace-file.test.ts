@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
-import { Sandbox } from '../../../tests/support/sandbox.ts';
+import { Sandbox } from '../../fence/sandbox.fixture.ts';
 
 test.skipIf(cannotDropPrivileges)(
   `a file that becomes ours by being replaced does not stay setuid (${cannotDropPrivileges ?? 'as nobody'})`,

@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
-import { isCode, RingfenceError } from '../../errors.ts';
-import { type Dir, type Name, type OpenFile, temporaryName } from '../../fence/index.ts';
+import { type Dir, FenceError, isFenceError, type Name, type OpenFile, temporaryName } from '../../fence/index.ts';
+import { FileError } from '../errors.ts';
 import { freeLater } from '../free-later.ts';
 import { isSameFile } from '../same-file.ts';
 
@@ -34,7 +34,7 @@ export async function replaceFile(
   { durable, over = 'anything', mode }: ReplaceOptions,
 ): Promise<Stats> {
   const { dir, name, stats } = place;
-  if (stats !== undefined && over === 'nothing') throw new RingfenceError('already_exists', {});
+  if (stats !== undefined && over === 'nothing') throw new FenceError('already_exists', {});
   if (stats !== undefined) assertReplaceable(place);
   using _held = freeLater(place);
   const temporary = temporaryName();
@@ -65,8 +65,8 @@ export async function replaceFile(
 /** Raises why the entry at a place cannot be replaced by a file: a folder, a special file, one we may not write. */
 export function assertReplaceable({ dir, name, stats }: ReplaceTarget): void {
   if (stats === undefined || stats.isSymbolicLink()) return;
-  if (stats.isDirectory()) throw new RingfenceError('is_directory', {});
-  if (!stats.isFile()) throw new RingfenceError('special_file', {});
+  if (stats.isDirectory()) throw new FenceError('is_directory', {});
+  if (!stats.isFile()) throw new FenceError('special_file', {});
   dir.assertWritable(name);
 }
 
@@ -77,12 +77,12 @@ export function assertReplaceable({ dir, name, stats }: ReplaceTarget): void {
  */
 function swapIfUnchanged({ dir, name }: ReplaceTarget, temporary: string, before: Stats): void {
   const now = dir.lstat(name);
-  if (!isUnchanged(before, now) || now?.ctimeMs !== before.ctimeMs) throw new RingfenceError('changed_meanwhile', {});
+  if (!isUnchanged(before, now) || now?.ctimeMs !== before.ctimeMs) throw new FileError('changed_meanwhile', {});
   if (!dir.exchange(temporary, name)) dir.rename(temporary, dir, name);
   else if (isUnchanged(before, dir.lstat(temporary))) dir.unlink(temporary);
   else {
     dir.exchange(temporary, name);
-    throw new RingfenceError('changed_meanwhile', {});
+    throw new FileError('changed_meanwhile', {});
   }
 }
 
@@ -108,7 +108,7 @@ function chownIfAllowed(file: OpenFile, uid: number, gid: number): boolean {
     file.chown(uid, gid);
     return true;
   } catch (error) {
-    if (!isCode(error, 'permission_denied')) throw error;
+    if (!isFenceError(error, 'permission_denied')) throw error;
     return false;
   }
 }
@@ -117,6 +117,6 @@ function removeIfPresent({ dir }: ReplaceTarget, temporary: string): void {
   try {
     dir.unlink(temporary);
   } catch (error) {
-    if (!isCode(error, 'not_found')) throw error;
+    if (!isFenceError(error, 'not_found')) throw error;
   }
 }

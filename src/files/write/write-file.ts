@@ -1,7 +1,13 @@
 import type { Stats } from 'node:fs';
-import { RingfenceError } from '../../errors.ts';
-import type { CallerPath, Location, OpenFile, Root } from '../../fence/index.ts';
-import { withLocation } from '../located.ts';
+import {
+  type CallerPath,
+  FenceError,
+  isFenceError,
+  type Location,
+  type OpenFile,
+  type Root,
+  withLocation,
+} from '../../fence/index.ts';
 import { replaceFile } from './replace-file.ts';
 
 export const WRITE_MODES = ['overwrite', 'append', 'create_only'] as const;
@@ -23,10 +29,10 @@ export interface WriteOptions {
 export async function writeFile(root: Root, path: CallerPath, bytes: Buffer, options: WriteOptions): Promise<Stats> {
   const { mode, durable, makeParents = true } = options;
   return withLocation(root, path, async () => {
-    if (path.segments.length === 0) throw new RingfenceError('is_directory', {});
+    if (path.segments.length === 0) throw new FenceError('is_directory', {});
     if (mode === 'create_only') assertNoLink(root, path);
     using place = root.locate(path, { follow: mode !== 'create_only', makeParents });
-    if (place.stats?.isDirectory()) throw new RingfenceError('is_directory', {});
+    if (place.stats?.isDirectory()) throw new FenceError('is_directory', {});
     if (mode === 'append') return await append(place, bytes, durable);
     return await replaceFile(place, bytes, { durable, over: mode === 'create_only' ? 'nothing' : 'anything' });
   });
@@ -39,10 +45,10 @@ function assertNoLink(root: Root, path: CallerPath): void {
     if (found.stats === undefined) return;
     if (found.stats.isSymbolicLink()) root.locate(path, { follow: true })[Symbol.dispose]();
   } catch (error) {
-    if (error instanceof RingfenceError && error.code === 'not_found') return;
+    if (isFenceError(error, 'not_found')) return;
     throw error;
   }
-  throw new RingfenceError('already_exists', {});
+  throw new FenceError('already_exists', {});
 }
 
 async function append(place: Location, bytes: Buffer, durable: boolean): Promise<Stats> {
@@ -62,7 +68,7 @@ function appendOnce(place: Location, file: OpenFile, bytes: Buffer): void {
   let written = 0;
   try {
     if (bytes.length > 0) written = file.writeOnce(bytes);
-    if (written < bytes.length) throw new RingfenceError('disk_full', {});
+    if (written < bytes.length) throw new FenceError('disk_full', {});
   } catch (error) {
     if (place.stats === undefined && before === 0) place.dir.unlink(place.name);
     else if (written > 0) file.truncate(before);

@@ -1,4 +1,4 @@
-import { characterStart } from '../../files/content.ts';
+import { characterStart } from '../../runtime/utf8.ts';
 
 /** The longest line that is shown whole, in characters (code points). */
 export const MAX_SHOWN = 2_000;

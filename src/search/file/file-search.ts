@@ -1,6 +1,6 @@
 import type { ReadableFile } from '../../fence/index.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
-import type { StopFlag } from '../task/stop-flag.ts';
+import type { StopSignal } from '../pattern/line-matcher.ts';
 import { excerptAround, type MatchedLine, shownLine } from './excerpt.ts';
 import { type BlockRange, type LineBlock, LineBlockReader } from './line-block-reader.ts';
 import type { LinePattern } from './line-pattern.ts';
@@ -13,7 +13,7 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 export interface FileSearchOptions {
   readonly pattern: LinePattern;
   readonly contextLines: number;
-  readonly stop: StopFlag;
+  readonly stop: StopSignal;
   readonly found: MatchList;
   readonly memory: SearchMemory;
   /** At least `READ_BYTES` to read into, best of this memory. */

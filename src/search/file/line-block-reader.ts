@@ -1,5 +1,5 @@
 import type { ReadableFile } from '../../fence/index.ts';
-import { characterStart } from '../../files/content.ts';
+import { characterStart } from '../../runtime/utf8.ts';
 
 /** Read at once. Small enough to stay in the processor's cache and to stop soon, and much for what each read takes besides. */
 export const CHUNK_BYTES = 512 * 1024;
@@ -21,9 +21,6 @@ export const SNIFF_BYTES = 8 * 1024;
  * wait for the store before it, and copy at a quarter of the speed.
  */
 const PAGE = 4096;
-
-/** The size of the buffer that a reader needs. Hardly any line is longer than that; what is not used takes no memory. */
-export const READ_BYTES = 2 * CHUNK_BYTES + PAGE;
 
 const LF = 0x0a;
 

@@ -1,11 +1,11 @@
 import { RE2JS, RE2JSException } from 're2js';
-import { RingfenceError } from '../../errors.ts';
 import { SearchMemory } from '../kernels/search-memory.ts';
 import { DfaMatcher } from '../pattern/dfa-matcher.ts';
 import { LazyDfa } from '../pattern/lazy-dfa.ts';
 import type { LineMatcher, StopSignal } from '../pattern/line-matcher.ts';
 import { PikeMatcher } from '../pattern/pike-matcher.ts';
 import { programOf } from '../pattern/program.ts';
+import { SearchError } from '../pattern/search-error.ts';
 import { choosePrefilter } from '../prefilter/choose-prefilter.ts';
 import { exactSequences, regExpOf } from '../prefilter/exact-sequences.ts';
 import { LiteralScanner } from '../prefilter/literal-scanner.ts';
@@ -165,14 +165,14 @@ function onlyText(regex: RE2JS): string | undefined {
 /** Compiles RE2 syntax. Raises `invalid_pattern`. */
 export function compileRegex(pattern: string, caseInsensitive = false): RE2JS {
   if (pattern.length > MAX_PATTERN_LENGTH)
-    throw new RingfenceError('invalid_pattern', { problem: `pattern is longer than ${MAX_PATTERN_LENGTH} characters` });
+    throw new SearchError('invalid_pattern', { problem: `pattern is longer than ${MAX_PATTERN_LENGTH} characters` });
   try {
     return RE2JS.compile(pattern, caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0);
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
     // The parser would quote the flag as a part of the pattern.
     if (caseInsensitive) return compileRegex(pattern);
-    throw new RingfenceError('invalid_pattern', { problem: error.message }, { cause: error });
+    throw new SearchError('invalid_pattern', { problem: error.message }, { cause: error });
   }
 }
 

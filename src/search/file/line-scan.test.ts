@@ -1,10 +1,10 @@
 import os from 'node:os';
 import { RE2JS } from 're2js';
 import { afterAll, expect, test } from 'vitest';
-import { linesFound, linesThat } from '../../../tests/support/line-patterns.ts';
 import { Root } from '../../fence/index.ts';
 import { SearchMemory } from '../kernels/search-memory.ts';
 import type { LineMatcher } from '../pattern/line-matcher.ts';
+import { linesFound, linesThat } from '../pattern/line-patterns.fixture.ts';
 import { PikeMatcher } from '../pattern/pike-matcher.ts';
 import { programOf } from '../pattern/program.ts';
 import { requiredSequences } from '../prefilter/byte-sequence.ts';

@@ -1,7 +1,5 @@
 import type { Root } from '../../fence/index.ts';
 import { loadKernel } from '../../runtime/wasm-kernel.ts';
-import { READ_BYTES } from '../file/line-block-reader.ts';
-import type { ProbeTables } from '../prefilter/probe-tables.ts';
 
 const LF = 0x0a;
 const NUL = 0;
@@ -13,8 +11,24 @@ const PAGE = 4096;
 const FRONT = 5 * PAGE;
 /** More are needed only while many searches are under way at once. */
 const BUFFERS = 4;
+/** The size of the buffers that files are read into. Hardly any line is longer; what is not used takes no memory. */
+const READ_BYTES = 1024 * 1024 + PAGE;
 /** What is read in vain behind a buffer's end, since 16 bytes are taken at once, is no other buffer's. */
 const BUFFER_SPACE = READ_BYTES + PAGE;
+
+/** Distances of the three probe positions from where a sequence begins. */
+export type ProbePositions = readonly [first: number, second: number, third: number];
+
+/** Sequences of byte classes in the form in which the kernels look for them; see assembly/index.ts. */
+export interface ProbeTables {
+  /** What the kernel's memory gets. */
+  bytes(): { readonly probes: Uint8Array; readonly sequences: Uint8Array };
+  readonly kind: 'mask' | 'nibbles' | 'buckets';
+  readonly positions: ProbePositions;
+  /** The length of the shortest sequence, and of the longest as far as it is compared. */
+  readonly shortest: number;
+  readonly longest: number;
+}
 
 /** See assembly/index.ts. */
 interface Functions {

@@ -1,8 +1,8 @@
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
-import { linesFound, linesThat } from '../../../tests/support/line-patterns.ts';
 import { DfaMatcher } from './dfa-matcher.ts';
 import type { LineMatcher } from './line-matcher.ts';
+import { linesFound, linesThat } from './line-patterns.fixture.ts';
 import { PikeMatcher } from './pike-matcher.ts';
 import { programOf } from './program.ts';
 

@@ -1,6 +1,6 @@
 import { braceExpand, Minimatch } from 'minimatch';
-import { RingfenceError } from '../../errors.ts';
 import type { EntryType } from '../../fence/index.ts';
+import { SearchError } from './search-error.ts';
 
 const OPTIONS = { dot: true, nonegate: true, nocomment: true } as const;
 
@@ -73,12 +73,12 @@ function withoutLargeRanges(pattern: string): string {
   );
 }
 
-function tooMany(): RingfenceError {
+function tooMany(): SearchError {
   return invalid('the braces of the glob stand for too many alternatives');
 }
 
-function invalid(problem: string): RingfenceError {
-  return new RingfenceError('invalid_pattern', { problem });
+function invalid(problem: string): SearchError {
+  return new SearchError('invalid_pattern', { problem });
 }
 
 function count(text: string, part: string): number {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { texts } from '../../../tests/support/line-patterns.ts';
+import { texts } from './line-patterns.fixture.ts';
 import { runeAt } from './utf8.ts';
 
 test('decodes as a string is decoded, broken characters too', () => {

@@ -1,6 +1,6 @@
-import { RingfenceError } from '../../errors.ts';
 import { type LineMatch, type MatchLimits, textOf } from '../file/match-list.ts';
 import { unpackMatches } from '../file/packed-matches.ts';
+import { SearchError } from '../pattern/search-error.ts';
 import type { LineResults } from '../task/line-collector.ts';
 import { OrderedSearch, type SearchOutcome } from './ordered-search.ts';
 import type { PooledSearch } from './search-pool.ts';
@@ -68,7 +68,7 @@ export class LineSearch {
     if (this.matches.length >= maxResults) return false;
     const size = textOf(match);
     if (size > maxText && this.matches.length === 0)
-      throw new RingfenceError('result_too_large', { size, limit: maxText });
+      throw new SearchError('result_too_large', { size, limit: maxText });
     this.#text += size;
     if (this.#text > maxText) return false;
     this.matches.push(match);

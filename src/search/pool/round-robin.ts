@@ -15,18 +15,18 @@ export interface RoundRobinJob {
  */
 export class RoundRobin {
   /** The lane whose turn it is first. None is empty. */
-  readonly #lanes = new Map<string | number, RoundRobinJob[]>();
+  readonly #queues = new Map<string | number, RoundRobinJob[]>();
   #running = false;
 
-  add(lane: string | number, job: RoundRobinJob): void {
-    const jobs = this.#lanes.get(lane);
-    if (jobs === undefined) this.#lanes.set(lane, [job]);
+  add(key: string | number, job: RoundRobinJob): void {
+    const jobs = this.#queues.get(key);
+    if (jobs === undefined) this.#queues.set(key, [job]);
     else jobs.push(job);
     this.#wake();
   }
 
   #wake(): void {
-    if (this.#running || this.#lanes.size === 0) return;
+    if (this.#running || this.#queues.size === 0) return;
     this.#running = true;
     setImmediate(() => {
       this.#running = false;
@@ -36,10 +36,10 @@ export class RoundRobin {
   }
 
   #turn(): void {
-    for (const [lane, jobs] of this.#lanes) {
-      this.#lanes.delete(lane);
+    for (const [key, jobs] of this.#queues) {
+      this.#queues.delete(key);
       if (finished(jobs[0] as RoundRobinJob, performance.now() + TURN_MS)) jobs.shift();
-      if (jobs.length > 0) this.#lanes.set(lane, jobs);
+      if (jobs.length > 0) this.#queues.set(key, jobs);
       return;
     }
   }

@@ -4,18 +4,19 @@ import type { SearchMemory } from '../kernels/search-memory.ts';
 import { compileGlob, compileGlobFilter, type PathPattern } from '../pattern/glob-pattern.ts';
 import { EntryTask } from '../task/entry-task.ts';
 import { LineTask } from '../task/line-task.ts';
+import type { GlobSpec, GrepSpec, SearchSpec } from '../task/specs.ts';
 import type { Coroutine } from '../task/steps.ts';
 import type { StopFlag } from '../task/stop-flag.ts';
 import { packResults, unpackResults, type WorkResult, type WorkUnit } from '../task/work-unit.ts';
 import { Budget } from '../walk/budget.ts';
 import type { StealRequest } from '../walk/steal-request.ts';
-import type { GlobSpec, GrepSpec, SearchSpec, Task, TaskResult } from './messages.ts';
+import type { SearchTask, TaskResult } from './messages.ts';
 
 interface SearchJobOptions {
   readonly root: Root;
   readonly spec: SearchSpec;
   readonly stop: StopFlag;
-  readonly call: StealRequest;
+  readonly steal: StealRequest;
   /** Where tasks read files into. */
   readonly memory: SearchMemory;
 }
@@ -30,10 +31,10 @@ export class SearchJob {
     this.#options = options;
   }
 
-  *run({ units, budget }: Task): Coroutine<TaskResult> {
-    const { spec, call } = this.#options;
+  *run({ units, budget }: SearchTask): Coroutine<TaskResult> {
+    const { spec, steal } = this.#options;
     this.#search ??= spec.kind === 'entries' ? this.#forEntries(spec) : this.#forLines(spec);
-    return packResults(yield* this.#search(unpackResults(units) as WorkUnit[], new Budget(budget, call)));
+    return packResults(yield* this.#search(unpackResults(units) as WorkUnit[], new Budget(budget, steal)));
   }
 
   #forEntries(spec: GlobSpec) {

@@ -2,16 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { expect, test, vi } from 'vitest';
-import { outcome, Sandbox } from '../../../tests/support/sandbox.ts';
-import { chooseBackend, type Dir, parseCallerPath } from '../../fence/index.ts';
-import { StatBatch } from '../../files/list/stat-batch.ts';
+import { chooseBackend, parseCallerPath } from '../../fence/index.ts';
+import { outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { grep } from '../grep.ts';
 import { SearchPool } from './search-pool.ts';
 
 function search(box: Sandbox, pool: SearchPool, pattern: string, path = '.') {
-  const control = { signal: new AbortController().signal, progress: () => {} };
+  const context = { signal: new AbortController().signal, progress: () => {} };
   const common = { caseInsensitive: false, contextLines: 0, maxResults: 10_000, timeoutSeconds: 60 };
-  return grep(box.root, { pattern, path: parseCallerPath(path), ...common }, pool, control);
+  return grep(box.root, { pattern, path: parseCallerPath(path), ...common }, pool, context);
 }
 
 test('the number of workers does not change the result', async () => {
@@ -93,65 +92,4 @@ test('a process lives until its search is over, and not longer though the pool i
   const args = ['--input-type=module', '--eval', script, box.inside];
   const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 20_000 });
   expect({ stdout, stderr, status }).toEqual({ stdout: '1\n', stderr: '', status: 0 });
-});
-
-/** Wants an entry looked at. */
-function look({ root }: Sandbox, pool: SearchPool, dir: Dir) {
-  const part = StatBatch.of(['f']);
-  const thread = pool.idleFor(root.share());
-  thread?.tell({ type: 'look', root: root.share(), dir: dir.share() ?? expect.fail(), part: part.shared });
-  return { part, thread };
-}
-
-test('nobody is there to look at entries at first, but soon, and the same worker searches too', async () => {
-  using box = new Sandbox('openat2');
-  box.file('f', 'needle');
-  using dir = box.root.openDir(parseCallerPath('.'));
-  const pool = new SearchPool({ size: 2 });
-  const workers: Worker[] = [];
-  const onWorker = (worker: Worker) => void workers.push(worker);
-  process.on('worker', onWorker);
-  expect([look(box, pool, dir).thread, look(box, pool, dir).thread]).toEqual([undefined, undefined]);
-  expect(workers).toHaveLength(0);
-  const { part, thread } = await vi.waitFor(() => {
-    const looking = look(box, pool, dir);
-    expect(looking.thread).toBeDefined();
-    return looking;
-  });
-  await vi.waitUntil(() => part.isFilled(0), { timeout: 10_000 });
-  expect([part.type(0), part.size(0)]).toEqual(['file', 6]);
-  expect(thread?.isReady).toBe(false);
-  expect((await search(box, pool, 'needle')).totalMatches).toBe(1);
-  expect(thread?.isReady).toBe(true);
-  expect(workers).toHaveLength(1);
-  process.off('worker', onWorker);
-  await pool.close();
-});
-
-test('a worker that searches is not asked to look at entries', async () => {
-  using box = new Sandbox('openat2');
-  box.file('f', 'some text without it\n'.repeat(100_000));
-  using dir = box.root.openDir(parseCallerPath('.'));
-  const pool = new SearchPool({ size: 1 });
-  const asked = vi.spyOn(Worker.prototype, 'ref');
-  const running = search(box, pool, '[x]nowhere');
-  await vi.waitUntil(() => asked.mock.calls.length > 0, { interval: 1 });
-  expect(look(box, pool, dir).thread).toBeUndefined();
-  asked.mockRestore();
-  await running;
-  expect(look(box, pool, dir).thread).toBeDefined();
-  await pool.close();
-});
-
-test('no worker starts after the pool was closed', async () => {
-  using box = new Sandbox('openat2');
-  using dir = box.root.openDir(parseCallerPath('.'));
-  const pool = new SearchPool();
-  const started = vi.fn();
-  process.on('worker', started);
-  look(box, pool, dir);
-  await pool.close();
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  expect(started).not.toHaveBeenCalled();
-  process.off('worker', started);
 });

@@ -1,31 +1,34 @@
 import { availableParallelism } from 'node:os';
-import { RingfenceError } from '../../errors.ts';
-import type { SharedRoot } from '../../fence/index.ts';
+import { FenceError } from '../../fence/index.ts';
+import { compiledFile } from '../../runtime/compiled-file.ts';
+import { CancelledError } from '../../runtime/operation-context.ts';
+import { WorkerThread } from '../../runtime/worker-thread.ts';
+import { SearchError } from '../pattern/search-error.ts';
 import type { EntryResults } from '../task/entry-task.ts';
 import type { LineResults } from '../task/line-collector.ts';
+import type { GlobSpec, GrepSpec, SearchSpec } from '../task/specs.ts';
 import { StopFlag } from '../task/stop-flag.ts';
 import { type PackedResults, packResults, unpackResults, type WorkResult, type WorkUnit } from '../task/work-unit.ts';
 import { StealRequest } from '../walk/steal-request.ts';
-import type { GlobSpec, GrepSpec, SearchSpec } from './messages.ts';
-import { WorkerThread } from './worker-thread.ts';
+import type { SearchNotice, SearchTask, TaskResult } from './messages.ts';
 
-const MOST_WORKERS = 8;
-/** After so long, the call that could have used help is over in most cases, and not held up by the start of a thread. */
-const SOON_MS = 100;
+/** More threads than this wait for the disk or the memory rather than search. */
+const MAX_WORKERS = 8;
+
+type SearchThread = WorkerThread<SearchTask, TaskResult, SearchNotice>;
 
 /**
- * Worker threads for searches, which also look at the entries of large folders. They start when they are first needed and
- * stay; while idle they do not keep the process alive. A worker that crashes fails the searches it was part of and is
- * replaced.
+ * The worker threads that searches run on. They start when they are first needed and stay; while idle they do not keep the
+ * process alive. A worker that crashes fails the searches it took part in and is replaced.
  */
-export class SearchPool {
+export class SearchPool implements AsyncDisposable {
+  /** The number of workers it may start: by default one for each processor, at most 8. */
   readonly size: number;
-  readonly #threads: WorkerThread[] = [];
+  readonly #threads: SearchThread[] = [];
   #searches = 0;
   #closed = false;
-  #soon: NodeJS.Timeout | undefined;
 
-  constructor({ size = Math.min(availableParallelism(), MOST_WORKERS) }: { size?: number } = {}) {
+  constructor({ size = Math.min(availableParallelism(), MAX_WORKERS) }: { size?: number } = {}) {
     this.size = size;
   }
 
@@ -33,105 +36,91 @@ export class SearchPool {
   begin(spec: GrepSpec): PooledSearch<LineResults>;
   begin(spec: GlobSpec): PooledSearch<EntryResults>;
   begin(spec: SearchSpec): PooledSearch<unknown> {
-    if (this.#closed) throw new RingfenceError('cancelled', {});
+    if (this.#closed) throw new CancelledError();
     this.#searches += 1;
     return new PooledSearch({ number: this.#searches, spec, pick: () => this.#leastBusy() });
   }
 
-  /** A worker that is not searching, to look at entries. Undefined if there is none; for this root there may be one the next time. */
-  idleFor(root: SharedRoot): WorkerThread | undefined {
-    if (this.#closed) return undefined;
-    if (this.#threads.length === 0) this.#startSoon(root);
-    return this.#idle();
-  }
-
-  /** Ends all workers; searches under way are `cancelled`. */
+  /** Ends all workers. Searches under way reject with `CancelledError`. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#soon);
     await Promise.all(this.#threads.splice(0).map((thread) => thread.close()));
   }
 
-  /** Whoever is idle; else work goes to those who are ready, and not to one that takes longer to start than to do it. */
-  #leastBusy(): WorkerThread {
-    if (this.#closed) throw new RingfenceError('cancelled', {});
-    const idle = this.#idle();
-    if (idle !== undefined) return idle;
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** An idle worker, else the ready one with the fewest tasks: starting a worker can take longer than the task. */
+  #leastBusy(): SearchThread {
+    if (this.#closed) throw new CancelledError();
+    const idle = this.#threads.filter((thread) => thread.load === 0);
+    if (idle.length > 0) return idle.find((thread) => thread.isReady) ?? (idle[0] as SearchThread);
     if (this.#threads.length < this.size) this.#start();
     const ready = this.#threads.filter((thread) => thread.isReady);
     const able = ready.length > 0 ? ready : this.#threads;
     return able.reduce((least, thread) => (thread.load < least.load ? thread : least));
   }
 
-  /** One that has nothing to search, if possible one that could begin at once. */
-  #idle(): WorkerThread | undefined {
-    const idle = this.#threads.filter((thread) => thread.load === 0);
-    return idle.find((thread) => thread.isReady) ?? idle[0];
-  }
-
-  /** Starts a worker for the next call about this root. */
-  #startSoon(root: SharedRoot): void {
-    this.#soon ??= setTimeout(() => {
-      this.#soon = undefined;
-      if (this.#threads.length === 0) this.#start().tell({ type: 'know', root });
-    }, SOON_MS).unref();
-  }
-
-  #start(): WorkerThread {
-    const thread = new WorkerThread((ended) => {
-      const at = this.#threads.indexOf(ended);
-      if (at !== -1) this.#threads.splice(at, 1);
+  #start(): void {
+    const thread: SearchThread = new WorkerThread({
+      entry: compiledFile(import.meta.url, 'search-worker.js'),
+      errors: { FenceError, SearchError },
+      crashed: (cause) => new SearchError('internal', {}, { cause }),
+      onEnd: () => {
+        const at = this.#threads.indexOf(thread);
+        if (at !== -1) this.#threads.splice(at, 1);
+      },
     });
     this.#threads.push(thread);
-    return thread;
   }
 }
 
 interface PooledSearchOptions {
   readonly number: number;
   readonly spec: SearchSpec;
-  pick(): WorkerThread;
+  pick(): SearchThread;
 }
 
 /** One search on the pool. */
 export class PooledSearch<F> implements Disposable {
   readonly #options: PooledSearchOptions;
   readonly #stop = new StopFlag();
-  readonly #call = new StealRequest();
-  readonly #threads = new Set<WorkerThread>();
+  readonly #steal = new StealRequest();
+  readonly #threads = new Set<SearchThread>();
 
   constructor(options: PooledSearchOptions) {
     this.#options = options;
   }
 
-  /** Has stretches searched by the worker that has least to do, and returns what they turn into. */
+  /** Has the least busy worker work on some units, and returns what they turn into. */
   async run(units: readonly WorkUnit[], budget: number): Promise<WorkResult<F>[]> {
     const thread = this.#options.pick();
-    const { number, spec } = this.#options;
+    const { number: search, spec } = this.#options;
     if (!this.#threads.has(thread)) {
       this.#threads.add(thread);
-      thread.tell({ type: 'begin', search: number, spec, stop: this.#stop.shared, call: this.#call.shared });
+      thread.notify({ type: 'begin', search, spec, stop: this.#stop.shared, steal: this.#steal.shared });
     }
-    const answer = await thread.ask(number, { units: packResults(units), budget });
-    return unpackResults(answer as PackedResults<F>);
+    const results = await thread.call({ search, units: packResults(units), budget });
+    return unpackResults(results as PackedResults<F>);
   }
 
-  /** Whether one of the workers is to hand back what it has left, so that others can do some of it. */
-  requestSteal(calls: boolean): void {
-    this.#call.post(calls);
+  /** Asks one of the workers, or no longer does, to hand back what it has left, so that others can work on it. */
+  requestSteal(isWanted: boolean): void {
+    this.#steal.post(isWanted);
   }
 
   get stopped(): boolean {
     return this.#stop.raised;
   }
 
-  /** Makes all its tasks answer soon, with what they have. */
+  /** Makes all tasks answer soon, with what they have. */
   stop(): void {
     this.#stop.raise();
   }
 
   [Symbol.dispose](): void {
     this.stop();
-    for (const thread of this.#threads) thread.tell({ type: 'end', search: this.#options.number });
+    for (const thread of this.#threads) thread.notify({ type: 'end', search: this.#options.number });
   }
 }

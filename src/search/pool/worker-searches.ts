@@ -1,50 +1,46 @@
-import type { Root, SharedRoot } from '../../fence/index.ts';
-import { toWorkerError } from '../../runtime/worker-error.ts';
+import { Root, type SharedRoot } from '../../fence/index.ts';
+import type { Reply } from '../../runtime/serve-parent.ts';
 import { SearchMemory } from '../kernels/search-memory.ts';
 import { StopFlag } from '../task/stop-flag.ts';
 import { StealRequest } from '../walk/steal-request.ts';
-import type { SearchRequest, WorkerReply } from './messages.ts';
+import type { SearchNotice, SearchTask, TaskResult } from './messages.ts';
 import { RoundRobin } from './round-robin.ts';
 import { SearchJob } from './search-job.ts';
 
-interface WorkerEnvironment {
-  rootOf(shared: SharedRoot): Root;
-  reply(message: WorkerReply): void;
-}
-
 /** All searches that one worker takes part in. */
 export class WorkerSearches {
-  readonly #surroundings: WorkerEnvironment;
-  readonly #sessions = new Map<number, SearchJob>();
+  readonly #roots = new Map<string, Root>();
+  readonly #jobs = new Map<number, SearchJob>();
   readonly #memory = new SearchMemory();
-  readonly #lanes = new RoundRobin();
+  readonly #roundRobin = new RoundRobin();
 
-  constructor(surroundings: WorkerEnvironment) {
-    this.#surroundings = surroundings;
-  }
-
-  receive(request: SearchRequest): void {
-    if (request.type === 'begin') {
-      const { search, spec } = request;
-      const root = this.#surroundings.rootOf(spec.root);
-      const stop = new StopFlag(request.stop);
-      const call = new StealRequest(request.call);
-      this.#sessions.set(search, new SearchJob({ root, spec, stop, call, memory: this.#memory }));
-    } else if (request.type === 'end') {
-      this.#sessions.delete(request.search);
-    } else {
-      this.#run(request);
+  notice(notice: SearchNotice): void {
+    const { search } = notice;
+    if (notice.type === 'end') {
+      this.#jobs.delete(search);
+      return;
     }
+    const { spec } = notice;
+    const root = this.#rootOf(spec.root);
+    const stop = new StopFlag(notice.stop);
+    const steal = new StealRequest(notice.steal);
+    this.#jobs.set(search, new SearchJob({ root, spec, stop, steal, memory: this.#memory }));
   }
 
-  #run({ search, id, task }: SearchRequest & { type: 'task' }): void {
-    const { reply } = this.#surroundings;
-    const session = this.#sessions.get(search);
-    if (session === undefined) throw new Error('a task of no search');
-    this.#lanes.add(search, {
-      steps: session.run(task),
-      done: (answer) => reply({ id, answer } as WorkerReply),
-      failed: (error) => reply({ id, failure: toWorkerError(error) }),
-    });
+  /** Runs a task of a search that began before, in turns with the tasks of other searches. */
+  run(task: SearchTask, reply: Reply<TaskResult>): void {
+    const job = this.#jobs.get(task.search);
+    if (job === undefined) throw new Error('a task of an unknown search');
+    this.#roundRobin.add(task.search, { steps: job.run(task), ...reply });
+  }
+
+  #rootOf(shared: SharedRoot): Root {
+    const key = JSON.stringify(shared);
+    let root = this.#roots.get(key);
+    if (root === undefined) {
+      root = Root.fromShared(shared);
+      this.#roots.set(key, root);
+    }
+    return root;
   }
 }

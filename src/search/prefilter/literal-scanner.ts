@@ -1,7 +1,7 @@
 import type { SearchMemory } from '../kernels/search-memory.ts';
 import { frequencyInScript } from './byte-frequency.ts';
 import type { CandidateFinder } from './prefilter.ts';
-import { buildProbeTables, MAX_POSITIONS, type ProbeTables } from './probe-tables.ts';
+import { buildProbeTables, type CostedTables, MAX_POSITIONS } from './probe-tables.ts';
 
 /** It is a text that is looked for, and there is no other way. */
 const PATIENCE = 0x7fff_ffff;
@@ -31,7 +31,7 @@ const frequencyAt = (byte: number): number => frequencyInScript([byte]);
 interface LiteralSearch {
   readonly memory: SearchMemory;
   /** A piece of the text, and where it begins there. */
-  readonly tables: ProbeTables;
+  readonly tables: CostedTables;
   readonly offset: number;
   readonly text: Buffer;
   readonly block: Buffer;

@@ -1,3 +1,4 @@
+import type { ProbePositions, ProbeTables } from '../kernels/search-memory.ts';
 import { frequencyInScript, jointProbability } from './byte-frequency.ts';
 import type { ByteSequence } from './byte-sequence.ts';
 
@@ -20,25 +21,12 @@ const MISS = 6;
 /** Bits of a byte: so many windows, or sets of upper halves, can be told apart at first. */
 const GROUPS = 8;
 
-type ProbePositions = [number, number, number];
+type TableBytes = ReturnType<ProbeTables['bytes']>;
 
-/** Windows of which one is to fit, in the form in which they are looked for; see assembly/index.ts. */
-export interface ProbeTables {
-  /** What the kernel's memory gets. Made when it is first asked for, since of several ways only one is gone. */
-  bytes(): TableBytes;
-  readonly kind: 'mask' | 'nibbles' | 'buckets';
-  /** The places that are looked at first. */
-  readonly positions: ProbePositions;
-  /** Of the shortest window, and of the longest as far as it is compared. */
-  readonly shortest: number;
-  readonly longest: number;
+/** Probe tables, and what looking for their sequences costs. */
+export interface CostedTables extends ProbeTables {
   /** Nanoseconds per byte of typical text. */
   readonly cost: number;
-}
-
-interface TableBytes {
-  readonly probes: Uint8Array;
-  readonly sequences: Uint8Array;
 }
 
 interface ProbeCost {
@@ -50,7 +38,7 @@ interface ProbeCost {
 }
 
 /** The cheapest way to look for windows of which one is to fit. */
-export function buildProbeTables(sequences: readonly ByteSequence[]): ProbeTables {
+export function buildProbeTables(sequences: readonly ByteSequence[]): CostedTables {
   const groups = grouped(sequences, GROUPS);
   const shortest = Math.min(MAX_POSITIONS, ...sequences.map((sequence) => sequence.length));
   const longest = Math.min(MAX_POSITIONS, Math.max(...sequences.map((sequence) => sequence.length)));

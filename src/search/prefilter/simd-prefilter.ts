@@ -2,7 +2,7 @@ import type { SearchMemory } from '../kernels/search-memory.ts';
 import { frequencyOf, jointProbability } from './byte-frequency.ts';
 import type { ByteSequence } from './byte-sequence.ts';
 import { type CandidateFinder, FALSE_POSITIVE_COST, GRACE_BYTES, type PrefilterPlan } from './prefilter.ts';
-import { buildProbeTables, MAX_POSITIONS, type ProbeTables } from './probe-tables.ts';
+import { buildProbeTables, type CostedTables, MAX_POSITIONS } from './probe-tables.ts';
 
 const LF = 0x0a;
 
@@ -64,7 +64,7 @@ class LineStartFinder implements CandidateFinder {
 
 interface SequenceSearch {
   readonly memory: SearchMemory;
-  readonly tables: ProbeTables;
+  readonly tables: CostedTables;
   readonly block: Buffer;
   readonly isExact: boolean;
 }

@@ -1,9 +1,9 @@
 import type { Entry, EntryType, Root } from '../../fence/index.ts';
 import type { PathPattern } from '../pattern/glob-pattern.ts';
-import type { GlobSpec } from '../pool/messages.ts';
 import { type Budget, COST } from '../walk/budget.ts';
 import { childPath, DirCache, type DirNode, START_NODE } from '../walk/dir-cache.ts';
 import { isSkippable, walk } from '../walk/walk.ts';
+import type { GlobSpec } from './specs.ts';
 import type { Coroutine } from './steps.ts';
 import type { StopFlag } from './stop-flag.ts';
 import type { WorkResult, WorkUnit } from './work-unit.ts';

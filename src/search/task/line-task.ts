@@ -1,14 +1,13 @@
-import { RingfenceError } from '../../errors.ts';
-import { entryTypeOf, type Name, type ReadableFile, type Root } from '../../fence/index.ts';
+import { entryTypeOf, FenceError, type Name, type ReadableFile, type Root } from '../../fence/index.ts';
 import { afterMark, FileSearch } from '../file/file-search.ts';
 import { CHUNK_BYTES, LineBlockReader, SNIFF_BYTES } from '../file/line-block-reader.ts';
 import type { LinePattern } from '../file/line-pattern.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
-import type { GrepSpec } from '../pool/messages.ts';
 import { type Budget, COST } from '../walk/budget.ts';
 import { childPath, DirCache, type DirNode, START_NODE } from '../walk/dir-cache.ts';
 import { isSkippable, walk } from '../walk/walk.ts';
 import { LineCollector, type LineResults } from './line-collector.ts';
+import type { GrepSpec } from './specs.ts';
 import type { Coroutine } from './steps.ts';
 import type { StopFlag } from './stop-flag.ts';
 import { type LineRange, packNames, unpackNames, type WorkResult, type WorkUnit } from './work-unit.ts';
@@ -83,9 +82,9 @@ export class LineTask {
   #startsAtFile(): boolean {
     const { root, spec } = this.#options;
     using found = root.locate(spec.path, { follow: true });
-    if (found.stats === undefined) throw new RingfenceError('not_found', {});
+    if (found.stats === undefined) throw new FenceError('not_found', {});
     const type = entryTypeOf(found.stats);
-    if (type === 'other') throw new RingfenceError('special_file', {});
+    if (type === 'other') throw new FenceError('special_file', {});
     return type === 'file';
   }
 
@@ -187,7 +186,7 @@ export class LineTask {
     try {
       using file = this.#open(node, name);
       // Whatever has taken its place since is another file, and its lines do not belong here.
-      if (file.identity() !== range.identity) throw new RingfenceError('not_found', {});
+      if (file.identity() !== range.identity) throw new FenceError('not_found', {});
       const search = this.#search(node, name, range);
       yield* search.run(file);
       lines = search.lines;

@@ -1,5 +1,4 @@
-import { isCode } from '../../errors.ts';
-import type { Entry, EntryType } from '../../fence/index.ts';
+import { type Entry, type EntryType, isFenceError } from '../../fence/index.ts';
 import { byCodePoint } from '../../runtime/code-point-order.ts';
 import { type Budget, COST } from './budget.ts';
 import { childNode, type DirCache, type DirNode, START_NODE } from './dir-cache.ts';
@@ -68,7 +67,7 @@ export function* walk(from: DirNode, options: WalkOptions): Generator<WalkVisit,
 
 /** What a search leaves out when a single folder or file raises it; anything else ends the search. */
 export function isSkippable(error: unknown): boolean {
-  return isCode(
+  return isFenceError(
     error,
     'not_found',
     'not_directory',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { known, locked, service } from '../../../tests/support/asking-service.ts';
 import { type HttpServing, startHttp } from '../http/http-server.ts';
+import { known, locked, service } from './asking-service.fixture.ts';
 
 let open: HttpServing;
 let authed: HttpServing;

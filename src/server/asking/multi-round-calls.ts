@@ -9,14 +9,15 @@ import {
   ProtocolErrorCode,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { AgentError } from '../../agent/agent-error.ts';
 import type { Sample, SampleAnswer, SampleOptions } from '../../agent/sample.ts';
-import { RingfenceError } from '../../errors.ts';
 import { throwIfAborted } from '../../runtime/operation-context.ts';
 import type { Client } from '../../tools/client.ts';
-import { InputRequired } from '../call/input-needed.ts';
+import { ToolError } from '../../tools/errors.ts';
+import { InputRequired, type Question } from '../call/input-required.ts';
 import { anonymousClient } from '../call/peer.ts';
 import { PendingQuestions } from './pending-questions.ts';
-import { type Question, questionFor, type Sampling, toAnswer } from './sampling.ts';
+import { questionFor, type Sampling, toAnswer } from './sampling.ts';
 
 /** Longer than any question may take; the time of each is checked when its answer comes. */
 const STATE_TTL_SECONDS = 24 * 60 * 60;
@@ -133,16 +134,16 @@ export class CallRound {
       if (options.signal !== undefined) throwIfAborted(options.signal);
       if (answer !== undefined) return answer;
     }
-    if (this.#round >= MAX_ROUNDS) throw new RingfenceError('bad_answer', { problem: 'none came in so many rounds' });
+    if (this.#round >= MAX_ROUNDS) throw new AgentError('bad_answer', { problem: 'none came in so many rounds' });
     throw new InputRequired(new Map([[key, question]]), options.timeoutMs);
   }
 
   /** Undefined if the client called again without one: it is asked again, on the same time. */
   #answerTo(key: string, put: number, { timeoutMs }: SampleOptions): SampleAnswer | undefined {
     const { inputResponses, droppedInputResponseKeys } = this.#call.context.mcpReq;
-    if (Date.now() - put > timeoutMs) throw new RingfenceError('timed_out', { seconds: timeoutMs / 1000 });
+    if (Date.now() - put > timeoutMs) throw new ToolError('timed_out', { seconds: timeoutMs / 1000 });
     if (droppedInputResponseKeys?.includes(key)) {
-      throw new RingfenceError('bad_answer', { problem: 'it must be the result alone, not wrapped in anything' });
+      throw new AgentError('bad_answer', { problem: 'it must be the result alone, not wrapped in anything' });
     }
     const given = inputResponses?.[key];
     return given === undefined ? undefined : toAnswer(given);

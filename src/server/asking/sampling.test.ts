@@ -5,7 +5,6 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { known, lines, locked, question, roots, service } from '../../../tests/support/asking-service.ts';
 import type { SampleParams } from '../../agent/sample.ts';
 import { jsonBytes } from '../../wire/json.ts';
 import { processPeer } from '../call/peer.ts';
@@ -15,6 +14,7 @@ import { FastPath } from '../protocol/fast/fast-path.ts';
 import { fastTools } from '../protocol/fast/lane-tools.ts';
 import { serveSdk } from '../stdio/serve-sdk.ts';
 import { StdioConnection } from '../stdio/stdio-connection.ts';
+import { known, lines, locked, question, roots, service } from './asking-service.fixture.ts';
 
 let open: HttpServing;
 let authed: HttpServing;

@@ -7,8 +7,13 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import { AgentError } from '../../agent/agent-error.ts';
 import type { Sample, SampleAnswer, SampleOptions, SampleParams } from '../../agent/sample.ts';
 import { RingfenceError } from '../../errors.ts';
+import { FenceError } from '../../fence/index.ts';
+import { CancelledError } from '../../runtime/operation-context.ts';
+import { ToolError } from '../../tools/errors.ts';
+import type { Question } from '../call/input-required.ts';
 
 /** What a client declared about being asked; undefined if it cannot be. */
 export type Sampling = ClientCapabilities['sampling'];
@@ -31,9 +36,6 @@ export function pushedSample(sampling: Sampling, { mcpReq }: ServerContext): Sam
   };
 }
 
-/** A question as it goes to the client. */
-export type Question = Omit<SampleParams, 'tools'> & Partial<Pick<SampleParams, 'tools'>>;
-
 /** Tools are for those who declared them: others could not parse an answer that uses one. */
 export function questionFor(sampling: Sampling, { tools, ...question }: SampleParams): Question {
   return sampling?.tools === undefined ? question : { ...question, tools };
@@ -44,7 +46,7 @@ export function toAnswer(given: unknown): SampleAnswer {
   const { content, stopReason, action } = (given ?? {}) as Record<string, unknown>;
   if (action === 'decline' || action === 'cancel') throw refused();
   const isContent = typeof content === 'string' || (typeof content === 'object' && content !== null);
-  if (!isContent) throw new RingfenceError('bad_answer', { problem: 'it has no content' });
+  if (!isContent) throw new AgentError('bad_answer', { problem: 'it has no content' });
   return {
     content: content as Exclude<SampleAnswer, string>['content'],
     ...(typeof stopReason === 'string' && { stopReason }),
@@ -52,27 +54,26 @@ export function toAnswer(given: unknown): SampleAnswer {
 }
 
 function refused(): RingfenceError {
-  return new RingfenceError('permission_denied', {});
+  return new FenceError('permission_denied', {});
 }
 
 function toFailure(error: unknown, { signal, timeoutMs }: SampleOptions): unknown {
-  if (signal?.aborted)
-    return signal.reason instanceof RingfenceError ? signal.reason : new RingfenceError('cancelled', {});
+  if (signal?.aborted) return signal.reason instanceof RingfenceError ? signal.reason : new CancelledError();
   if (error instanceof RingfenceError) return error;
   if (error instanceof SdkError) {
     switch (error.code) {
       case SdkErrorCode.RequestTimeout:
-        return new RingfenceError('timed_out', { seconds: timeoutMs / 1000 });
+        return new ToolError('timed_out', { seconds: timeoutMs / 1000 });
       case SdkErrorCode.InvalidResult:
-        return new RingfenceError('bad_answer', { problem: 'it has no content' }, { cause: error });
+        return new AgentError('bad_answer', { problem: 'it has no content' }, { cause: error });
       default:
-        return new RingfenceError('cancelled', {}, { cause: error });
+        return new CancelledError({ cause: error });
     }
   }
   if (error instanceof ProtocolError) {
-    if (error.code === ProtocolErrorCode.MethodNotFound) return new RingfenceError('sampling_unsupported', {});
+    if (error.code === ProtocolErrorCode.MethodNotFound) return new AgentError('sampling_unsupported', {});
     if (error.code === USER_REJECTED) return refused();
-    return new RingfenceError('bad_answer', { problem: `it is an error (${error.code})` }, { cause: error });
+    return new AgentError('bad_answer', { problem: `it is an error (${error.code})` }, { cause: error });
   }
   return error;
 }

@@ -1,9 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, expect, test } from 'vitest';
 import * as z from 'zod';
-import { service as asking, locked } from '../../../tests/support/asking-service.ts';
-import { AgentPartitions, SecurityPolicy } from '../../agent/index.ts';
+import { AgentPartitions } from '../../agent/bridge/agent-partitions.ts';
+import { SecurityPolicy } from '../../agent/policy/security-policy.ts';
 import { defineTool } from '../../tools/tool.ts';
+import { service as asking, locked } from '../asking/asking-service.fixture.ts';
 import { type HttpServing, startHttp } from '../http/http-server.ts';
 import type { Service } from './service.ts';
 

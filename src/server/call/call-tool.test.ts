@@ -4,8 +4,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import * as z from 'zod';
-import { RingfenceError } from '../../errors.ts';
-import { Root } from '../../fence/index.ts';
+import { FenceError, Root } from '../../fence/index.ts';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
 import { throwIfAborted } from '../../runtime/operation-context.ts';
 import { SearchPool } from '../../search/pool/search-pool.ts';
@@ -77,7 +76,7 @@ const dialect: Dialect = {
       return { answer: '' };
     }),
     tool('escape', async ({ path: given }) => {
-      throw new RingfenceError('outside_root', { resolved: '/etc' }, { path: given, root: 'r' });
+      throw new FenceError('outside_root', { resolved: '/etc' }, { path: given, root: 'r' });
     }),
     tool('broken', async () => {
       throw new Error('the content of a file');

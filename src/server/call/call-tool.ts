@@ -3,12 +3,13 @@ import { type CallFailure, recordCall } from '../../audit/call-event.ts';
 import { RingfenceError } from '../../errors.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
 import type { Client } from '../../tools/client.ts';
+import { ToolError } from '../../tools/errors.ts';
 import { nearest } from '../../tools/nearest.ts';
 import type { Roots } from '../../tools/roots.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import { CallSubject, subjectArguments } from './call-subject.ts';
 import { CallTimer } from './call-timer.ts';
-import { InputRequired } from './input-needed.ts';
+import { InputRequired } from './input-required.ts';
 import { PostResponseQueue } from './post-response-queue.ts';
 import { type Args, asResult, type RenderedAnswer, type Renderer } from './render.ts';
 import type { RunningCall } from './running-calls.ts';
@@ -118,7 +119,7 @@ export function callerWith<T>(service: Service, render: Renderer<T>): CallTool<T
       return finish(render.success(tool, value, checked.value));
     } catch (thrown) {
       if (thrown instanceof InputRequired) return wait(thrown);
-      const error = thrown instanceof RingfenceError ? thrown : new RingfenceError('internal', {});
+      const error = thrown instanceof RingfenceError ? thrown : new ToolError('internal', {});
       call.useRoot(error.root);
       const failure: CallFailure = {
         code: error.code,
@@ -133,7 +134,7 @@ type Run = Omit<ToolContextOptions, 'timer'> & { readonly afterResponse: PostRes
 
 async function run({ service, tool, request, running, subject, afterResponse }: Run, args: Args): Promise<Args> {
   const { requestTimeout } = service;
-  const expire = (): void => running.abort(new RingfenceError('timed_out', { seconds: requestTimeout }));
+  const expire = (): void => running.abort(new ToolError('timed_out', { seconds: requestTimeout }));
   const timer = tool.ownTimeout ? undefined : new CallTimer(requestTimeout * 1000, { expire, afterResponse });
   try {
     return await tool.run(args, new ToolContext({ service, tool, request, running, subject, timer }));

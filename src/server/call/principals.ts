@@ -1,9 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import type { AuthConfig } from '../../config/index.ts';
+import type { AuthConfig } from '../../config/auth-config.ts';
 import type { Client } from '../../tools/client.ts';
 import type { Roots } from '../../tools/roots.ts';
-import type { HttpError } from '../http/web.ts';
 import { type Peer, principalClient } from './peer.ts';
 
 /** One who may call, by the token it shows. */
@@ -34,19 +32,4 @@ export class Principals {
     for (const { sha256, principal } of this.#entries) if (timingSafeEqual(sha256, shown)) found = principal;
     return found;
   }
-
-  /** Who sends a request, by its `Authorization` header alone; else the answer that it gets. */
-  authenticate({ headers }: IncomingMessage): Principal | HttpError {
-    const token = /^bearer +([\x21-\x7e]+) *$/i.exec(headers.authorization ?? '')?.[1];
-    if (token === undefined) return unauthorized('a bearer token is required', '');
-    return this.byToken(token) ?? unauthorized('the bearer token is not known here', ', error="invalid_token"');
-  }
-}
-
-function unauthorized(problem: string, challenge: string): HttpError {
-  return {
-    status: 401,
-    message: `Unauthorized: ${problem}`,
-    headers: { 'www-authenticate': `Bearer realm="ringfence"${challenge}` },
-  };
 }

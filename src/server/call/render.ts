@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { RingfenceError } from '../../errors.ts';
+import { ToolError } from '../../tools/errors.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { MAX_RESULT_BYTES } from '../../wire/result-size.ts';
 
@@ -40,5 +40,5 @@ export const asResult: Renderer<CallToolResult> = {
 };
 
 export function refuseTooLarge(size: number): void {
-  if (size > MAX_RESULT_BYTES) throw new RingfenceError('result_too_large', { size, limit: MAX_RESULT_BYTES });
+  if (size > MAX_RESULT_BYTES) throw new ToolError('result_too_large', { size, limit: MAX_RESULT_BYTES });
 }

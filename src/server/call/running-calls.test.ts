@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isCode, RingfenceError } from '../../errors.ts';
+import { isCode, ToolError } from '../../tools/errors.ts';
 import { RunningCall, RunningCalls } from './running-calls.ts';
 
 test('draining waits for calls that end in time', async () => {
@@ -80,7 +80,7 @@ describe('the signal of a call', () => {
     const { controller, signal } = client();
     const call = new RunningCall(signal);
     if (when === 'after') expect(call.signal.aborted).toBe(false);
-    call.abort(new RingfenceError('timed_out', { seconds: 1 }));
+    call.abort(new ToolError('timed_out', { seconds: 1 }));
     controller.abort();
     expect(isCode(call.signal.reason, 'timed_out')).toBe(true);
   });

@@ -1,5 +1,6 @@
-import { RingfenceError } from '../../errors.ts';
+import type { RingfenceError } from '../../errors.ts';
 import { InFlight } from '../../runtime/in-flight.ts';
+import { CancelledError } from '../../runtime/operation-context.ts';
 
 /**
  * One call under way. Most are over before anyone asks for their signal, and making one costs more than a small read, so
@@ -34,7 +35,7 @@ export class RunningCall {
     this.#client?.removeEventListener('abort', this.#cancel);
   }
 
-  readonly #cancel = (): void => this.abort(new RingfenceError('cancelled', {}));
+  readonly #cancel = (): void => this.abort(new CancelledError());
 }
 
 /** The calls under way, so that a shutdown can wait for them and stop those that take too long. */
@@ -64,7 +65,7 @@ export class RunningCalls {
   async drain(milliseconds: number, momentMs = 500): Promise<number> {
     await this.#idle(milliseconds);
     const late = this.#running.size;
-    for (const call of this.#running.all()) call.abort(new RingfenceError('cancelled', {}));
+    for (const call of this.#running.all()) call.abort(new CancelledError());
     await this.#idle(momentMs);
     return late;
   }

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
-import { configFromDirs } from '../../config/index.ts';
+import { configFromDirs } from '../../config/config-from-dirs.ts';
 import { BACKEND_NAMES, chooseBackend } from '../../fence/index.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import { openService } from './service.ts';

@@ -4,6 +4,7 @@ import { Activity } from '../../audit/activity.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { type Backend, Root } from '../../fence/index.ts';
+import { StatThread } from '../../files/list/stat-thread.ts';
 import { LineIndexCache } from '../../files/read/line-index.ts';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
 import { SearchPool } from '../../search/pool/search-pool.ts';
@@ -19,6 +20,7 @@ export interface SharedService {
   /** Who may call over HTTP; undefined if anyone may. */
   readonly principals?: Principals | undefined;
   readonly search: SearchPool;
+  readonly statThread?: StatThread | undefined;
   readonly lineIndex?: LineIndexCache | undefined;
   readonly limits: Limits;
   readonly durable: boolean;
@@ -71,10 +73,12 @@ export function openSharedService({ config, backend, logger }: SharedServiceOpti
   const opened = openRoots(config, backend);
   const roots = new Roots(opened);
   const search = new SearchPool();
+  const statThread = new StatThread();
   return {
     roots,
     principals: config.auth && new Principals(config.auth, roots),
     search,
+    statThread,
     lineIndex: new LineIndexCache(),
     limits: { maxFullReadSize: config.maxFullReadSize },
     durable: config.durableWrites,
@@ -84,7 +88,7 @@ export function openSharedService({ config, backend, logger }: SharedServiceOpti
     running: new RunningCalls(),
     scheduler: new FairScheduler(),
     close: async () => {
-      await search.close();
+      await Promise.all([search.close(), statThread.close()]);
       closeRoots(opened);
     },
   };

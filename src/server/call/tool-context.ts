@@ -1,8 +1,8 @@
 import { AgentRoot } from '../../agent/bridge/agent-root.ts';
 import type { FilesystemBridge } from '../../agent/bridge/filesystem-bridge.ts';
 import type { Sample } from '../../agent/sample.ts';
-import { RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
+import { ToolError } from '../../tools/errors.ts';
 import type { NamedRoot } from '../../tools/roots.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import type { CallSubject } from './call-subject.ts';
@@ -44,6 +44,10 @@ export class ToolContext implements CallContext {
 
   get search() {
     return this.#parts.service.search;
+  }
+
+  get statThread() {
+    return this.#parts.service.statThread;
   }
 
   get lineIndex() {
@@ -91,7 +95,7 @@ export class ToolContext implements CallContext {
     const { service, request, tool } = this.#parts;
     const found = agentFilesOf(service, request);
     if (found !== undefined) return found;
-    throw new RingfenceError('tool_not_allowed', { tool: tool.name });
+    throw new ToolError('tool_not_allowed', { tool: tool.name });
   }
 
   require(root: Root, capability: Parameters<CallContext['require']>[1]): void {

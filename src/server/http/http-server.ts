@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describeThrown } from '../../audit/call-event.ts';
 import { InFlight } from '../../runtime/in-flight.ts';
 import type { Service } from '../call/service.ts';
+import { authenticate } from './authenticate.ts';
 import { mcpEndpoint } from './mcp-endpoint.ts';
 import { foreignCaller, isLoopbackAddress } from './origin.ts';
 import { SESSION_LIMITS, type SessionLimits } from './sessions.ts';
@@ -68,7 +69,7 @@ export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: H
       service.logger.warn({ origin: request.headers.origin, host: request.headers.host }, 'foreign request refused');
       return sendError(response, { status: 403, message: `Forbidden: ${foreign}` });
     }
-    const principal = principals?.authenticate(request);
+    const principal = principals && authenticate(request, principals);
     if (principal !== undefined && 'status' in principal) {
       service.logger.warn({ address: request.socket.remoteAddress, problem: principal.message }, 'request refused');
       return sendError(response, principal);

@@ -1,4 +1,4 @@
-import { packageVersion } from '../../config/index.ts';
+import { packageVersion } from '../../config/version.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import type { ServerDescription } from './server-description.ts';
 import { describeTools } from './tool-list.ts';

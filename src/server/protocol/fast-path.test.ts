@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream';
 import { type JSONRPCMessage, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { configFromDirs } from '../../config/index.ts';
+import { configFromDirs } from '../../config/config-from-dirs.ts';
 import { workspace } from '../../dialects/workspace/index.ts';
 import { chooseBackend } from '../../fence/index.ts';
 import { processPeer } from '../call/peer.ts';

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isCode } from '../../../errors.ts';
+import { isFileError } from '../../errors.ts';
 import { applyPatch } from './apply-patch.ts';
 
 const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'ringfence-patch-'));
@@ -34,7 +34,7 @@ function attempt(original: string, patch: string): string | undefined {
   try {
     return apply(original, patch);
   } catch (error) {
-    if (isCode(error, 'patch_failed')) return undefined;
+    if (isFileError(error, 'patch_failed')) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
-import { RingfenceError } from '../../../errors.ts';
 import { textToBytes } from '../../content.ts';
+import { FileError } from '../../errors.ts';
 import { type BinaryString, BYTE_ORDER_MARK, toBinaryString, toBytes } from './binary-string.ts';
 import { FileLines } from './file-lines.ts';
 import { HunkLocator, type HunkPosition, oldSide } from './locate-hunk.ts';
@@ -14,7 +14,7 @@ import { assertWithinTimeLimit, type PatchOptions } from './time-limit.ts';
  * CRLF and LF match each other, and added lines take the ending of the file around them unless the patch matched it
  * exactly. A missing newline at the end of the file is forgiven to a patch that does not mention it. A BOM stays first.
  *
- * Raises `patch_failed`, whose `line` is always a line of the file, and `invalid_encoding`; `NotQuick` if asked to.
+ * Raises `patch_failed`, whose `line` is always a line of the file, and `invalid_encoding`; `TimeLimitExceeded` if asked to.
  */
 export function applyPatch(
   original: Buffer,
@@ -47,7 +47,7 @@ function refuseCreationOver(file: FileLines, { hunks, before }: Patch): void {
   const isCreation = (hunk: Hunk) => hunk.oldStart === 0 && oldSide(hunk).length === 0;
   const hunk = before === 'nothing' ? hunks[0] : hunks.find(isCreation);
   if (hunk === undefined) return;
-  throw new RingfenceError('patch_failed', {
+  throw new FileError('patch_failed', {
     problem: `hunk ${hunk.number} does not match at line 1: it creates a file, but the file already has content (to insert at the top, give the first line as context)`,
     hunk: hunk.number,
     line: 1,

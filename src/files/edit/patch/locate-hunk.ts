@@ -1,4 +1,4 @@
-import { RingfenceError } from '../../../errors.ts';
+import { FileError } from '../../errors.ts';
 import { quotePair } from './binary-string.ts';
 import { type FileLines, hashOf } from './file-lines.ts';
 import type { Hunk, PatchLine } from './parse-patch.ts';
@@ -99,13 +99,13 @@ export class HunkLocator {
     return best ?? [0, []];
   }
 
-  #mismatch(hunk: Hunk, expected: number): RingfenceError<'patch_failed'> {
+  #mismatch(hunk: Hunk, expected: number): FileError<'patch_failed'> {
     const old = oldSide(hunk);
     const difference = this.#firstDifference(hunk, old, expected);
     const at = expected + (difference ?? 0);
     const line = old.length === 0 ? expected : at + 1;
     const problem = `hunk ${hunk.number} does not match at line ${line}: ${this.#explain(old, difference, at)}`;
-    return new RingfenceError('patch_failed', { problem, hunk: hunk.number, line });
+    return new FileError('patch_failed', { problem, hunk: hunk.number, line });
   }
 
   #explain(old: readonly PatchLine[], difference: number | undefined, at: number): string {

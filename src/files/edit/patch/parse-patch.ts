@@ -1,4 +1,4 @@
-import { RingfenceError } from '../../../errors.ts';
+import { FileError } from '../../errors.ts';
 import { type BinaryString, quote } from './binary-string.ts';
 import { namesFile, PatchPreamble } from './preamble.ts';
 
@@ -130,17 +130,17 @@ function checkOrder(hunks: readonly Hunk[]): void {
     if (before === undefined) continue;
     if (hunk.oldStart < before.oldStart) {
       const problem = `hunk ${hunk.number} is out of order: it is for line ${hunk.oldStart}, hunk ${before.number} for line ${before.oldStart}`;
-      throw new RingfenceError('patch_failed', { problem, hunk: hunk.number, line: hunk.oldStart });
+      throw new FileError('patch_failed', { problem, hunk: hunk.number, line: hunk.oldStart });
     }
     if (before.lines.some(({ newline }) => !newline)) {
       const problem = `hunk ${before.number} says that it ends the file at line ${before.oldStart}, but hunk ${hunk.number} follows`;
-      throw new RingfenceError('patch_failed', { problem, hunk: before.number, line: before.oldStart });
+      throw new FileError('patch_failed', { problem, hunk: before.number, line: before.oldStart });
     }
   }
 }
 
 function malformed(hunk: number, at: number, what: string): never {
-  throw new RingfenceError('patch_failed', {
+  throw new FileError('patch_failed', {
     problem: `hunk ${hunk} is malformed at line ${at + 1} of the patch: ${what}`,
     hunk,
   });

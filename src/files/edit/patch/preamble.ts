@@ -1,4 +1,4 @@
-import { RingfenceError } from '../../../errors.ts';
+import { FileError } from '../../errors.ts';
 
 /** The three ways in which one file may be named above its hunks. */
 type FileName = 'diff' | 'index' | 'header';
@@ -67,7 +67,7 @@ export class PatchPreamble {
     if (hunks > 0) return;
     this.#refuse(REFUSED_WITHOUT_HUNKS, hunks);
     const problem = `no hunks found: hunk 1 is missing at line ${this.#headerEnd + 1} of the patch, where "@@ -line,count +line,count @@" is expected`;
-    throw new RingfenceError('patch_failed', { problem, hunk: 1 });
+    throw new FileError('patch_failed', { problem, hunk: 1 });
   }
 
   #refuse(problems: Partial<Record<UnsupportedChange, string>>, hunks: number): void {
@@ -76,8 +76,8 @@ export class PatchPreamble {
       if (where === undefined) continue;
       const { hunk, line } = where;
       const place = `line ${line} of the patch`;
-      if (hunk > hunks) throw new RingfenceError('patch_failed', { problem: `${problem} (${place})` });
-      throw new RingfenceError('patch_failed', { problem: `${problem} (hunk ${hunk}, ${place})`, hunk });
+      if (hunk > hunks) throw new FileError('patch_failed', { problem: `${problem} (${place})` });
+      throw new FileError('patch_failed', { problem: `${problem} (hunk ${hunk}, ${place})`, hunk });
     }
   }
 

@@ -3,7 +3,7 @@ const QUICK_LINES = 20_000;
 export const QUICK_COMPARISONS = 50_000;
 
 export interface PatchOptions {
-  /** Raise `NotQuick` instead of working for longer than some milliseconds. */
+  /** Raise `TimeLimitExceeded` instead of working for longer than some milliseconds. */
   readonly timeLimited?: boolean;
 }
 
@@ -11,7 +11,7 @@ export interface PatchOptions {
 export class TimeLimitExceeded extends Error {
   constructor() {
     super('it would take long');
-    this.name = 'NotQuick';
+    this.name = 'TimeLimitExceeded';
   }
 }
 

@@ -1,9 +1,9 @@
-import type { Sample } from '../../../agent/index.ts';
-import { RingfenceError } from '../../../errors.ts';
+import type { Sample } from '../../../agent/sample.ts';
+import { CancelledError } from '../../../runtime/operation-context.ts';
 import type { Client } from '../../../tools/client.ts';
 import type { JsonChunks } from '../../../wire/json.ts';
 import type { CallTool } from '../../call/call-tool.ts';
-import { InputRequired } from '../../call/input-needed.ts';
+import { InputRequired } from '../../call/input-required.ts';
 import { anonymousClient, type Peer } from '../../call/peer.ts';
 import { progressReports } from '../../call/progress.ts';
 import type { RunningCall } from '../../call/running-calls.ts';
@@ -90,7 +90,7 @@ export class FastPath {
     const progress = progressReports(progressToken, (done) => notify(this.#answers.progress(done)));
     const onStart = (started: RunningCall): void => {
       running = started;
-      if (cancelled) running.abort(new RingfenceError('cancelled', {}));
+      if (cancelled) running.abort(new CancelledError());
     };
     const { client = anonymousClient(), roots } = peer;
     const start = (tools: FastTools) => tools.call({ name, args, client, roots, sample: askLater, onStart, progress });
@@ -108,7 +108,7 @@ export class FastPath {
       ),
       cancel: () => {
         cancelled = true;
-        running?.abort(new RingfenceError('cancelled', {}));
+        running?.abort(new CancelledError());
       },
     };
   }

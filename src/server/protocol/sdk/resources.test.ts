@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { AgentPartitions, SecurityPolicy } from '../../../agent/index.ts';
+import { AgentPartitions } from '../../../agent/bridge/agent-partitions.ts';
+import { SecurityPolicy } from '../../../agent/policy/security-policy.ts';
 import { Activity } from '../../../audit/activity.ts';
 import { Roots } from '../../../tools/roots.ts';
 import { type Peer, principalClient, sessionPeer } from '../../call/peer.ts';

@@ -5,7 +5,7 @@ import {
   type ReadResourceResult,
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server';
-import type { FilesystemBridge } from '../../../agent/index.ts';
+import type { FilesystemBridge } from '../../../agent/bridge/filesystem-bridge.ts';
 import { violationFields } from '../../../audit/call-event.ts';
 import { RingfenceError } from '../../../errors.ts';
 import { byCodePoint } from '../../../runtime/code-point-order.ts';

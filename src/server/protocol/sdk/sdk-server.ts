@@ -9,7 +9,7 @@ import { ExpiringKeys } from '../../asking/expiring-keys.ts';
 import { MultiRoundCalls } from '../../asking/multi-round-calls.ts';
 import { pushedSample } from '../../asking/sampling.ts';
 import { toolCaller } from '../../call/call-tool.ts';
-import { InputRequired } from '../../call/input-needed.ts';
+import { InputRequired } from '../../call/input-required.ts';
 import { anonymousClient, type Peer } from '../../call/peer.ts';
 import { progressReports } from '../../call/progress.ts';
 import type { Service } from '../../call/service.ts';

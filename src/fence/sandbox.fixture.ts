@@ -2,9 +2,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe } from 'vitest';
-import { RingfenceError } from '../../src/errors.ts';
-import { BACKEND_NAMES, type BackendName, chooseBackend, parseCallerPath, Root } from '../../src/fence/index.ts';
-import type { RootPath } from '../../src/files/copy/copy.ts';
+import { RingfenceError } from '../errors.ts';
+import type { RootPath } from '../files/copy/copy.ts';
+import { BACKEND_NAMES, type BackendName, chooseBackend, parseCallerPath, Root } from './index.ts';
 
 /**
  * A fresh folder opened as a root, and a folder beside it that nothing may touch. Paths are relative to the root's

@@ -2,34 +2,35 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { outcome } from '../../../tests/support/sandbox.ts';
 import { type Dir, parseCallerPath, Root } from '../../fence/index.ts';
+import { outcome } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
-import { SearchPool } from '../../search/pool/search-pool.ts';
-import { WorkerThread } from '../../search/pool/worker-thread.ts';
 import { type EntryFacts, type FolderEntry, listEntries, listFolder } from './list-folder.ts';
 import { STEP_ENTRIES, StatBatch } from './stat-batch.ts';
+import { type StatNotice, StatThread } from './stat-thread.ts';
 
 const COUNT = 6_000;
 const ALL = COUNT + 3;
 const LAST = Math.ceil(ALL / STEP_ENTRIES) - 1;
 const HERE = parseCallerPath('.');
-const top = fs.mkdtempSync(path.join(os.tmpdir(), 'look-ahead-'));
+const top = fs.mkdtempSync(path.join(os.tmpdir(), 'stat-thread-'));
 const broken = { statLite: () => expect.fail('broken') } as unknown as Dir;
 let root: Root;
 
-/** A pool with one thread, which does as told with what it is given. */
-function poolOf(thread: Pick<WorkerThread, 'hasEnded'>, given: (part: StatBatch) => void): SearchPool {
-  const tell: WorkerThread['tell'] = (request) => {
-    if (request.type === 'look') given(new StatBatch(request.part));
-  };
-  return { idleFor: () => ({ ...thread, tell }) as WorkerThread } as unknown as SearchPool;
+/** A thread that does as told with what it is given. */
+function threadThat(given: (batch: StatBatch) => void, thread = { hasEnded: false }): StatThread {
+  return new StatThread(
+    Object.assign(thread, {
+      notify: ({ work }: StatNotice) => work && given(new StatBatch(work.batch)),
+      close: async () => {},
+    }),
+  );
 }
 
-async function listWith(pool: SearchPool, { maxEntries = COUNT * 2, control = DEFAULT_CONTEXT } = {}) {
+async function listWith(statThread: StatThread, { maxEntries = COUNT * 2, context = DEFAULT_CONTEXT } = {}) {
   const entries: FolderEntry[] = [];
-  const tell = (name: string, facts: EntryFacts) => void entries.push({ name, ...facts });
-  return { count: await listEntries(root, HERE, { maxEntries, pool, onEntry: tell }, control), entries };
+  const onEntry = (name: string, facts: EntryFacts) => void entries.push({ name, ...facts });
+  return { count: await listEntries(root, HERE, { maxEntries, statThread, onEntry }, context), entries };
 }
 
 beforeAll(() => {
@@ -51,34 +52,29 @@ describe('a large folder that another thread helps with', () => {
   test('is listed as without one, whoever comes how far', async () => {
     const alone = await listFolder(root, HERE, DEFAULT_CONTEXT);
     expect(alone).toHaveLength(ALL);
-    const pool = new SearchPool({ size: 1 });
-    const parts: StatBatch[] = [];
-    const { tell } = WorkerThread.prototype;
-    const reported = vi.spyOn(WorkerThread.prototype, 'tell').mockImplementation(function (
-      this: WorkerThread,
-      request,
-    ) {
-      if (request.type === 'look') parts.push(new StatBatch(request.part));
-      tell.call(this, request);
+    await using thread = new StatThread();
+    const batches: StatBatch[] = [];
+    const help = vi.spyOn(thread, 'help').mockImplementation((...args) => {
+      batches.push(args[2]);
+      return StatThread.prototype.help.apply(thread, args);
     });
     // A thread that has just started may come too late.
     await vi.waitFor(
       async () => {
-        expect(await listWith(pool)).toEqual({ entries: alone, count: ALL });
-        expect(parts.at(-1)?.isFilled(LAST)).toBe(true);
+        expect(await listWith(thread)).toEqual({ entries: alone, count: ALL });
+        expect(batches.at(-1)?.isFilled(LAST)).toBe(true);
       },
       { timeout: 10_000 },
     );
-    expect(parts.at(-1)?.isFilled(0)).toBe(false);
-    expect(parts.at(-1)?.type(ALL - 1)).toBe('symlink');
-    reported.mockRestore();
-    await pool.close();
+    expect(batches.at(-1)?.isFilled(0)).toBe(false);
+    expect(batches.at(-1)?.type(ALL - 1)).toBe('symlink');
+    help.mockRestore();
   });
 
   test('what the other found is reported, and looked at no more', async () => {
     using dir = root.openDir(HERE);
     const seen = vi.spyOn(Object.getPrototypeOf(dir), 'statLite');
-    const quick = poolOf({ hasEnded: false }, (part) => {
+    const quick = threadThat((part) => {
       part.fill({ statLite: () => ({ type: 'other', size: 1, mtimeMs: 2 }) } as unknown as Dir);
     });
     const { entries } = await listWith(quick);
@@ -90,7 +86,7 @@ describe('a large folder that another thread helps with', () => {
 
   test('with too many entries only the first are reported, and only those are shown to the other', async () => {
     const parts: StatBatch[] = [];
-    const idle = poolOf({ hasEnded: false }, (part) => void parts.push(part));
+    const idle = threadThat((part) => void parts.push(part));
     const { entries, count } = await listWith(idle, { maxEntries: 2_000 });
     expect(entries).toEqual((await listFolder(root, HERE, DEFAULT_CONTEXT)).slice(0, 2_000));
     expect(count).toBe(ALL);
@@ -102,7 +98,7 @@ describe('a large folder that another thread helps with', () => {
     const names = (await listFolder(root, HERE, DEFAULT_CONTEXT)).map(({ name }) => name);
     const file = path.join(top, names[7] as string);
     const content = fs.readFileSync(file);
-    const late = poolOf({ hasEnded: false }, (part) => {
+    const late = threadThat((part) => {
       fs.rmSync(file);
       part.fill(dir);
     });
@@ -114,7 +110,7 @@ describe('a large folder that another thread helps with', () => {
 
   test('is looked at from the first to the last where the other never begins, and then nothing is left to it', async () => {
     const parts: StatBatch[] = [];
-    const idle = poolOf({ hasEnded: false }, (part) => void parts.push(part));
+    const idle = threadThat((part) => void parts.push(part));
     expect((await listWith(idle)).entries).toEqual(await listFolder(root, HERE, DEFAULT_CONTEXT));
     parts[0]?.fill(broken);
     expect(parts[0]?.claim(LAST)).toBe(false);
@@ -123,38 +119,42 @@ describe('a large folder that another thread helps with', () => {
   test('may be given up, and nothing is left to the other', async () => {
     const stop = new AbortController();
     const parts: StatBatch[] = [];
-    const idle = poolOf({ hasEnded: false }, (part) => {
+    const idle = threadThat((part) => {
       parts.push(part);
       stop.abort();
     });
-    const control = { signal: stop.signal, progress: () => {} };
-    expect(await outcome(() => listWith(idle, { control }))).toBe('cancelled');
+    const context = { signal: stop.signal, progress: () => {} };
+    expect(await outcome(() => listWith(idle, { context }))).toBe('cancelled');
     expect(parts).toHaveLength(1);
     expect(parts[0]?.claim(LAST)).toBe(false);
   });
 
   test('may be given up while the other is waited for', async () => {
     const stop = new AbortController();
-    const slow = poolOf({ hasEnded: false }, (part) => {
+    const slow = threadThat((part) => {
       part.claim(LAST);
       setTimeout(() => stop.abort(), 50);
     });
-    const control = { signal: stop.signal, progress: () => {} };
-    expect(await outcome(() => listWith(slow, { control }))).toBe('cancelled');
+    const context = { signal: stop.signal, progress: () => {} };
+    expect(await outcome(() => listWith(slow, { context }))).toBe('cancelled');
   });
 
   test('is listed by one thread alone where the other ended in the middle of its work', async () => {
-    const ended = poolOf({ hasEnded: true }, (part) => void part.claim(LAST - 1));
+    const thread = { hasEnded: false };
+    const ended = threadThat((part) => {
+      part.claim(LAST - 1);
+      thread.hasEnded = true;
+    }, thread);
     expect((await listWith(ended)).entries).toEqual(await listFolder(root, HERE, DEFAULT_CONTEXT));
   });
 
   test('is listed by one thread alone where the other could not look', async () => {
-    const failing = poolOf({ hasEnded: false }, (part) => expect(() => part.fill(broken)).toThrow('broken'));
+    const failing = threadThat((part) => expect(() => part.fill(broken)).toThrow('broken'));
     expect((await listWith(failing)).entries).toEqual(await listFolder(root, HERE, DEFAULT_CONTEXT));
   });
 
   test('is reported as far as the other came before it failed, and looked at from there on', async () => {
-    const half = poolOf({ hasEnded: false }, (part) => {
+    const half = threadThat((part) => {
       let left = 3;
       const statLite: Dir['statLite'] = () => {
         left -= 1;
@@ -174,16 +174,17 @@ describe('a large folder that another thread helps with', () => {
   });
 
   test('is listed by one thread alone where there is no other', async () => {
-    const closed = new SearchPool({ size: 1 });
+    const closed = new StatThread();
     await closed.close();
     expect((await listWith(closed)).entries).toHaveLength(ALL);
+    await closed.close();
   });
 
   test('has names that are no text, which only one of them can look at', async () => {
     const bytes = Buffer.concat([Buffer.from(`${top}/zz-`), Buffer.from([0xff])]);
     fs.writeFileSync(bytes, '12345');
     using dir = root.openDir(HERE);
-    const { entries } = await listWith(poolOf({ hasEnded: false }, (part) => part.fill(dir)));
+    const { entries } = await listWith(threadThat((part) => part.fill(dir)));
     fs.rmSync(bytes);
     expect(entries.at(-1)).toMatchObject({ name: 'zz-\ufffd', type: 'file', size: 5 });
   });
@@ -234,5 +235,38 @@ describe('a step', () => {
     const part = StatBatch.of(['folder']);
     expect(() => part.fill(broken)).toThrow('broken');
     expect([part.isFilled(0), part.hasFailed(0)]).toEqual([false, true]);
+  });
+});
+
+describe('the thread', () => {
+  test('does not run at first, but soon, and once', async () => {
+    const started = vi.fn();
+    process.on('worker', started);
+    await using thread = new StatThread();
+    using dir = root.openDir(HERE);
+    const help = (): StatBatch | undefined => {
+      const batch = StatBatch.of(['folder']);
+      return thread.help(root, dir, batch) && batch;
+    };
+    expect([help(), help()]).toEqual([undefined, undefined]);
+    expect(started).not.toHaveBeenCalled();
+    const batch = await vi.waitFor(() => help() ?? expect.fail('no help yet'));
+    await vi.waitUntil(() => batch.isFilled(0), { timeout: 10_000 });
+    expect(batch.type(0)).toBe('directory');
+    expect(started).toHaveBeenCalledOnce();
+    process.off('worker', started);
+  });
+
+  test('does not start after it was closed', async () => {
+    const started = vi.fn();
+    process.on('worker', started);
+    const thread = new StatThread();
+    using dir = root.openDir(HERE);
+    thread.help(root, dir, StatBatch.of(['folder']));
+    await thread.close();
+    thread.help(root, dir, StatBatch.of(['folder']));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(started).not.toHaveBeenCalled();
+    process.off('worker', started);
   });
 });

@@ -34,26 +34,26 @@ export type EditResult<C extends Edit> = EditResults[C['kind']];
 
 /**
  * Makes the new content of the old (undefined if there is no file). Takes time that grows with both, so what is large is
- * for another thread. Raises why it cannot be done, and `NotQuick` if asked to.
+ * for another thread. Raises why it cannot be done, and `TimeLimitExceeded` if asked to.
  */
-export function applyEdit<C extends Edit>(original: Buffer | undefined, change: C, options?: PatchOptions) {
-  return apply(original, change, options) as EditOutcome<EditResult<C>>;
+export function applyEdit<C extends Edit>(original: Buffer | undefined, edit: C, options?: PatchOptions) {
+  return apply(original, edit, options) as EditOutcome<EditResult<C>>;
 }
 
 function apply(
   original: Buffer | undefined,
-  change: Edit,
+  edit: Edit,
   options?: PatchOptions,
 ): EditOutcome<EditResults[Edit['kind']]> {
-  if (change.kind === 'replace') return replaceOnce(original, change);
-  if (change.kind === 'insert') return insertLines(original, change);
-  const { content, hunksApplied } = applyPatch(original ?? Buffer.alloc(0), change.patch, options);
+  if (edit.kind === 'replace') return replaceOnce(original, edit);
+  if (edit.kind === 'insert') return insertLines(original, edit);
+  const { content, hunksApplied } = applyPatch(original ?? Buffer.alloc(0), edit.patch, options);
   return { content, result: { hunksApplied } };
 }
 
-/** Whether that may be made in some milliseconds; if not, a patch may still turn out as `NotQuick`. */
-export function isQuickEdit(size: number, change: Edit): boolean {
-  if (change.kind === 'patch') return size + change.patch.length <= SMALL_PATCHED;
-  const added = change.kind === 'insert' ? change.text.length : change.oldText.length + change.newText.length;
+/** Whether that may be made in some milliseconds; if not, a patch may still turn out as `TimeLimitExceeded`. */
+export function isQuickEdit(size: number, edit: Edit): boolean {
+  if (edit.kind === 'patch') return size + edit.patch.length <= SMALL_PATCHED;
+  const added = edit.kind === 'insert' ? edit.text.length : edit.oldText.length + edit.newText.length;
   return size + added <= SMALL_EDITED;
 }

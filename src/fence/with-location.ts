@@ -1,8 +1,10 @@
-import { type CallerPath, fromSystem, type Root } from '../fence/index.ts';
+import type { CallerPath } from './caller-path.ts';
+import { fromSystem } from './errno.ts';
+import type { Root } from './root.ts';
 
 type Raw = Pick<CallerPath, 'raw'>;
 
-/** Runs work on a path so that whatever fails in it says which path and root it was about. */
+/** Runs work on a path, and adds that path and root to an error that does not say yet where it happened. */
 export async function withLocation<T>(root: Root, path: Raw, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -11,7 +13,7 @@ export async function withLocation<T>(root: Root, path: Raw, work: () => T | Pro
   }
 }
 
-/** The same for work that is done at once. */
+/** Runs synchronous work on a path, and adds that path and root to an error that does not say yet where it happened. */
 export function withLocationSync<T>(root: Root, path: Raw, work: () => T): T {
   try {
     return work();

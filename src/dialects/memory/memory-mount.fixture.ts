@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
-import { tempDir } from './server.ts';
+import { tempDir } from '../../../tests/support/server.ts';
 
 /** Why a small filesystem cannot be mounted here, if it cannot. */
 export const cannotMount: string | undefined = reasonAgainst();

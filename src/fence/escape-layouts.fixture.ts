@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { ErrorCode } from '../../src/errors.ts';
-import type { BackendName } from '../../src/fence/index.ts';
+import type { ErrorCode } from '../tools/errors.ts';
+import type { BackendName } from './index.ts';
 
 /** What stands in every file outside the root. No result of any operation may contain it. */
 export const SECRET = 'SECRET-9f31-outside-the-fence';

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { pino } from 'pino';
 import * as z from 'zod';
-import type { SampleParams } from '../../src/agent/sample.ts';
-import { FairScheduler } from '../../src/runtime/fair-scheduler.ts';
-import { SearchPool } from '../../src/search/pool/search-pool.ts';
-import { Principals } from '../../src/server/call/principals.ts';
-import { RunningCalls } from '../../src/server/call/running-calls.ts';
-import type { Service } from '../../src/server/call/service.ts';
-import type { Dialect } from '../../src/tools/dialect.ts';
-import { Roots } from '../../src/tools/roots.ts';
-import { defineTool } from '../../src/tools/tool.ts';
+import type { SampleParams } from '../../agent/sample.ts';
+import { FairScheduler } from '../../runtime/fair-scheduler.ts';
+import { SearchPool } from '../../search/pool/search-pool.ts';
+import type { Dialect } from '../../tools/dialect.ts';
+import { Roots } from '../../tools/roots.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { Principals } from '../call/principals.ts';
+import { RunningCalls } from '../call/running-calls.ts';
+import type { Service } from '../call/service.ts';
 
 const input = z.strictObject({ text: z.string().default('?'), timeout_ms: z.int().default(5_000) });
 const output = z.object({ answer: z.string() });

@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import type { Root } from '../../fence/index.ts';
 import { Roots } from '../../tools/roots.ts';
-import { Principals } from './principals.ts';
+import { Principals } from '../call/principals.ts';
+import { authenticate } from './authenticate.ts';
 
 const roots = new Roots(['a', 'b'].map((name) => ({ root: { name } as Root, allowed: new Set() })));
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -17,23 +18,23 @@ const principals = new Principals(
   roots,
 );
 
-function authenticate(authorization?: string) {
-  return principals.authenticate({ headers: { authorization } } as IncomingMessage);
+function authenticated(authorization?: string) {
+  return authenticate({ headers: { authorization } } as IncomingMessage, principals);
 }
 
 test('a token leads to its principal, with that one’s roots in the order of the config', () => {
-  expect(authenticate('Bearer one')).toMatchObject({
+  expect(authenticated('Bearer one')).toMatchObject({
     client: { key: 'principal:first', kind: 'principal', name: 'first' },
   });
-  const second = authenticate('bEaReR  two ');
+  const second = authenticated('bEaReR  two ');
   expect('roots' in second && second.roots.all().map(({ root }) => root.name)).toEqual(['a', 'b']);
-  expect('roots' in second && authenticate('Bearer two')).toBe(second);
+  expect('roots' in second && authenticated('Bearer two')).toBe(second);
 });
 
 test.each([undefined, '', 'one', 'Basic one', 'Bearer', 'Bearer ', 'Bearer one two', 'Bearerone'])(
   '%j is no token: the answer asks for one',
   (authorization) => {
-    expect(authenticate(authorization)).toMatchObject({
+    expect(authenticated(authorization)).toMatchObject({
       status: 401,
       headers: { 'www-authenticate': 'Bearer realm="ringfence"' },
     });
@@ -41,7 +42,7 @@ test.each([undefined, '', 'one', 'Basic one', 'Bearer', 'Bearer ', 'Bearer one t
 );
 
 test.each(['One', 'one1', 'on', 'x'.repeat(10_000)])('a wrong token is called one', (token) => {
-  const answer = authenticate(`Bearer ${token}`);
+  const answer = authenticated(`Bearer ${token}`);
   expect(answer).toMatchObject({
     status: 401,
     headers: { 'www-authenticate': 'Bearer realm="ringfence", error="invalid_token"' },

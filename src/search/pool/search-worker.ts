@@ -1,0 +1,9 @@
+// The entry of a search worker thread: see search-pool.ts.
+import { serveParent } from '../../runtime/serve-parent.ts';
+import { WorkerSearches } from './worker-searches.ts';
+
+const searches = new WorkerSearches();
+serveParent({
+  call: searches.run.bind(searches),
+  notice: searches.notice.bind(searches),
+});
