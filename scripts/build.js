@@ -21,7 +21,7 @@ for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
 chmodSync(path.join(dist, 'bin.js'), 0o755);
 
 const load = (file) => import(pathToFileURL(path.join(dist, file)).href);
-const { describeServer } = await load('server/protocol/describe-server.js');
+const { describeServer } = await load('server/description/describe-server.js');
 const descriptions = path.join(dist, 'descriptions');
 rmSync(descriptions, { recursive: true, force: true });
 mkdirSync(descriptions);

@@ -1,4 +1,4 @@
-interface ErrorOptions {
+export interface ErrorLocation {
   /** The path as the caller gave it. */
   readonly path?: string | undefined;
   /** The name of the root, never its host path. */
@@ -19,7 +19,7 @@ export abstract class RingfenceError<
   path: string | undefined;
   root: string | undefined;
 
-  constructor(code: Code, details: Details[Code], { path, root, cause }: ErrorOptions = {}) {
+  constructor(code: Code, details: Details[Code], { path, root, cause }: ErrorLocation = {}) {
     super(code, cause === undefined ? undefined : { cause });
     this.name = new.target.name;
     this.code = code;

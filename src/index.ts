@@ -1,6 +1,7 @@
-export type { Violation } from './agent/agent-error.ts';
+export type { AgentError, AgentErrorCode, AgentErrorDetails, Violation } from './agent/agent-error.ts';
 export { AgentPartitions, type AgentPartitionsOptions, type PartitionStats } from './agent/bridge/agent-partitions.ts';
 export type { BridgeAudit, BridgeEvent, BridgeOperation } from './agent/bridge/bridge-event.ts';
+export type { AskOptions } from './agent/bridge/filesystem-bridge.ts';
 export {
   type BridgeStats,
   type FileRead,
@@ -9,6 +10,7 @@ export {
   type ListOptions,
   type ReadOptions,
 } from './agent/bridge/filesystem-bridge.ts';
+export type { BridgeErrorLocation } from './agent/bridge-error.ts';
 export { BridgeError, SecurityError } from './agent/bridge-error.ts';
 export type { Evicted } from './agent/cache/byte-lru.ts';
 export {
@@ -27,6 +29,7 @@ export type { ListingEntry, PathInfo } from './agent/listing.ts';
 export type { Mtime } from './agent/mtime.ts';
 export { PathValidator } from './agent/policy/path-validator.ts';
 export { pathProblem } from './agent/policy/project-path.ts';
+export type { LocalPolicy, RemotePolicy } from './agent/policy/security-policy.ts';
 export { DEFAULT_ALLOWED_PATHS, SecurityPolicy, type SecurityPolicyOptions } from './agent/policy/security-policy.ts';
 export type {
   FileQuestion,
@@ -39,36 +42,63 @@ export type {
   SampleQuestion,
   SampleTool,
 } from './agent/sample.ts';
-export type { Activity, ClientFigures } from './audit/activity.ts';
+export type { Activity, ActivityOptions, ClientFigures, UnusualActivity } from './audit/activity.ts';
+export type { Log } from './audit/log.ts';
 export { openLog } from './audit/log.ts';
-export type { AuthConfig } from './config/auth-config.ts';
-export type { AgentConfig, Config, DialectConfig, ProjectConfig, RootConfig } from './config/config.ts';
+export type { LogLevel } from './audit/log-level.ts';
+export type { AuthConfig, TokenConfig } from './config/auth-config.ts';
+export type {
+  AgentConfig,
+  AgentRootConfig,
+  Config,
+  DialectConfig,
+  LocalRootConfig,
+  ProjectConfig,
+  RootConfig,
+} from './config/config.ts';
 export { ConfigError } from './config/config-error.ts';
 export { configFromDirs } from './config/config-from-dirs.ts';
 export { loadConfig } from './config/load-config.ts';
+export type { DialectName } from './config/schema.ts';
 export { classic } from './dialects/classic/index.ts';
 export { guide } from './dialects/guide/index.ts';
 export { FileStorage } from './dialects/memory/file-storage.ts';
 export { memory } from './dialects/memory/index.ts';
 export { StorageError, type StorageErrorCode } from './dialects/memory/storage-error.ts';
 export type { FileContent } from './dialects/memory/view.ts';
+export type { CommandName } from './dialects/memory-tool/commands.ts';
 export {
   createMemoryTool,
   type MemoryTool,
   type MemoryToolOptions,
 } from './dialects/memory-tool/create-memory-tool.ts';
 export { workspace } from './dialects/workspace/index.ts';
+export type { ErrorLocation } from './errors.ts';
 export { RingfenceError } from './errors.ts';
+export type { Backend, BackendName, RootPath } from './fence/index.ts';
 export { type CallerPath, chooseBackend, parseCallerPath, Root } from './fence/index.ts';
 export {
-  forDialect as speaking,
-  openService,
+  type DialectOptions,
+  forDialect,
+  openSharedService,
   type Service,
-  type ServiceOptions as ServiceParts,
+  type SharedService,
+  type SharedServiceOptions,
 } from './server/call/service.ts';
+export { describeServer } from './server/description/describe-server.ts';
+export type { ServerDescription } from './server/description/server-description.ts';
 export { type HttpOptions, type HttpServing, type Mount, startHttp } from './server/http/http-server.ts';
-export { type StdioServing, startStdio } from './server/stdio/stdio-server.ts';
-export type { Dialect } from './tools/dialect.ts';
+export type { SessionLimits } from './server/http/sessions.ts';
+export { openService, type ServiceOptions } from './server/open-service.ts';
+export { type StdioOptions, type StdioServing, startStdio } from './server/stdio/stdio-server.ts';
+export type { Capability } from './tools/capabilities.ts';
+export type { Client } from './tools/client.ts';
+export type { ArgumentProblem, Dialect, FailedCall } from './tools/dialect.ts';
+export type { CallError, ToolErrorDetails } from './tools/errors.ts';
 export { type ErrorCode, type ErrorDetails, isCode } from './tools/errors.ts';
+export type { NamedRoot } from './tools/roots.ts';
 export { schemaMarkdown } from './tools/schema-markdown.ts';
+export type { CallContext, Effect, Limits, RenderedResult } from './tools/tool.ts';
 export { defineTool, type Tool } from './tools/tool.ts';
+export type { JsonChunks } from './wire/json.ts';
+export type { JsonList } from './wire/json-list.ts';

@@ -21,27 +21,29 @@ interface Import {
   readonly typeOnly: boolean;
 }
 
-/** What each layer may import, besides itself and packages. */
+/** What each folder of src/, and each file directly in it, may import besides itself and packages. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  errors: [],
-  runtime: ['errors'],
-  fence: ['errors', 'runtime'],
-  search: ['errors', 'runtime', 'fence'],
-  files: ['errors', 'runtime', 'fence'],
-  agent: ['errors', 'runtime', 'fence', 'search', 'files'],
-  wire: ['errors', 'runtime'],
-  tools: ['errors', 'runtime', 'fence', 'search', 'files', 'agent', 'wire'],
-  dialects: ['errors', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools'],
-  audit: ['errors', 'agent', 'tools'],
-  config: ['errors', 'fence', 'tools', 'audit'],
-  server: ['errors', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools', 'audit', 'config'],
+  'errors.ts': [],
+  runtime: ['errors.ts'],
+  fence: ['errors.ts', 'runtime'],
+  search: ['errors.ts', 'runtime', 'fence'],
+  files: ['errors.ts', 'runtime', 'fence'],
+  agent: ['errors.ts', 'runtime', 'fence', 'search', 'files'],
+  wire: ['errors.ts', 'runtime'],
+  tools: ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire'],
+  dialects: ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools'],
+  audit: ['errors.ts', 'agent', 'tools'],
+  config: ['errors.ts', 'fence', 'tools', 'audit'],
+  server: ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools', 'audit', 'config'],
   cli: ['fence', 'tools', 'dialects', 'audit', 'config', 'server'],
   // The entry points of the package.
-  bin: ['cli'],
-  index: ['errors', 'fence', 'agent', 'tools', 'dialects', 'audit', 'config', 'server'],
+  'bin.ts': ['cli'],
+  'index.ts': ['errors.ts', 'fence', 'agent', 'tools', 'dialects', 'audit', 'config', 'server'],
+  'fence.ts': ['errors.ts', 'runtime', 'fence', 'files'],
+  'search.ts': ['errors.ts', 'runtime', 'search'],
 };
 
-const BELOW_DIALECTS = ['errors', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools'];
+const BELOW_DIALECTS = ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools'];
 
 /** Layers that may use `node:fs`: nothing else touches files, and these do not touch those of a root except through the fence. */
 const MAY_TOUCH_FILES = ['fence', 'config', 'audit'];
@@ -129,7 +131,7 @@ describe('imports flow one way', () => {
   });
 
   test('the libraries load neither the protocol, its schemas nor the logger', () => {
-    const LIBRARIES = ['errors', 'runtime', 'fence', 'search', 'files'];
+    const LIBRARIES = ['errors.ts', 'runtime', 'fence', 'search', 'files', 'fence.ts', 'search.ts'];
     const wrong = (all: readonly Source[]) =>
       all
         .filter(({ layer }) => LIBRARIES.includes(layer))
@@ -223,7 +225,7 @@ function readSources(top: string): Source[] {
 }
 
 function layerOf(file: string): string {
-  return /^src\/([^/]+?)(\.ts|\/)/.exec(file)?.[1] ?? file;
+  return /^src\/([^/]+)/.exec(file)?.[1] ?? file;
 }
 
 function importsOf(code: string): Import[] {

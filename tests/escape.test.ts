@@ -20,14 +20,13 @@ import {
 } from '../src/fence/index.ts';
 import { copy } from '../src/files/copy/copy.ts';
 import { move } from '../src/files/copy/move.ts';
-import { patchFile } from '../src/files/edit/patch-file.ts';
+import { patchFile } from '../src/files/edit/edit-file.ts';
 import { accessOf } from '../src/files/list/access.ts';
 import { listFolder } from '../src/files/list/list-folder.ts';
 import { statPath } from '../src/files/list/stat-path.ts';
 import { hashFile } from '../src/files/read/hash-file.ts';
 import { readFile } from '../src/files/read/read-file.ts';
-import { removeEntry } from '../src/files/remove/remove-entry.ts';
-import { removeFile } from '../src/files/remove/remove-file.ts';
+import { removeEntry, removeFile } from '../src/files/remove/remove-entry.ts';
 import { removeFolder } from '../src/files/remove/remove-folder.ts';
 import { makeFolder } from '../src/files/write/make-folder.ts';
 import { writeFile } from '../src/files/write/write-file.ts';

@@ -2,7 +2,7 @@ import type { RingfenceError } from '../errors.ts';
 import { AgentError, type AgentErrorCode, type AgentErrorDetails, type Violation } from './agent-error.ts';
 import { type ErrorType, wordError } from './error-wording.ts';
 
-interface BridgeErrorLocation {
+export interface BridgeErrorLocation {
   /** The path as the caller gave it. */
   readonly path?: string | undefined;
   readonly cause?: unknown;

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { type ClassicFlags, classicConfig } from '../config/classic-config.ts';
 import { type GuideFlags, guideConfig } from '../config/guide-config.ts';
 import { memoryConfig } from '../config/memory-config.ts';
-import { packageVersion } from '../config/version.ts';
+import { packageVersion } from '../config/package-files.ts';
 
 /** Runs what the command line asks for. False for one that makes no sense, about which everything has been said. */
 export async function runCommand(argv: readonly string[]): Promise<boolean> {

@@ -1,6 +1,6 @@
-import { builtDescription } from '../config/built-description.ts';
 import type { Config, DialectConfig } from '../config/config.ts';
-import type { ServerDescription } from '../server/protocol/server-description.ts';
+import { builtDescription } from '../config/package-files.ts';
+import type { ServerDescription } from '../server/description/server-description.ts';
 import { type Dialect, mergeDialects } from '../tools/dialect.ts';
 
 /** A dialect as a config has it. Each is loaded only where it is spoken: a client waits for the start. */
@@ -27,11 +27,11 @@ export async function loadDialect(name: DialectConfig['name'], config: Config): 
 export async function descriptionOf(name: DialectConfig['name'], config: Config): Promise<ServerDescription> {
   const built = name === 'workspace' && hasAgentRoot(config) ? undefined : builtDescription(name);
   if (built !== undefined) return JSON.parse(built) as ServerDescription;
-  const [{ describeServer: introduce }, dialect] = await Promise.all([
-    import('../server/protocol/describe-server.ts'),
+  const [{ describeServer }, dialect] = await Promise.all([
+    import('../server/description/describe-server.ts'),
     loadDialect(name, config),
   ]);
-  return introduce(dialect);
+  return describeServer(dialect);
 }
 
 function hasAgentRoot({ roots }: Config): boolean {

@@ -5,11 +5,11 @@ import { ConfigError } from '../config/config-error.ts';
 import { configFromDirs } from '../config/config-from-dirs.ts';
 import { fenceFromEnvironment } from '../config/environment.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { packageVersion } from '../config/version.ts';
+import { packageVersion } from '../config/package-files.ts';
 import { type ActivityReport, reportActivity } from '../server/background/activity-report.ts';
 import { sweepInBackground } from '../server/background/sweep.ts';
 import { forDialect, openSharedService, type Service, type SharedService } from '../server/call/service.ts';
-import { loadDialect } from './dialects.ts';
+import { descriptionOf, loadDialect } from './dialects.ts';
 
 /** How long running calls may take to finish once the server was asked to stop, so that all is over within 10 s. */
 export const GRACE_MS = 8_500;
@@ -55,15 +55,19 @@ export function start(config: Config): RunningServer {
     log.logger.error({ error: describeThrown(error) }, 'crashed');
     void log.flush().finally(() => process.exit(1));
   });
-  const speak = async (dialect: DialectConfig): Promise<Service> => {
-    const service = forDialect(shared, await loadDialect(dialect.name, config), dialect.root);
-    if (!usesAgentFiles(config, dialect)) return service;
+  const serviceFor = async (named: DialectConfig): Promise<Service> => {
+    const [dialect, description] = await Promise.all([
+      loadDialect(named.name, config),
+      descriptionOf(named.name, config),
+    ]);
+    const service = forDialect(shared, { dialect, description, boundRoot: named.root });
+    if (!usesAgentFiles(config, named)) return service;
     const { withAgentFiles } = await import('../server/call/agent-files.ts');
-    return withAgentFiles(service, { config, project: dialect.project, backend });
+    return withAgentFiles(service, { config, project: named.project, backend });
   };
   return {
     shared,
-    serviceFor: speak,
+    serviceFor,
     log,
     report,
     facts: {

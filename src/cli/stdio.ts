@@ -14,14 +14,14 @@ export async function workspaceStdio(source: Source): Promise<void> {
 /** Serves the client at the other end of stdin and stdout until it goes away or we are told to stop. Raises `ConfigError`. */
 export async function stdio(config: Config, dialect: DialectConfig): Promise<void> {
   const stopped = firstSignal();
-  const { shared, serviceFor: speak, report, facts, close } = start(config);
+  const { shared, serviceFor, report, facts, close } = start(config);
   const { logger, running } = shared;
   // What an operator got wrong about files of the client's side shows only when they are opened.
-  const ready = usesAgentFiles(config, dialect) ? await speak(dialect) : undefined;
+  const ready = usesAgentFiles(config, dialect) ? await serviceFor(dialect) : undefined;
   const serving = startStdio({
     description: await descriptionOf(dialect.name, config),
     shared,
-    load: async () => ready ?? speak(dialect),
+    load: async () => ready ?? serviceFor(dialect),
   });
   logger.info({ ...facts, dialect: dialect.name, address: 'stdio' }, 'serving');
   const reason = await Promise.race([stopped, serving.gone.then(() => 'client gone')]);

@@ -3,7 +3,7 @@ import { nearest } from '../tools/nearest.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** One who may call over HTTP, and the roots it may know of. Of its token only the hash is kept. */
-interface TokenConfig {
+export interface TokenConfig {
   readonly name: string;
   readonly sha256: Buffer;
   readonly roots: readonly string[];

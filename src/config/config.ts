@@ -10,14 +10,14 @@ interface AnyRootConfig {
   readonly origin: string;
 }
 
-interface LocalRootConfig extends AnyRootConfig {
+export interface LocalRootConfig extends AnyRootConfig {
   /** An absolute folder of this machine. */
   readonly path: string;
   readonly agent?: undefined;
 }
 
 /** A root whose files are on the client's side. */
-interface AgentRootConfig extends AnyRootConfig {
+export interface AgentRootConfig extends AnyRootConfig {
   readonly path?: undefined;
   readonly agent: AgentConfig;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { describeTools } from '../server/protocol/tool-list.ts';
+import { describeServer } from '../server/description/describe-server.ts';
 import { classic } from './classic/index.ts';
 import { guide } from './guide/index.ts';
 import { memory } from './memory/index.ts';
 import { workspace } from './workspace/index.ts';
 
 describe.each([workspace, memory, classic, guide])('tools/list of $name', (dialect) => {
-  const tools = describeTools(dialect);
+  const tools = describeServer(dialect).tools;
 
   test.each(tools)('$name', (tool) => {
     expect(tool).toMatchSnapshot();
@@ -34,11 +34,11 @@ test.each([workspace, memory, classic, guide])(
 );
 
 test('what only adds destroys nothing, but adds again when repeated', () => {
-  const insert = describeTools(memory).find(({ name }) => name === 'insert');
+  const insert = describeServer(memory).tools.find(({ name }) => name === 'insert');
   expect(insert?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: false });
   expect(insert?.annotations).not.toHaveProperty('idempotentHint', true);
 });
 
 test('the list of the workspace tools is short enough to be read with every task', () => {
-  expect(Buffer.byteLength(JSON.stringify({ tools: describeTools(workspace) }))).toBeLessThan(16_000);
+  expect(Buffer.byteLength(JSON.stringify({ tools: describeServer(workspace).tools }))).toBeLessThan(16_000);
 });

@@ -7,7 +7,7 @@ export type BackendName = (typeof BACKEND_NAMES)[number];
 
 export interface Backend {
   readonly name: BackendName;
-  /** Present with `openat2` only. */
+  /** Present with `openat2` only. @internal */
   readonly syscalls: Syscalls | undefined;
 }
 

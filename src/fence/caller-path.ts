@@ -1,6 +1,7 @@
+import { FenceError } from './errors.ts';
+
 declare const host: unique symbol;
 
-import { FenceError } from './errors.ts';
 /** A path on this machine. It never reaches a client. */
 export type HostPath = string & { readonly [host]: true };
 
@@ -11,6 +12,9 @@ export interface CallerPath {
   /** Plain names, none of them empty, `.` or `..`. The root itself has none. */
   readonly segments: readonly string[];
 }
+
+/** The root itself. */
+export const ROOT_PATH: CallerPath = { raw: '.', segments: [] };
 
 export const SEPARATOR = process.platform === 'win32' ? /[\\/]/ : /\//;
 

@@ -93,7 +93,7 @@ export abstract class Dir implements Disposable {
     });
   }
 
-  /** What another thread needs to stat entries while this directory is open here; undefined if that would not be faster. */
+  /** What another thread needs to stat entries while this directory is open here; undefined if that would not be faster. @internal */
   share(): SharedDir | undefined {
     return undefined;
   }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { ErrorCode } from '../tools/errors.ts';
+import type { FenceErrorCode } from './errors.ts';
 import type { BackendName } from './index.ts';
 
 /** What stands in every file outside the root. No result of any operation may contain it. */
@@ -20,13 +20,13 @@ export interface Places {
 
 export type Expectation =
   /** The content of this file, named from `root`; `asFolder` to whoever wants a folder, if not `not_directory`. */
-  | { readonly file: string | Buffer; readonly asFolder?: ErrorCode }
+  | { readonly file: string | Buffer; readonly asFolder?: FenceErrorCode }
   /** The entries of this folder, named from `root`. */
   | { readonly folder: string }
   /** Nothing is there yet, and it may be made: its place, named from `root`. */
   | { readonly vacant: string }
   /** `code` to whoever wants a file, `folder` to whoever wants a folder if that differs. */
-  | { readonly code: ErrorCode; readonly folder?: ErrorCode };
+  | { readonly code: FenceErrorCode; readonly folder?: FenceErrorCode };
 
 export interface EscapeRow {
   readonly name: string;

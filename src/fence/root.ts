@@ -15,6 +15,12 @@ const { O_RDONLY, O_DIRECTORY, O_NONBLOCK, O_NOCTTY } = fs.constants;
 
 const SWAP_RETRIES = 3;
 
+/** A path together with the root that it belongs to. */
+export interface RootPath {
+  readonly root: Root;
+  readonly path: CallerPath;
+}
+
 /** What another thread needs to use the same root: all threads of a process share its descriptors. */
 export interface SharedRoot {
   readonly name: string;
@@ -67,12 +73,12 @@ export class Root implements Disposable {
     return new Root({ name, fd, real, given, backend: backend.name }, backend, true);
   }
 
-  /** Makes a root of what `share` returned in another thread. It borrows the descriptor, which the original closes. */
+  /** Makes a root of what `share` returned in another thread. It borrows the descriptor, which the original closes. @internal */
   static fromShared(shared: SharedRoot): Root {
     return new Root(shared, chooseBackend(shared.backend), false);
   }
 
-  /** Returns what `fromShared` needs to use this root in another thread, for as long as it is open here. */
+  /** Returns what `fromShared` needs to use this root in another thread, for as long as it is open here. @internal */
   share(): SharedRoot {
     return this.#shared;
   }
@@ -88,12 +94,12 @@ export class Root implements Disposable {
     }
   }
 
-  /** Runs work that reads and then writes a file, after all such work on the same path that was started before. */
+  /** Runs work that reads and then writes a file, after all such work on the same path that was started before. @internal */
   exclusive<T>(path: CallerPath, work: () => Promise<T>): Promise<T> {
     return this.#fileLocks.runExclusive(path.segments.join('/'), work);
   }
 
-  /** Runs work that takes much memory, one after another in this root. */
+  /** Runs work that takes much memory, one after another in this root. @internal */
   exclusiveLarge<T>(work: () => Promise<T>): Promise<T> {
     return this.#largeLock.runExclusive('', work);
   }
@@ -126,12 +132,13 @@ export class Root implements Disposable {
   /**
    * Makes a `Dir` of a directory of this root that is open in another thread, to stat entries with. Once it is closed there, its
    * descriptor may be another directory's, and what is found means nothing.
+   * @internal
    */
   borrowDir({ fd }: SharedDir): Dir {
     return new DescriptorDir(fd, { syscalls: this.#backend.syscalls, owned: false });
   }
 
-  /** Allocates memory to read files into, aligned so that the system copies fast. It is not zeroed. */
+  /** Allocates memory to read files into, aligned so that the system copies fast. It is not zeroed. @internal */
   allocateReadBuffer(bytes: number): Buffer {
     return this.#backend.syscalls?.allocatePageAligned(bytes) ?? Buffer.allocUnsafeSlow(bytes);
   }

@@ -3,8 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe } from 'vitest';
 import { RingfenceError } from '../errors.ts';
-import type { RootPath } from '../files/copy/copy.ts';
-import { BACKEND_NAMES, type BackendName, chooseBackend, parseCallerPath, Root } from './index.ts';
+import { BACKEND_NAMES, type BackendName, chooseBackend, parseCallerPath, Root, type RootPath } from './index.ts';
 
 /**
  * A fresh folder opened as a root, and a folder beside it that nothing may touch. Paths are relative to the root's

@@ -6,8 +6,7 @@ import { chooseBackend, parseCallerPath, Root } from '../fence/index.ts';
 import { DEFAULT_CONTEXT } from '../runtime/operation-context.ts';
 import { move } from './copy/move.ts';
 import { freeLater } from './free-later.ts';
-import { removeEntry } from './remove/remove-entry.ts';
-import { removeFile } from './remove/remove-file.ts';
+import { removeEntry, removeFile } from './remove/remove-entry.ts';
 import { removeFolder } from './remove/remove-folder.ts';
 import { writeFile } from './write/write-file.ts';
 

@@ -5,14 +5,14 @@ import { FairScheduler } from './fair-scheduler.ts';
 /** How a running operation is watched and stopped. */
 export interface OperationContext {
   readonly signal: AbortSignal;
-  /** Tells whoever asked how far the work is. Cheap when nobody did. */
-  progress(done: number, total?: number): void;
+  /** Told how far the work is, often: an implementation that sends reports has to thin them out. */
+  progress?(done: number, total?: number): void;
   /** Shared with all that is done at the same time; without it the work only gives way by itself. */
   readonly scheduler?: FairScheduler | undefined;
 }
 
 /** For library callers and tests that neither watch nor stop. */
-export const DEFAULT_CONTEXT: OperationContext = { signal: never(), progress: () => {} };
+export const DEFAULT_CONTEXT: OperationContext = { signal: never() };
 
 /** A signal that is never aborted, for any number of listeners. */
 function never(): AbortSignal {

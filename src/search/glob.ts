@@ -1,10 +1,11 @@
-import { type CallerPath, type EntryType, type Root, withLocation } from '../fence/index.ts';
+import { type CallerPath, type EntryType, ROOT_PATH, type Root, withLocation } from '../fence/index.ts';
 import { IsoTimeFormatter } from '../runtime/iso-times.ts';
-import { type OperationContext, throwIfAborted } from '../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT, type OperationContext, throwIfAborted } from '../runtime/operation-context.ts';
 import { Deadline } from './pool/deadline.ts';
 import { OrderedSearch } from './pool/ordered-search.ts';
 import type { SearchPool } from './pool/search-pool.ts';
 import type { FoundEntry } from './task/entry-task.ts';
+import { DEFAULT_MAX_RESULTS, DEFAULT_TIMEOUT_SECONDS } from './task/specs.ts';
 
 /** How many entries may be found before something that takes long. */
 const MAX_WAITING = 100_000;
@@ -18,14 +19,17 @@ export type PathQuery =
 
 export type GlobOptions = PathQuery & GlobScope;
 
-interface GlobScope {
-  /** A folder. A link here is followed if it stays inside; links met on the way are not. */
-  readonly path: CallerPath;
-  readonly maxResults: number;
-  readonly timeoutSeconds: number;
+export interface GlobScope {
+  /** A folder, by default the root. A link here is followed if it stays inside; links met on the way are not. */
+  readonly path?: CallerPath;
+  /** By default 1,000. */
+  readonly maxResults?: number;
+  /** How long to search before it returns what it has found, by default 30. */
+  readonly timeoutSeconds?: number;
   /** 1 is the direct children of `path`; 0 is nothing, since `path` itself is never a result. */
   readonly maxDepth?: number | undefined;
-  readonly type: 'file' | 'directory' | 'symlink' | 'all';
+  /** By default `all`. */
+  readonly type?: 'file' | 'directory' | 'symlink' | 'all';
   readonly skipHidden?: boolean;
 }
 
@@ -61,10 +65,11 @@ export async function glob(
   root: Root,
   options: GlobOptions,
   pool: SearchPool,
-  context: OperationContext,
+  context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<GlobResult> {
   throwIfAborted(context.signal);
-  const { pattern, regex, path, maxResults, timeoutSeconds, maxDepth, type, skipHidden = false } = options;
+  const { pattern, regex, path = ROOT_PATH, maxDepth, type = 'all', skipHidden = false } = options;
+  const { maxResults = DEFAULT_MAX_RESULTS, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
   return withLocation(root, path, async () => {
     using search = pool.begin({
       kind: 'entries',
@@ -87,7 +92,7 @@ export async function glob(
       take: (found) => {
         for (const entry of found.entries) entries.push(entry);
         skipped += found.skipped;
-        context.progress(entries.length);
+        context.progress?.(entries.length);
         return entries.length <= maxResults;
       },
     });

@@ -1,9 +1,10 @@
-import { type CallerPath, type Root, withLocation } from '../fence/index.ts';
-import { type OperationContext, throwIfAborted } from '../runtime/operation-context.ts';
+import { type CallerPath, ROOT_PATH, type Root, withLocation } from '../fence/index.ts';
+import { DEFAULT_CONTEXT, type OperationContext, throwIfAborted } from '../runtime/operation-context.ts';
 import type { LineMatch } from './file/match-list.ts';
 import { Deadline } from './pool/deadline.ts';
 import { LineSearch } from './pool/line-search.ts';
 import type { SearchPool } from './pool/search-pool.ts';
+import { DEFAULT_MAX_RESULTS, DEFAULT_TIMEOUT_SECONDS } from './task/specs.ts';
 
 /** What all shown lines may have in all, in characters, unless the caller says otherwise. */
 const MAX_TEXT = 4 * 1024 * 1024;
@@ -12,15 +13,17 @@ export interface GrepOptions {
   /** A regular expression in RE2 syntax, or plain text with `literal`. Empty matches every line. */
   readonly pattern: string;
   readonly literal?: boolean;
-  /** A folder, or one file. A link here is followed if it stays inside; links met on the way are not. */
-  readonly path: CallerPath;
+  /** A folder, or one file; by default the root. A link here is followed if it stays inside; links met on the way are not. */
+  readonly path?: CallerPath;
   /** Without a slash it is about a file's name, with one about its path from `path`. */
   readonly globFilter?: string | undefined;
-  readonly caseInsensitive: boolean;
-  /** How many lines to show before and after each match. */
-  readonly contextLines: number;
-  readonly maxResults: number;
-  readonly timeoutSeconds: number;
+  readonly caseInsensitive?: boolean;
+  /** How many lines to show before and after each match, by default none. */
+  readonly contextLines?: number;
+  /** By default 1,000. */
+  readonly maxResults?: number;
+  /** How long to search before it returns what it has found, by default 30. */
+  readonly timeoutSeconds?: number;
   /** 1 is the direct children of `path`; 0 is `path` itself, so nothing unless it is a file. */
   readonly maxDepth?: number | undefined;
   readonly skipHidden?: boolean;
@@ -54,11 +57,12 @@ export async function grep(
   root: Root,
   options: GrepOptions,
   pool: SearchPool,
-  context: OperationContext,
+  context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<GrepResult> {
   throwIfAborted(context.signal);
-  const { pattern, path, globFilter, caseInsensitive, contextLines, maxResults, timeoutSeconds } = options;
-  const { literal = false, maxDepth, skipHidden = false, maxFileSize, maxText = MAX_TEXT } = options;
+  const { pattern, path = ROOT_PATH, globFilter, caseInsensitive = false, contextLines = 0 } = options;
+  const { maxResults = DEFAULT_MAX_RESULTS, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, literal = false } = options;
+  const { maxDepth, skipHidden = false, maxFileSize, maxText = MAX_TEXT } = options;
   return withLocation(root, path, async () => {
     refuseUnreadable(root, path);
     using search = pool.begin({
@@ -77,7 +81,7 @@ export async function grep(
       maxFileSize,
     });
     using _deadline = new Deadline(search, context.signal, timeoutSeconds);
-    const progress = (files: number): void => context.progress(files);
+    const progress = (files: number): void => context.progress?.(files);
     const lines = new LineSearch(search, { workers: pool.size, maxResults, maxText, progress });
     const outcome = await lines.run();
     throwIfAborted(context.signal);

@@ -17,7 +17,7 @@ export interface FailedCall {
   /** As the client sent them, unchecked. */
   readonly args: Readonly<Record<string, unknown>>;
   /** What the client has handed over of the files on its side; undefined where there is nothing it could. */
-  agent?(): FilesystemBridge | undefined;
+  agentFiles?(): FilesystemBridge | undefined;
 }
 
 /** A set of tools under one contract: their names, their wording, their error form. Never an operation of its own. */

@@ -2,7 +2,7 @@ import type { AgentErrorDetails } from '../agent/agent-error.ts';
 import { codeGuard, RingfenceError } from '../errors.ts';
 
 /** What each code of a `ToolError` carries. */
-type ToolErrorDetails = {
+export type ToolErrorDetails = {
   invalid_argument: { readonly problem: string; readonly argument?: string };
   unknown_root: { readonly known: readonly string[] };
   tool_not_allowed: { readonly tool: string };

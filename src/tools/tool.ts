@@ -17,7 +17,7 @@ import type { NamedRoot } from './roots.ts';
  * What a tool does to files, from which its annotations derive. `create` makes what is not there yet, `add` puts in more
  * each time; neither loses anything that was there.
  */
-type Effect = 'read' | 'create' | 'add' | 'change' | 'destroy';
+export type Effect = 'read' | 'create' | 'add' | 'change' | 'destroy';
 
 export interface Limits {
   /** The largest file that is returned whole, and the most that a partial read returns, in bytes. */
@@ -36,7 +36,7 @@ export interface CallContext extends OperationContext {
   readonly sample: Sample | undefined;
   readonly limits: Limits;
   readonly search: SearchPool;
-  /** Helps to list large folders. */
+  /** Helps to list large folders. @internal */
   readonly statThread?: StatThread | undefined;
   /** Shared by all calls; it holds no content. Without one, every page of a large file reads it from its beginning. */
   readonly lineIndex?: LineIndexCache | undefined;
@@ -44,7 +44,11 @@ export interface CallContext extends OperationContext {
   readonly durable: boolean;
   /** The root of that name, checked to allow what the tool `needs`. The only way for a tool to get a root. */
   root(name: string): Root;
-  /** The same for a tool that can also work on files of the client's side, if the root is one of those. */
+  /**
+   * The root of that name for a tool that can also work on files of the client's side: `agent` if it stands for those. Checked as
+   * `root` checks.
+   * @internal
+   */
   resolveRoot(name: string): ResolvedRoot;
   /** The one root of a dialect that is bound to it and whose tools name none; checked in the same way. */
   boundRoot(): Root;
@@ -78,7 +82,7 @@ export interface Tool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject
   /** What a person would read; the result as JSON if absent. */
   text?(result: z.output<O>, args: z.output<I>): string;
   /** Writes result and text at once, for a text that repeats so much of the result that to write each by itself is a waste. */
-  write?(result: z.output<O>, args: z.output<I>): RenderedResult;
+  render?(result: z.output<O>, args: z.output<I>): RenderedResult;
 }
 
 /** A result, of which lists may be in JSON already. */
@@ -94,7 +98,7 @@ export interface RenderedResult {
 
 /** Only the JSON of a result that is read by nobody else may be made before the result is there. */
 type Definition<I extends z.ZodObject, O extends z.ZodObject> = Tool<I, O> &
-  ({ run(args: z.output<I>, context: CallContext): Promise<z.output<O>> } | { text?: never; write?: never });
+  ({ run(args: z.output<I>, context: CallContext): Promise<z.output<O>> } | { text?: never; render?: never });
 
 /** Keeps the types of one tool's arguments and result, then forgets them so that tools can stand in one list. */
 export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(tool: Definition<I, O>): Tool {

@@ -7,7 +7,7 @@ import { BACKEND_NAMES } from '../../src/fence/index.ts';
 import { outcome, Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { copy } from '../../src/files/copy/copy.ts';
 import { move } from '../../src/files/copy/move.ts';
-import { patchFile } from '../../src/files/edit/patch-file.ts';
+import { patchFile } from '../../src/files/edit/edit-file.ts';
 import { type WriteMode, writeFile } from '../../src/files/write/write-file.ts';
 import { DEFAULT_CONTEXT } from '../../src/runtime/operation-context.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { outcome, Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { copy } from '../../src/files/copy/copy.ts';
 import { move } from '../../src/files/copy/move.ts';
-import { removeFile } from '../../src/files/remove/remove-file.ts';
+import { removeFile } from '../../src/files/remove/remove-entry.ts';
 import { removeFolder } from '../../src/files/remove/remove-folder.ts';
 import { sweepLeftovers } from '../../src/files/sweep/sweep-leftovers.ts';
 import { makeFolder } from '../../src/files/write/make-folder.ts';

@@ -7,9 +7,10 @@ import { classic } from '../../src/dialects/classic/index.ts';
 import { memory } from '../../src/dialects/memory/index.ts';
 import { SECRET } from '../../src/fence/escape-layouts.fixture.ts';
 import { type BackendName, chooseBackend } from '../../src/fence/index.ts';
-import { toolCaller } from '../../src/server/call/call-tool.ts';
 import { anonymousClient } from '../../src/server/call/peer.ts';
-import { forDialect, openService } from '../../src/server/call/service.ts';
+import { ToolCaller } from '../../src/server/call/tool-caller.ts';
+import { openService } from '../../src/server/open-service.ts';
+import { toResult } from '../../src/server/protocol/sdk/sdk-server.ts';
 import { OUTSIDE_NAME, swapLayout } from '../support/swap-layout.ts';
 import { startSwapper } from '../support/swapper.ts';
 
@@ -108,17 +109,18 @@ describe.each<BackendName>(['openat2', 'procfd'])('a folder swapped with a link 
       const service = openService({
         config: { ...config, durableWrites: false },
         dialect,
+        boundRoot: config.roots[0]?.name,
         backend: chooseBackend(backend),
         logger: pino({ level: 'silent' }),
       });
-      const callTool = toolCaller(forDialect(service, dialect, config.roots[0]?.name));
+      const toolCaller = new ToolCaller(service);
       const caller = { client: anonymousClient(), roots: service.roots, sample: undefined };
       const leaked: string[] = [];
       const done = new Map<string, number>();
       const refused = new Map<string, number>();
       const call: Call = async (name, args) => {
-        const { signal } = new AbortController();
-        const { isError = false, content } = await callTool({ ...caller, name, args, signal, progress: () => {} });
+        const request = { ...caller, name, args, running: service.running.start(), progress: () => {} };
+        const { isError = false, content } = toResult(await toolCaller.call(request));
         const text = content.map((block) => ('text' in block ? block.text : '')).join();
         if (leaks(text, isError)) leaked.push(`${name} ${JSON.stringify(args)}: ${text}`);
         if (isError) count(refused, codeOf(text));

@@ -3,34 +3,18 @@ import { once } from 'node:events';
 
 const DIST = new URL('../../dist/', import.meta.url);
 
-/** Operations that a child's script can use without importing them. */
-const OPERATIONS: Readonly<Record<string, string>> = {
-  writeFile: 'files/write/write-file',
-  patchFile: 'files/edit/patch-file',
-  removeFile: 'files/remove/remove-file',
-  removeFolder: 'files/remove/remove-folder',
-  copy: 'files/copy/copy',
-  move: 'files/copy/move',
-  listFolder: 'files/list/list-folder',
-  sweepLeftovers: 'files/sweep/sweep-leftovers',
-};
-
-/** What goes before a child's script: the operations that it names, a root on its folder, and a way to answer. */
-function prelude(script: string): string {
-  const used = Object.entries(OPERATIONS).filter(([name]) => script.includes(name));
-  const imports = used.map(([name, file]) => `const { ${name} } = await from('${file}.js');`);
-  return `
+/** What goes before a child's script: the operations of `ringfence/fence`, a root on its folder, and a way to answer. */
+const PRELUDE = `
 const from = (file) => import(new URL(file, ${JSON.stringify(DIST.href)}).href);
-const { Root, parseCallerPath: path, chooseBackend } = await from('fence/index.js');
+const { Root, parseCallerPath: path, chooseBackend } = await from('fence.js');
+const { writeFile, patchFile, removeFile, removeFolder, copy, move, listFolder, sweepLeftovers } = await from('fence.js');
 const { DEFAULT_CONTEXT } = await from('runtime/operation-context.js');
-${imports.join('\n')}
 const [folder, ...args] = process.argv.slice(1);
 const root = Root.open('workspace', folder, chooseBackend(process.env.RINGFENCE_FENCE || undefined));
 const at = (raw) => ({ root, path: path(raw) });
 const outcome = async (work) => { try { await work; return 'ok'; } catch (e) { return e.code ?? String(e.stack); } };
 const answer = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
 `;
-}
 
 export interface ChildOptions {
   readonly folder: string;
@@ -45,7 +29,7 @@ export interface ChildOptions {
 /** Starts another process that runs a script (the body of a module) on what is in dist/. */
 export function startChild(script: string, options: ChildOptions): ChildProcess {
   const { folder, args = [], unprivileged = false, groups = [], fence = '' } = options;
-  const node = [process.execPath, '--input-type=module', '-e', prelude(script) + script, folder, ...args];
+  const node = [process.execPath, '--input-type=module', '-e', PRELUDE + script, folder, ...args];
   const drop = [
     'setpriv',
     '--reuid=65534',

@@ -4,11 +4,12 @@ import { type BackendName, chooseBackend, Root } from '../../src/fence/index.ts'
 import { Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { FairScheduler } from '../../src/runtime/fair-scheduler.ts';
 import { SearchPool } from '../../src/search/pool/search-pool.ts';
-import { toolCaller } from '../../src/server/call/call-tool.ts';
 import { anonymousClient } from '../../src/server/call/peer.ts';
 import { RunningCalls } from '../../src/server/call/running-calls.ts';
 import type { Service } from '../../src/server/call/service.ts';
-import { describeTools } from '../../src/server/protocol/tool-list.ts';
+import { ToolCaller } from '../../src/server/call/tool-caller.ts';
+import { describeServer } from '../../src/server/description/describe-server.ts';
+import { toResult } from '../../src/server/protocol/sdk/sdk-server.ts';
 import { CAPABILITIES, type Capability } from '../../src/tools/capabilities.ts';
 import { Roots } from '../../src/tools/roots.ts';
 
@@ -39,7 +40,8 @@ export interface ClassicOptions {
 export class Classic extends Sandbox {
   /** The log, a line per entry. */
   readonly log: Fields[] = [];
-  readonly #call: ReturnType<typeof toolCaller>;
+  readonly #caller: ToolCaller;
+  readonly #service: Service;
   readonly #home: Root;
   readonly #roots: Roots;
 
@@ -49,6 +51,7 @@ export class Classic extends Sandbox {
     this.#roots = new Roots([{ root: this.#home, allowed: new Set(allowed) }]);
     const service: Service = {
       dialect: classic,
+      description: describeServer(classic),
       boundRoot: ROOT,
       roots: this.#roots,
       search: POOL,
@@ -63,7 +66,8 @@ export class Classic extends Sandbox {
       scheduler: new FairScheduler(),
       close: async () => {},
     };
-    this.#call = toolCaller(service);
+    this.#service = service;
+    this.#caller = new ToolCaller(service);
   }
 
   /** What the log warns of. */
@@ -73,7 +77,7 @@ export class Classic extends Sandbox {
 
   /** The tools as `tools/list` answers them, by name. */
   static listed(): Record<string, Fields> {
-    return Object.fromEntries(describeTools(classic).map((tool) => [tool.name, tool]));
+    return Object.fromEntries(describeServer(classic).tools.map((tool) => [tool.name, tool]));
   }
 
   /** The result of a call that has to succeed. */
@@ -107,18 +111,20 @@ export class Classic extends Sandbox {
   }
 
   async raw(tool: string, args: object, signal = new AbortController().signal): Promise<Fields> {
-    const result = await this.#call({
+    const running = this.#service.running.start();
+    signal.addEventListener('abort', () => running.cancel());
+    const json = await this.#caller.call({
       name: tool,
       args: { ...args },
       client: anonymousClient(),
       roots: this.#roots,
       sample: undefined,
-      signal,
+      running,
       progress: () => {},
     });
     // The line in the log comes after the answer.
     await new Promise((resolve) => setImmediate(resolve));
-    return result;
+    return toResult(json);
   }
 
   override [Symbol.dispose](): void {

@@ -7,8 +7,8 @@ import { configFromDirs } from '../../src/config/config-from-dirs.ts';
 import { memory } from '../../src/dialects/memory/index.ts';
 import { chooseBackend } from '../../src/fence/index.ts';
 import { processPeer } from '../../src/server/call/peer.ts';
-import { openService } from '../../src/server/call/service.ts';
-import { mcpServerFactory } from '../../src/server/protocol/sdk/sdk-server.ts';
+import { openService } from '../../src/server/open-service.ts';
+import { sdkServerFactory } from '../../src/server/protocol/sdk/sdk-server.ts';
 import type { Capability } from '../../src/tools/capabilities.ts';
 import { ChildTransport } from './child-transport.ts';
 import { BIN, type CallResult, callTool, tempDir } from './server.ts';
@@ -66,12 +66,12 @@ async function serveHere(client: Client, base: string, { allowed, maxFullReadSiz
   const service = openService({
     config: { ...config, maxFullReadSize: maxFullReadSize ?? config.maxFullReadSize, roots },
     dialect: memory,
-    home: 'memory',
+    boundRoot: 'memory',
     backend: chooseBackend(),
     logger: pino({ level: 'silent' }),
   });
   const [clientEnd, serverEnd] = InMemoryTransport.createLinkedPair();
-  await mcpServerFactory(service)(processPeer(service.roots), 'legacy').connect(serverEnd);
+  await sdkServerFactory(service)(processPeer(service.roots), 'legacy').connect(serverEnd);
   await client.connect(clientEnd);
   return () => service.close();
 }

@@ -102,6 +102,8 @@ export async function startRingfence(options: RingfenceOptions): Promise<Ringfen
 }
 
 export interface StdioCommand {
+  /** The program that Node runs, by default `ringfence` from dist/. */
+  readonly program?: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** This process's own if left out. */
@@ -112,9 +114,10 @@ export interface StdioCommand {
   readonly client?: Client;
 }
 
-/** Starts a command of `ringfence` that serves stdin and stdout, and connects a client to it. */
-export async function startStdioCommand({ args, env, cwd, era, client }: StdioCommand): Promise<Ringfence> {
-  const child = spawn(process.execPath, [BIN, ...args], { env: { ...process.env, ...env }, ...(cwd && { cwd }) });
+/** Starts a program that serves stdin and stdout, and connects a client to it. */
+export async function startStdioCommand(command: StdioCommand): Promise<Ringfence> {
+  const { program = BIN, args, env, cwd, era, client } = command;
+  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...env }, ...(cwd && { cwd }) });
   return connectChild(client ?? newClient(era ?? 'legacy'), child, () => {});
 }
 

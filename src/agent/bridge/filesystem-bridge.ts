@@ -38,7 +38,7 @@ export interface FilesystemBridgeOptions {
   readonly now?: (() => number) | undefined;
 }
 
-interface AskOptions {
+export interface AskOptions {
   /** In place of the bridge's own. */
   readonly sample?: Sample | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -16,12 +16,12 @@ interface AnyPolicy {
   readonly backend?: Backend | undefined;
 }
 
-interface LocalPolicy extends AnyPolicy {
+export interface LocalPolicy extends AnyPolicy {
   readonly projectRoot: string;
   readonly remote?: false | undefined;
 }
 
-interface RemotePolicy extends AnyPolicy {
+export interface RemotePolicy extends AnyPolicy {
   /** Where the project lies on the other machine, in POSIX spelling; `/` by default. */
   readonly projectRoot?: string | undefined;
   /** The project is not on this machine: nothing is looked up here, and links are the other side's concern. */
@@ -62,7 +62,7 @@ export class SecurityPolicy {
     return this.#segments.some((allowed) => allowed.every((name, i) => name === segments[i]));
   }
 
-  /** For following links of a project on this machine; undefined where there is nothing to follow. */
+  /** For following links of a project on this machine; undefined where there is nothing to follow. @internal */
   openLinks(): ProjectLinks | undefined {
     if (this.#backend === undefined) return undefined;
     try {

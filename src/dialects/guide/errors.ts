@@ -4,7 +4,7 @@ import { type CallError, isCode } from '../../tools/errors.ts';
 import { failure } from './result.ts';
 
 /** The Result of a failure, in the very words of the bridge, so that a failure reads the same wherever it is met. */
-export function wordError(error: CallError, { agent }: FailedCall): string {
+export function wordError(error: CallError, { agentFiles }: FailedCall): string {
   if (isCode(error, 'tool_not_allowed')) {
     return failure(undefined, {
       error: 'This client may not hand over files here',
@@ -13,12 +13,12 @@ export function wordError(error: CallError, { agent }: FailedCall): string {
     });
   }
   const { message, errorType, instruction } = BridgeError.from(error);
-  return failure(agent?.(), { error: message, error_type: errorType, instruction });
+  return failure(agentFiles?.(), { error: message, error_type: errorType, instruction });
 }
 
 /** The same for arguments that do not fit: which, what was expected, and what came. */
-export function wordProblems(problems: readonly ArgumentProblem[], { tool, agent }: FailedCall): string {
-  return failure(agent?.(), {
+export function wordProblems(problems: readonly ArgumentProblem[], { tool, agentFiles }: FailedCall): string {
+  return failure(agentFiles?.(), {
     error: problems.map(({ message }) => message).join('; '),
     error_type: 'validation',
     instruction: `Correct ${named(problems)} and call ${tool.name} again. Nothing was stored.`,

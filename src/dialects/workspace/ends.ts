@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { RootPath } from '../../files/copy/copy.ts';
+import type { RootPath } from '../../fence/index.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import type { ends } from './fields.ts';
 

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memory, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { SearchPool } from '../../search/pool/search-pool.ts';
+import { renderSuccess } from '../../server/call/render.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
+import { jsonBytes } from '../../wire/json.ts';
 import { MAX_RESULT_BYTES } from '../../wire/result-size.ts';
 import { wordError } from './errors.ts';
 import { glob } from './glob.ts';
@@ -35,8 +37,7 @@ async function run(tool: Tool, given: object) {
   } as unknown as CallContext;
   const args = tool.input.parse({ root: 'workspace', ...given });
   const result = await tool.run(args, context);
-  const text = tool.text === undefined ? JSON.stringify(result) : tool.text(result, args);
-  const sent = JSON.stringify({ content: [{ type: 'text', text }], structuredContent: result });
+  const sent = `${jsonBytes(renderSuccess(tool, result, args).json)}}`;
   expect(Buffer.byteLength(sent)).toBeLessThan(MAX_RESULT_BYTES);
   return JSON.parse(sent).structuredContent as Record<string, unknown>;
 }

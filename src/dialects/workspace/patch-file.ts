@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { patchFile as patchOp } from '../../files/edit/patch-file.ts';
+import { patchFile as patchOp } from '../../files/edit/edit-file.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
 

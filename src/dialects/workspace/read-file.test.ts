@@ -16,11 +16,11 @@ async function run(box: Sandbox, args: Record<string, unknown>, maxFullReadSize 
   const all = { root: 'workspace', ...args };
   const result = await readFile.run(all, context);
   expect(readFile.output.safeParse(result).success).toBe(true);
-  const text = readFile.text?.(result, all) ?? '';
-  const written = readFile.write?.(result, all) as RenderedResult;
-  expect(jsonBytes(written.result).toString()).toBe(JSON.stringify(result));
-  expect(`"${jsonBytes(written.text)}"`).toBe(JSON.stringify(text));
-  expect(written.bytes).toBe(Buffer.byteLength(text));
+  const rendered = readFile.render?.(result, all) as RenderedResult;
+  expect(jsonBytes(rendered.result).toString()).toBe(JSON.stringify(result));
+  const text: string = JSON.parse(`"${jsonBytes(rendered.text)}"`);
+  expect(`"${jsonBytes(rendered.text)}"`).toBe(JSON.stringify(text));
+  expect(rendered.bytes).toBe(Buffer.byteLength(text));
   return { result, text };
 }
 

@@ -7,7 +7,6 @@ import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { type ContentJson, contentJson, plainJson } from '../../wire/content-json.ts';
 import { formatSize } from '../../wire/format-size.ts';
 import { concatJson } from '../../wire/json.ts';
-import { numberedContent } from '../../wire/numbered-lines.ts';
 import { truncateToFit } from '../../wire/result-size.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
 
@@ -58,8 +57,7 @@ export const readFile = defineTool({
       ...(part.binary && { binary: true as const }),
     };
   },
-  text: (result, args) => `${numbered(result, args)}\n${metadata(result)}`,
-  write: (result, args) => {
+  render: (result, args) => {
     const { content } = result;
     const { plain, numbered, added } = isNumbered(result, args)
       ? contentJson(content, args.offset_lines ?? 1)
@@ -115,12 +113,6 @@ function isNumbered({ content, encoding }: Output, args: Input): boolean {
 function unnumbered(content: string): ContentJson {
   const plain = plainJson(content);
   return { plain, numbered: plain, added: 0 };
-}
-
-/** The content as an editor shows it. */
-function numbered(result: Output, args: Input): string {
-  const { content } = result;
-  return isNumbered(result, args) ? numberedContent(content, args.offset_lines ?? 1) : content;
 }
 
 function metadata({ encoding, size, truncated, lines_total, binary }: Output): string {

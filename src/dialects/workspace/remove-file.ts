@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { removeFile as remove } from '../../files/remove/remove-file.ts';
+import { removeFile as remove } from '../../files/remove/remove-entry.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './fields.ts';
 

@@ -14,7 +14,8 @@ export interface FileSource {
 }
 
 export interface CopyFileOptions {
-  readonly durable: boolean;
+  /** Wait until the disk has it, which is the default. */
+  readonly durable?: boolean;
   /** Replace a file that is in the way; otherwise `already_exists`. */
   readonly overwrite?: boolean;
   /** Also keep times, owner and all mode bits, as a move must. */
@@ -28,7 +29,7 @@ export interface CopyFileOptions {
 export async function copyFile(
   { file: source, root, path }: FileSource,
   place: ReplaceTarget,
-  { durable, overwrite = true, asMoved = false }: CopyFileOptions,
+  { durable = true, overwrite = true, asMoved = false }: CopyFileOptions,
   context: OperationContext,
 ): Promise<number> {
   const { stats } = source;
@@ -41,7 +42,7 @@ export async function copyFile(
     for (let bytes = read(); bytes > 0; bytes = read()) {
       file.writeAll(buffer.subarray(0, bytes));
       copied += bytes;
-      context.progress(copied, stats.size);
+      context.progress?.(copied, stats.size);
       await pause();
     }
     if (asMoved) {

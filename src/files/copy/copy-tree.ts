@@ -124,7 +124,7 @@ class TreeCopier {
 
   /** A file counts as its bytes and one more, so that empty ones are seen to be copied as well. */
   #progress(bytesOfFile: number): void {
-    this.#job.context.progress(this.#files + this.bytes + bytesOfFile);
+    this.#job.context.progress?.(this.#files + this.bytes + bytesOfFile);
   }
 
   async #link(step: CopyStep): Promise<void> {

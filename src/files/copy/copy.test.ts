@@ -3,10 +3,10 @@ import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
 import type { RingfenceError } from '../../errors.ts';
-import { Root } from '../../fence/index.ts';
+import { Root, type RootPath } from '../../fence/index.ts';
 import { onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
-import { type CopyOptions, copy as copyOp, type RootPath } from './copy.ts';
+import { type CopyOptions, copy as copyOp } from './copy.ts';
 
 function copy(box: Sandbox, from: string | RootPath, to: string | RootPath, options: Partial<CopyOptions> = {}) {
   const end = (place: string | RootPath) => (typeof place === 'string' ? box.at(place) : place);

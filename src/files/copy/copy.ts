@@ -3,24 +3,19 @@ import {
   type CallerPath,
   FenceError,
   isFenceError,
-  type Root,
+  type RootPath,
   temporaryName,
   withLocation,
 } from '../../fence/index.ts';
-import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { discardTree } from '../remove/remove-folder.ts';
 import { copyFile, type FileSource } from './copy-file.ts';
 import { type CopyTreeResult, copyTree, type OpenTree } from './copy-tree.ts';
 import { assertDisjoint, hostPathOf, prospectiveHostPath } from './disjoint.ts';
 
-/** A path in a root: one end of a copy or move. */
-export interface RootPath {
-  readonly root: Root;
-  readonly path: CallerPath;
-}
-
 export interface CopyOptions {
-  readonly durable: boolean;
+  /** Wait until the disk has it, which is the default. */
+  readonly durable?: boolean;
   /** Replace files that are in the way; otherwise `already_exists`. */
   readonly overwrite?: boolean;
   /** Copy folders at all; otherwise `is_directory`. */
@@ -46,8 +41,8 @@ export interface CopyResult {
 export async function copy(
   from: RootPath,
   to: RootPath,
-  options: CopyOptions,
-  context: OperationContext,
+  options: CopyOptions = {},
+  context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<CopyResult> {
   return withLocation(from.root, from.path, async () => {
     using source = from.root.locate(from.path, { follow: true });
@@ -120,7 +115,7 @@ async function copyFolderTo(
       using fresh = place.dir.openDir(temporary);
       const copied = await copyTree(job, fresh);
       place.dir.renameNoReplace(temporary, place.dir, place.name);
-      if (options.durable) await place.dir.sync();
+      if (options.durable ?? true) await place.dir.sync();
       return copied;
     } catch (error) {
       await discardTree(place.dir, temporary);

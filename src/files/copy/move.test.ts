@@ -4,10 +4,9 @@ import os from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
 import type { RingfenceError } from '../../errors.ts';
-import { BACKEND_NAMES } from '../../fence/index.ts';
+import { BACKEND_NAMES, type RootPath } from '../../fence/index.ts';
 import { memory, onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
-import type { RootPath } from './copy.ts';
 import { type MoveOptions, move as moveOp } from './move.ts';
 
 function move(box: Sandbox, from: string | RootPath, to: string | RootPath, options: Partial<MoveOptions> = {}) {

@@ -2,6 +2,7 @@ import {
   FenceError,
   isFenceError,
   type Location,
+  type RootPath,
   temporaryName,
   withLocation,
   withLocationSync,
@@ -15,14 +16,15 @@ import { discardTree, removeTree } from '../remove/remove-folder.ts';
 import { isSameFile } from '../same-file.ts';
 import { assertReplaceable } from '../write/replace-file.ts';
 import { replaceLink } from '../write/replace-link.ts';
-import { type RootPath, resolveInto } from './copy.ts';
+import { resolveInto } from './copy.ts';
 import { copyFile } from './copy-file.ts';
 import { copyTree } from './copy-tree.ts';
 import { assertDisjoint, hostPathOf, prospectiveHostPath } from './disjoint.ts';
 import { treeDigest } from './tree-digest.ts';
 
 export interface MoveOptions {
-  readonly durable: boolean;
+  /** Wait until the disk has it, which is the default. */
+  readonly durable?: boolean;
   /** Replace a file that is in the way; otherwise `already_exists`. */
   readonly overwrite?: boolean;
   /** Move into a destination that is a folder; otherwise the folder is in the way. */
@@ -49,8 +51,8 @@ interface MoveJob {
 export async function move(
   from: RootPath,
   to: RootPath,
-  options: MoveOptions,
-  context: OperationContext,
+  options: MoveOptions = {},
+  context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<{ destination: string }> {
   return withLocation(from.root, from.path, async () => {
     using at = from.root.locate(from.path, { follow: false });
@@ -74,7 +76,7 @@ async function moveTo(source: MoveEnd, to: RootPath, options: MoveOptions, conte
   if (folder === undefined && options.overwrite !== false) assertReplaceable(at);
   using _held = freeLater(at);
   await renameOrCopy({ source, place: { ...to, at }, options, context });
-  if (options.durable) {
+  if (options.durable ?? true) {
     await at.dir.sync();
     await withLocation(source.root, source.path, () => source.at.dir.sync());
   }
@@ -168,7 +170,7 @@ async function moveFolderAcross({ source, place, options, context }: MoveJob): P
     throw error;
   }
   // All of it is in its new place, so stopping half-way would only leave a broken copy behind.
-  const progress = (done: number): void => context.progress(done);
+  const progress = (done: number): void => context.progress?.(done);
   const unstoppable: OperationContext = { signal: DEFAULT_CONTEXT.signal, scheduler: context.scheduler, progress };
   await withLocation(source.root, source.path, () => removeTree(source.at, {}, unstoppable));
 }

@@ -1,8 +1,8 @@
-import { type CallerPath, FenceError, isFenceError } from '../../fence/index.ts';
+import { type CallerPath, FenceError, isFenceError, type RootPath } from '../../fence/index.ts';
 import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { makeFolder } from '../write/make-folder.ts';
 import { writeFile } from '../write/write-file.ts';
-import { type RootPath, resolveInto } from './copy.ts';
+import { resolveInto } from './copy.ts';
 
 /** A folder that was fetched from elsewhere. The names lead to each entry from it; nobody has checked them. */
 export interface FetchedFolder {
@@ -38,7 +38,7 @@ export async function writeFetchedFolder(
   for (const [done, { names, bytes }] of files.entries()) {
     // As for a copied tree, flushing every file would take minutes.
     await writeFile(root, below(names), bytes, { mode: 'overwrite', durable: false });
-    context.progress(done + 1, files.length);
+    context.progress?.(done + 1, files.length);
     await pause();
   }
   return path.raw;

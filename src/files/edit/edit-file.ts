@@ -17,7 +17,7 @@ export async function replaceText(
   root: Root,
   path: CallerPath,
   replacement: Replacement,
-  options: RewriteOptions,
+  options: RewriteOptions = {},
 ): Promise<Edited> {
   const { content, result } = await rewriteFile(root, path, { kind: 'replace', ...replacement }, options);
   return { ...result, content };
@@ -31,8 +31,22 @@ export async function insertText(
   root: Root,
   path: CallerPath,
   insertion: Insertion,
-  options: RewriteOptions,
+  options: RewriteOptions = {},
 ): Promise<Edited> {
   const { content, result } = await rewriteFile(root, path, { kind: 'insert', ...insertion }, options);
   return { ...result, content };
+}
+
+/**
+ * Applies a unified diff to a file, all of it or nothing; a missing file counts as empty. Raises
+ * `patch_failed`, `invalid_encoding`, and what `rewriteFile` raises.
+ */
+export async function patchFile(
+  root: Root,
+  path: CallerPath,
+  patch: string,
+  options: RewriteOptions = {},
+): Promise<{ hunksApplied: number }> {
+  const { result } = await rewriteFile(root, path, { kind: 'patch', patch }, options);
+  return result;
 }

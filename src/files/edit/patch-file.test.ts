@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
 import { parseCallerPath } from '../../fence/index.ts';
 import { onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
-import { patchFile } from './patch-file.ts';
+import { patchFile } from './edit-file.ts';
 
 const patch = ({ root }: Sandbox, raw: string, text: string, durable = true) =>
   patchFile(root, parseCallerPath(raw), text, { durable });

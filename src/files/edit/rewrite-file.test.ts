@@ -2,8 +2,7 @@ import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { parseCallerPath } from '../../fence/index.ts';
 import { onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
-import { insertText, replaceText } from './edit-file.ts';
-import { patchFile } from './patch-file.ts';
+import { insertText, patchFile, replaceText } from './edit-file.ts';
 
 const FAST = { durable: false };
 /** Longer than any rewrite takes. */

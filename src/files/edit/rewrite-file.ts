@@ -22,8 +22,8 @@ const ATTEMPTS = 20;
 const PAUSE_MS = 20;
 
 export interface RewriteOptions {
-  /** Wait until the disk has it. */
-  readonly durable: boolean;
+  /** Wait until the disk has it, which is the default. */
+  readonly durable?: boolean;
   /** Stops the rewriting of a large file, which then stays as it is. */
   readonly signal?: AbortSignal;
 }
@@ -67,7 +67,7 @@ interface RewriteAttempt<C extends Edit> {
 async function attempt<C extends Edit>({ root, path, edit, options, current }: RewriteAttempt<C>) {
   const put = async (outcome: EditOutcome<EditResult<C>>, fill: Parameters<typeof replaceFile>[1]) => {
     using place = root.locate(path, { follow: true, makeParents: true });
-    await replaceFile(place, fill, { durable: options.durable, over: current?.stats ?? 'nothing' });
+    await replaceFile(place, fill, { durable: options.durable ?? true, over: current?.stats ?? 'nothing' });
     return outcome;
   };
   const quick = applyQuickEdit(current, edit);

@@ -11,7 +11,7 @@ import {
 } from '../../fence/index.ts';
 import { byCodePoint, hasSurrogates } from '../../runtime/code-point-order.ts';
 import { cooperativeSort } from '../../runtime/cooperative-sort.ts';
-import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { isBrokenLinkError } from '../broken-link.ts';
 import { STEP_ENTRIES, StatBatch } from './stat-batch.ts';
 import type { StatThread } from './stat-thread.ts';
@@ -20,7 +20,7 @@ import type { StatThread } from './stat-thread.ts';
 const MANY = 512;
 
 /** Where a link leads: `external` is outside the root, `missing` is nowhere or round in a circle. */
-type TargetType = 'file' | 'directory' | 'other' | 'external' | 'missing';
+export type TargetType = 'file' | 'directory' | 'other' | 'external' | 'missing';
 
 /** What a listing shows of an entry besides its name. */
 export interface EntryFacts {
@@ -45,7 +45,11 @@ export interface ListOptions {
 }
 
 /** The direct children of a folder, hidden ones too, by code point. An entry that vanishes meanwhile is left out. */
-export async function listFolder(root: Root, path: CallerPath, context: OperationContext): Promise<FolderEntry[]> {
+export async function listFolder(
+  root: Root,
+  path: CallerPath,
+  context: OperationContext = DEFAULT_CONTEXT,
+): Promise<FolderEntry[]> {
   const entries: FolderEntry[] = [];
   const onEntry = (name: string, facts: EntryFacts): void => void entries.push({ name, ...facts });
   await listEntries(root, path, { maxEntries: Number.POSITIVE_INFINITY, onEntry }, context);

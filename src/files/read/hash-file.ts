@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type CallerPath, type Root, withLocation } from '../../fence/index.ts';
-import type { OperationContext } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { fileChunks } from './file-chunks.ts';
 
 export const HASH_ALGORITHMS = ['md5', 'sha1', 'sha256'] as const;
@@ -10,8 +10,8 @@ export type HashAlgorithm = (typeof HASH_ALGORITHMS)[number];
 export async function hashFile(
   root: Root,
   path: CallerPath,
-  algorithm: HashAlgorithm,
-  context: OperationContext,
+  algorithm: HashAlgorithm = 'sha256',
+  context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<{ hash: string; size: number }> {
   return withLocation(root, path, async () => {
     using file = root.openFile(path);
@@ -20,7 +20,7 @@ export async function hashFile(
     for await (const chunk of fileChunks(file, { root, context })) {
       hash.update(chunk);
       size += chunk.length;
-      context.progress(size, file.size);
+      context.progress?.(size, file.size);
     }
     return { hash: hash.digest('hex'), size };
   });

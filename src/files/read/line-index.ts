@@ -9,7 +9,7 @@ const ENTRY_BYTES = 256;
 /** A change so soon after another may leave no trace in the times of a file, which some systems keep in steps of two seconds. */
 const SETTLED_MS = 2_000;
 
-interface Options {
+export interface LineIndexOptions {
   /** The most that all marks together take in memory. */
   readonly maxBytes?: number;
   /** How long a file must have been left alone before what was read of it is remembered. */
@@ -28,7 +28,7 @@ export class LineIndexCache {
   readonly #entries = new Map<string, { readonly state: string; readonly marks: SparseLineIndex }>();
   #bytes = 0;
 
-  constructor({ maxBytes = MAX_BYTES, settledMs = SETTLED_MS }: Options = {}) {
+  constructor({ maxBytes = MAX_BYTES, settledMs = SETTLED_MS }: LineIndexOptions = {}) {
     this.#maxBytes = maxBytes;
     this.#settledMs = settledMs;
   }
@@ -38,7 +38,7 @@ export class LineIndexCache {
     return { bytes: this.#bytes, files: this.#entries.size };
   }
 
-  /** The marks of a file, from memory if it has not changed since. */
+  /** The marks of a file, from memory if it has not changed since. @internal */
   async indexOf(work: LineReadContext & { file: OpenFile }): Promise<SparseLineIndex> {
     const { file } = work;
     if (file.stats.size < WORTH_BYTES) return SparseLineIndex.of(work);

@@ -56,7 +56,7 @@ export class SparseLineIndex {
         if (size % step === 0) marks.push(ends);
       }
       endsAtEnd = endsWithLine(chunk);
-      context.progress(size, file.size);
+      context.progress?.(size, file.size);
     }
     return new SparseLineIndex({ size, ends, endsAtEnd, step, marks });
   }

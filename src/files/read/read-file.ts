@@ -1,5 +1,5 @@
 import { type CallerPath, type Root, withLocation } from '../../fence/index.ts';
-import type { OperationContext } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { BINARY_SNIFF_BYTES, looksBinary } from '../content.ts';
 import { FileError } from '../errors.ts';
 import type { LineIndexCache } from './line-index.ts';
@@ -28,9 +28,15 @@ export interface FilePart {
   readonly linesTotal?: number;
 }
 
-/** `maxBytes` is the most that is returned. A whole file beyond it is `too_large`; a part is cut there. */
-export interface ReadOptions extends ReadLimit {
-  readonly range: ReadRange;
+/** What a read returns at most unless `maxBytes` says otherwise. */
+const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
+
+const WHOLE: ReadRange = { by: 'whole' };
+
+/** `maxBytes` is the most that is returned, by default 64 MB. A whole file beyond it is `too_large`; a part is cut there. */
+export interface ReadOptions extends Partial<ReadLimit> {
+  /** By default the whole file. */
+  readonly range?: ReadRange;
   /** Remembers where lines begin in large files, for the next part of the same one. */
   readonly lineIndex?: LineIndexCache | undefined;
 }
@@ -39,9 +45,10 @@ export interface ReadOptions extends ReadLimit {
 export async function readFile(
   root: Root,
   path: CallerPath,
-  { range, lineIndex, ...cap }: ReadOptions,
-  context: OperationContext,
+  { range = WHOLE, lineIndex, maxBytes = DEFAULT_MAX_BYTES, ...rest }: ReadOptions = {},
+  context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<FilePart> {
+  const cap = { maxBytes, ...rest };
   return withLocation(root, path, async () => {
     using file = root.openFile(path);
     const { mtimeMs } = file.stats;
@@ -51,7 +58,10 @@ export async function readFile(
 }
 
 /** The same part of bytes that are in memory already. */
-export function sliceBytes(bytes: Buffer, { range, ...cap }: ReadOptions): Omit<FilePart, 'mtimeMs'> {
+export function sliceBytes(
+  bytes: Buffer,
+  { range, ...cap }: Required<Pick<ReadOptions, 'range'>> & ReadLimit,
+): Omit<FilePart, 'mtimeMs'> {
   if (range.by === 'lines') return linesIn(bytes, { range, ...cap });
   const size = bytes.length;
   const read = (into: Buffer, position: number): number => (position < size ? bytes.copy(into, 0, position) : 0);

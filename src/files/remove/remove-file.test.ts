@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { parseCallerPath } from '../../fence/index.ts';
 import { onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
-import { removeFile } from './remove-file.ts';
+import { removeFile } from './remove-entry.ts';
 
 const remove = ({ root }: Sandbox, raw: string) => removeFile(root, parseCallerPath(raw));
 

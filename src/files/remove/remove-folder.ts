@@ -29,8 +29,8 @@ export interface RemoveOptions {
 export async function removeFolder(
   root: Root,
   path: CallerPath,
-  options: RemoveOptions,
-  context: OperationContext,
+  options: RemoveOptions = {},
+  context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<{ entries: number }> {
   return withLocation(root, path, async () => {
     using found = root.locate(path, { follow: false });
@@ -100,7 +100,7 @@ export async function removeTree(
         if (!keepGoing || context.signal.aborted) throw error;
         failure ??= error;
       }
-      context.progress(removed);
+      context.progress?.(removed);
     }
   }
 

@@ -4,7 +4,7 @@ import {
   isFenceError,
   isTemporaryName,
   type Name,
-  parseCallerPath,
+  ROOT_PATH,
   type Root,
 } from '../../fence/index.ts';
 import { backgroundPacer } from '../../runtime/background-pacer.ts';
@@ -40,7 +40,7 @@ export async function sweepLeftovers(root: Root, signal: AbortSignal): Promise<n
     return sifted;
   }
 
-  using top = root.openDir(parseCallerPath('.'));
+  using top = root.openDir(ROOT_PATH);
   await sweep(top);
   return swept;
 }

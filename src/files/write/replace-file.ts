@@ -13,8 +13,8 @@ export interface ReplaceTarget {
 }
 
 export interface ReplaceOptions {
-  /** Wait until the disk has it. */
-  readonly durable: boolean;
+  /** Wait until the disk has it, which is the default. */
+  readonly durable?: boolean;
   /** What may be at the place: anything replaceable, nothing at all, or exactly the file that was read before. */
   readonly over?: 'anything' | 'nothing' | Stats;
   /** Permission bits; those of the replaced file if absent. */
@@ -31,7 +31,7 @@ export interface ReplaceOptions {
 export async function replaceFile(
   place: ReplaceTarget,
   fill: Uint8Array | ((file: OpenFile) => Promise<void>),
-  { durable, over = 'anything', mode }: ReplaceOptions,
+  { durable = true, over = 'anything', mode }: ReplaceOptions,
 ): Promise<Stats> {
   const { dir, name, stats } = place;
   if (stats !== undefined && over === 'nothing') throw new FenceError('already_exists', {});

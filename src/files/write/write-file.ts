@@ -14,9 +14,10 @@ export const WRITE_MODES = ['overwrite', 'append', 'create_only'] as const;
 export type WriteMode = (typeof WRITE_MODES)[number];
 
 export interface WriteOptions {
-  readonly mode: WriteMode;
-  /** Wait until the disk has it. */
-  readonly durable: boolean;
+  /** By default `overwrite`. */
+  readonly mode?: WriteMode;
+  /** Wait until the disk has it, which is the default. */
+  readonly durable?: boolean;
   /** Make missing folders above the file. */
   readonly makeParents?: boolean;
 }
@@ -26,8 +27,13 @@ export interface WriteOptions {
  * `already_exists` for anything in the way, a dangling link too. An append that falls short is taken back.
  * Returns what the file is then.
  */
-export async function writeFile(root: Root, path: CallerPath, bytes: Buffer, options: WriteOptions): Promise<Stats> {
-  const { mode, durable, makeParents = true } = options;
+export async function writeFile(
+  root: Root,
+  path: CallerPath,
+  bytes: Buffer,
+  options: WriteOptions = {},
+): Promise<Stats> {
+  const { mode = 'overwrite', durable = true, makeParents = true } = options;
   return withLocation(root, path, async () => {
     if (path.segments.length === 0) throw new FenceError('is_directory', {});
     if (mode === 'create_only') assertNoLink(root, path);

@@ -32,9 +32,11 @@ export class SearchPool implements AsyncDisposable {
     this.size = size;
   }
 
-  /** Starts a search. Dispose of it when it is over. */
+  /** Starts a search. Dispose of it when it is over. @internal */
   begin(spec: GrepSpec): PooledSearch<LineResults>;
+  /** @internal */
   begin(spec: GlobSpec): PooledSearch<EntryResults>;
+  /** @internal */
   begin(spec: SearchSpec): PooledSearch<unknown> {
     if (this.#closed) throw new CancelledError();
     this.#searches += 1;

@@ -2,7 +2,7 @@ import type { Entry, EntryType, Root } from '../../fence/index.ts';
 import type { PathPattern } from '../pattern/glob-pattern.ts';
 import { type Budget, COST } from '../walk/budget.ts';
 import { childPath, DirCache, type DirNode, START_NODE } from '../walk/dir-cache.ts';
-import { isSkippable, walk } from '../walk/walk.ts';
+import { isSkippable, walkTree } from '../walk/walk-tree.ts';
 import type { GlobSpec } from './specs.ts';
 import type { Coroutine } from './steps.ts';
 import type { StopFlag } from './stop-flag.ts';
@@ -62,7 +62,7 @@ export class EntryTask {
 
   *#walk(dirs: DirCache, from: DirNode): Coroutine<void> {
     const { spec, pattern, budget } = this.#options;
-    const visits = walk(from, {
+    const visits = walkTree(from, {
       dirs,
       budget,
       types: new Set(spec.types),

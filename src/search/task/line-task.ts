@@ -5,7 +5,7 @@ import type { LinePattern } from '../file/line-pattern.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
 import { type Budget, COST } from '../walk/budget.ts';
 import { childPath, DirCache, type DirNode, START_NODE } from '../walk/dir-cache.ts';
-import { isSkippable, walk } from '../walk/walk.ts';
+import { isSkippable, walkTree } from '../walk/walk-tree.ts';
 import { LineCollector, type LineResults } from './line-collector.ts';
 import type { GrepSpec } from './specs.ts';
 import type { Coroutine } from './steps.ts';
@@ -90,7 +90,7 @@ export class LineTask {
 
   *#folder(from: DirNode): Coroutine<void> {
     const { spec, wanted } = this.#options;
-    const visits = walk(from, {
+    const visits = walkTree(from, {
       dirs: this.#dirs,
       budget: this.#budget,
       types: new Set(['file']),

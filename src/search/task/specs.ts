@@ -2,6 +2,10 @@ import type { CallerPath, EntryType, SharedRoot } from '../../fence/index.ts';
 import type { LinePatternOptions } from '../file/line-pattern.ts';
 import type { MatchLimits } from '../file/match-list.ts';
 
+/** What a search returns at most, and how long it takes at most, unless its caller says otherwise. */
+export const DEFAULT_MAX_RESULTS = 1_000;
+export const DEFAULT_TIMEOUT_SECONDS = 30;
+
 interface SearchScope {
   readonly root: SharedRoot;
   readonly path: CallerPath;

@@ -10,6 +10,7 @@ import { defineTool } from '../../tools/tool.ts';
 import { Principals } from '../call/principals.ts';
 import { RunningCalls } from '../call/running-calls.ts';
 import type { Service } from '../call/service.ts';
+import { describeServer } from '../description/describe-server.ts';
 
 const input = z.strictObject({ text: z.string().default('?'), timeout_ms: z.int().default(5_000) });
 const output = z.object({ answer: z.string() });
@@ -69,6 +70,7 @@ export const roots = new Roots([]);
 /** A server with one tool, which asks its client. */
 export const service: Service = {
   dialect,
+  description: describeServer(dialect),
   roots,
   search: new SearchPool(),
   limits: { maxFullReadSize: 1 },

@@ -8,10 +8,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SampleParams } from '../../agent/sample.ts';
 import { jsonBytes } from '../../wire/json.ts';
 import { processPeer } from '../call/peer.ts';
+import { ToolCaller } from '../call/tool-caller.ts';
 import { type HttpServing, startHttp } from '../http/http-server.ts';
-import { describeServer } from '../protocol/describe-server.ts';
 import { FastPath } from '../protocol/fast/fast-path.ts';
-import { fastTools } from '../protocol/fast/lane-tools.ts';
 import { serveSdk } from '../stdio/serve-sdk.ts';
 import { StdioConnection } from '../stdio/stdio-connection.ts';
 import { known, lines, locked, question, roots, service } from './asking-service.fixture.ts';
@@ -72,16 +71,16 @@ async function connect({ transport, era, sampling = {}, token, options }: Side, 
 
 /** Serves one client as on stdio: what is plain without the SDK. */
 async function serve(end: InMemoryTransport): Promise<void> {
-  const description = describeServer(service.dialect);
+  const { description, running } = service;
   const connection = new StdioConnection({
-    fastPath: new FastPath(description, async () => fastTools(service)),
+    fastPath: new FastPath({ description, running, load: async () => new ToolCaller(service) }),
     peer: processPeer(roots),
     sink: {
       post: (json) => void end.send(JSON.parse(jsonBytes(json).toString())),
       send: (message) => end.send(message),
       close: () => end.close(),
     },
-    serveSdk: async (transport) => serveSdk(service, { description, transport, onerror: () => {} }),
+    serveSdk: async (transport) => serveSdk(service, { transport, onerror: () => {} }),
   });
   end.onmessage = (message) => connection.receive(message);
   end.onclose = () => void connection.close();

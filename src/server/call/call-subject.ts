@@ -5,7 +5,7 @@ const ROOT_ARGUMENT = /(?:^|_)root$/;
 const PATH_ARGUMENT = /(?:^|_)path$|^source$/;
 
 /** The arguments that say what a call of a tool is about, and which of them name a root or a path. */
-interface SubjectArguments {
+export interface SubjectArguments {
   readonly names: readonly string[];
   readonly roots: readonly string[];
   readonly paths: readonly string[];

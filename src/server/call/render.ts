@@ -1,44 +1,41 @@
-import type { CallToolResult } from '@modelcontextprotocol/server';
 import { ToolError } from '../../tools/errors.ts';
-import type { Tool } from '../../tools/tool.ts';
+import type { RenderedResult, Tool } from '../../tools/tool.ts';
+import { concatJson, type JsonChunks, jsonAndEscaped, jsonByteLength } from '../../wire/json.ts';
+import { escapeJson } from '../../wire/json-string.ts';
 import { MAX_RESULT_BYTES } from '../../wire/result-size.ts';
 
-/** The most that JSON escaping makes of one byte (`\u0000`), twice for JSON inside JSON. */
-const WORST_ESCAPING = 7;
+/** Bytes that a UTF-16 unit of a JSON text takes at most in UTF-8. */
+const MAX_UNIT_BYTES = 3;
 
 export type Args = Readonly<Record<string, unknown>>;
 
-/** An answer in some form, and how long its text is. */
-export interface RenderedAnswer<T> {
-  readonly answer: T;
+/** A `CallToolResult` as JSON without its closing brace, and the length of its text in bytes. */
+export interface RenderedCall {
+  readonly json: JsonChunks;
   readonly bytes: number;
 }
 
-/** The form in which calls are answered. */
-export interface Renderer<T> {
-  failure(text: string): RenderedAnswer<T>;
-  /** Raises `result_too_large`. */
-  success(tool: Tool, value: Args, args: Args): RenderedAnswer<T>;
+export function renderFailure(text: string): RenderedCall {
+  const json = `{"content":[{"type":"text","text":${JSON.stringify(text)}}],"isError":true`;
+  return { json, bytes: Buffer.byteLength(text) };
 }
 
-/** As the SDK takes it. */
-export const asResult: Renderer<CallToolResult> = {
-  failure: (text) => ({
-    answer: { isError: true, content: [{ type: 'text', text }] },
-    bytes: Buffer.byteLength(text),
-  }),
-  success: (tool, value, args) => {
-    const text = tool.text === undefined ? JSON.stringify(value) : tool.text(value, args);
-    // A result that is its own text may have lists in it that are JSON already.
-    const result = tool.text === undefined ? JSON.parse(text) : value;
-    const answer: CallToolResult = { content: [{ type: 'text', text }], structuredContent: result };
-    const bytes = Buffer.byteLength(text);
-    // Weighed only where it could matter. A text says at least as much as what it stands for, or both are small.
-    if (bytes * 2 * WORST_ESCAPING > MAX_RESULT_BYTES) refuseTooLarge(Buffer.byteLength(JSON.stringify(answer)));
-    return { answer, bytes };
-  },
-};
-
-export function refuseTooLarge(size: number): void {
+/** Raises `result_too_large` for a result that no transport carries. */
+export function renderSuccess(tool: Tool, value: Args, args: Args): RenderedCall {
+  const { text, result, bytes } = tool.render?.(value, args) ?? renderResult(tool, value, args);
+  const json = concatJson('{"content":[{"type":"text","text":"', text, '"}],"structuredContent":', result);
+  const isSmall = typeof json === 'string' && json.length * MAX_UNIT_BYTES < MAX_RESULT_BYTES;
+  const size = isSmall ? 0 : jsonByteLength(json) + 1;
   if (size > MAX_RESULT_BYTES) throw new ToolError('result_too_large', { size, limit: MAX_RESULT_BYTES });
+  return { json, bytes };
+}
+
+/** The text of a result is what the tool words, else the JSON of the result once more. */
+function renderResult(tool: Tool, value: Args, args: Args): RenderedResult {
+  if (tool.text === undefined) {
+    const { json, escaped } = jsonAndEscaped(value);
+    return { text: escaped, result: json, bytes: jsonByteLength(json) };
+  }
+  const text = tool.text(value, args);
+  return { text: escapeJson(text), result: JSON.stringify(value), bytes: Buffer.byteLength(text) };
 }

@@ -42,56 +42,25 @@ test('draining waits for every call, and for none when there is none', async () 
 });
 
 describe('the signal of a call', () => {
-  /** A client's signal that counts who listens to it. */
-  function client() {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const listeners = new Set<unknown>();
-    const { addEventListener: add, removeEventListener: remove } = signal;
-    signal.addEventListener = (...args: Parameters<typeof add>) => {
-      listeners.add(args[1]);
-      add.apply(signal, args);
-    };
-    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-      listeners.delete(args[1]);
-      remove.apply(signal, args);
-    };
-    return { controller, signal, listeners };
-  }
-
-  test('is one and the same, not aborted by itself, and made only when asked for', () => {
-    const { signal, listeners } = client();
-    const call = new RunningCall(signal);
-    expect(listeners.size).toBe(0);
+  test('is one and the same, and not aborted by itself', () => {
+    const call = new RunningCall();
     expect(call.signal).toBe(call.signal);
-    expect([call.signal.aborted, listeners.size]).toEqual([false, 1]);
+    expect(call.signal.aborted).toBe(false);
   });
 
   test.each(['before', 'after'])('is aborted by a client that cancels %s it was asked for', (when) => {
-    const { controller, signal } = client();
-    const call = new RunningCall(signal);
+    const call = new RunningCall();
     if (when === 'after') expect(call.signal.aborted).toBe(false);
-    controller.abort(new Error('of the client'));
+    call.cancel();
     expect(call.signal.aborted).toBe(true);
     expect(isCode(call.signal.reason, 'cancelled')).toBe(true);
   });
 
-  test.each(['before', 'after'])('is aborted with the reason given %s it was asked for', (when) => {
-    const { controller, signal } = client();
-    const call = new RunningCall(signal);
+  test.each(['before', 'after'])('is aborted with the first reason, given %s it was asked for', (when) => {
+    const call = new RunningCall();
     if (when === 'after') expect(call.signal.aborted).toBe(false);
     call.abort(new ToolError('timed_out', { seconds: 1 }));
-    controller.abort();
+    call.cancel();
     expect(isCode(call.signal.reason, 'timed_out')).toBe(true);
-  });
-
-  test('no longer listens to the client when the call is over', () => {
-    const { controller, signal, listeners } = client();
-    const call = new RunningCall(signal);
-    expect(call.signal.aborted).toBe(false);
-    call.end();
-    expect(listeners.size).toBe(0);
-    controller.abort();
-    expect(call.signal.aborted).toBe(false);
   });
 });

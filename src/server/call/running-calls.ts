@@ -2,25 +2,15 @@ import type { RingfenceError } from '../../errors.ts';
 import { InFlight } from '../../runtime/in-flight.ts';
 import { CancelledError } from '../../runtime/operation-context.ts';
 
-/**
- * One call under way. Most are over before anyone asks for their signal, and making one costs more than a small read, so
- * it is made on demand.
- */
+/** One call under way, and the one way to stop it: for the client, the time limit and the shutdown. */
 export class RunningCall {
-  readonly #client: AbortSignal | undefined;
   #controller: AbortController | undefined;
   #reason: RingfenceError | undefined;
 
-  constructor(client?: AbortSignal) {
-    this.#client = client;
-  }
-
-  /** Aborted when the client cancels, when time is up, or when the server stops. */
+  /** Made on demand: most calls are over before anything asks for it, and making one costs more than a small read. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      this.#client?.addEventListener('abort', this.#cancel, { once: true });
-      if (this.#client?.aborted) this.#cancel();
       if (this.#reason !== undefined) this.#controller.abort(this.#reason);
     }
     return this.#controller.signal;
@@ -31,11 +21,10 @@ export class RunningCall {
     this.#controller?.abort(this.#reason);
   }
 
-  end(): void {
-    this.#client?.removeEventListener('abort', this.#cancel);
+  /** The client does not want the result any more, or is gone. */
+  cancel(): void {
+    this.abort(new CancelledError());
   }
-
-  readonly #cancel = (): void => this.abort(new CancelledError());
 }
 
 /** The calls under way, so that a shutdown can wait for them and stop those that take too long. */
@@ -47,25 +36,23 @@ export class RunningCalls {
     return this.#running.size;
   }
 
-  /** `client` is aborted when the client of the call cancels it or goes away. */
-  start(client?: AbortSignal): RunningCall {
-    const call = new RunningCall(client);
+  start(): RunningCall {
+    const call = new RunningCall();
     this.#running.add(call);
     return call;
   }
 
   end(call: RunningCall): void {
-    call.end();
     this.#running.delete(call);
     if (this.#running.size > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  /** Waits for all calls, at most so long; then cancels the rest and gives them a moment to stop. Tells how many those were. */
+  /** Waits for all calls at most this long, then cancels the rest and gives them a moment to stop. Returns how many it cancelled. */
   async drain(milliseconds: number, momentMs = 500): Promise<number> {
     await this.#idle(milliseconds);
     const late = this.#running.size;
-    for (const call of this.#running.all()) call.abort(new CancelledError());
+    for (const call of this.#running.all()) call.cancel();
     await this.#idle(momentMs);
     return late;
   }

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { configFromDirs } from '../../config/config-from-dirs.ts';
 import { BACKEND_NAMES, chooseBackend } from '../../fence/index.ts';
 import type { Dialect } from '../../tools/dialect.ts';
-import { openService } from './service.ts';
+import { openService } from '../open-service.ts';
 
 const base = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'ringfence-service-'));
 const folders = ['one', 'two', 'three'].map((name) => path.join(base, name));
@@ -30,7 +30,11 @@ function held(): string[] {
 test.runIf(process.platform === 'linux').each(BACKEND_NAMES)(
   '%s: a root that cannot be opened leaves none open',
   (name) => {
-    const parts = { dialect: {} as Dialect, backend: chooseBackend(name), logger: pino({ enabled: false }) };
+    const parts = {
+      dialect: { tools: [] } as unknown as Dialect,
+      backend: chooseBackend(name),
+      logger: pino({ enabled: false }),
+    };
     const [one, two, three] = config.roots;
     if (one === undefined || two === undefined || three === undefined) throw new Error('not reached');
     const roots = [one, two, { ...three, path: path.join(base, 'missing'), agent: undefined }];
@@ -41,7 +45,12 @@ test.runIf(process.platform === 'linux').each(BACKEND_NAMES)(
 
 test.runIf(process.platform === 'linux')('closing gives up the roots', async () => {
   const backend = chooseBackend('procfd');
-  const service = openService({ config, dialect: {} as Dialect, backend, logger: pino({ enabled: false }) });
+  const service = openService({
+    config,
+    dialect: { tools: [] } as unknown as Dialect,
+    backend,
+    logger: pino({ enabled: false }),
+  });
   expect(held()).toEqual([...folders].sort());
   await service.close();
   expect(held()).toEqual([]);

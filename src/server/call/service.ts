@@ -3,7 +3,7 @@ import type { AgentPartitions } from '../../agent/bridge/agent-partitions.ts';
 import { Activity } from '../../audit/activity.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import { type Backend, Root } from '../../fence/index.ts';
+import { type Backend, chooseBackend, Root } from '../../fence/index.ts';
 import { StatThread } from '../../files/list/stat-thread.ts';
 import { LineIndexCache } from '../../files/read/line-index.ts';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
@@ -11,26 +11,34 @@ import { SearchPool } from '../../search/pool/search-pool.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import { type NamedRoot, Roots } from '../../tools/roots.ts';
 import type { Limits } from '../../tools/tool.ts';
+import type { ServerDescription } from '../description/server-description.ts';
 import { Principals } from './principals.ts';
 import { RunningCalls } from './running-calls.ts';
 
 /** What all calls share, in whatever dialect and by whatever transport they come. */
 export interface SharedService {
+  /** @internal */
   readonly roots: Roots;
-  /** Who may call over HTTP; undefined if anyone may. */
+  /** Who may call over HTTP; undefined if anyone may. @internal */
   readonly principals?: Principals | undefined;
+  /** @internal */
   readonly search: SearchPool;
+  /** @internal */
   readonly statThread?: StatThread | undefined;
+  /** @internal */
   readonly lineIndex?: LineIndexCache | undefined;
+  /** @internal */
   readonly limits: Limits;
+  /** @internal */
   readonly durable: boolean;
-  /** Seconds. */
+  /** Seconds. @internal */
   readonly requestTimeout: number;
   readonly logger: Logger;
   /** What each client did so far. */
   readonly activity?: Activity | undefined;
+  /** @internal */
   readonly running: RunningCalls;
-  /** Shares the thread among the calls. */
+  /** Shares the thread among the calls. @internal */
   readonly scheduler: FairScheduler;
   /** Ends worker threads and gives up the roots. Calls have to be over by then. */
   close(): Promise<void>;
@@ -39,37 +47,34 @@ export interface SharedService {
 /** Everything that the calls of one dialect need. */
 export interface Service extends SharedService {
   readonly dialect: Dialect;
+  /** What the server says about itself before any call. */
+  readonly description: ServerDescription;
   /** The root of a dialect whose tools name none. */
   readonly boundRoot?: string | undefined;
   /** Files of the clients' side, each client's apart; undefined where none are asked for. */
   readonly agentFiles?: AgentPartitions | undefined;
-  /** The root that these files appear as, which a client must know of to use them; undefined where they are no root. */
+  /** The root that these files appear as, which a client must know of to use them; undefined where they are no root. @internal */
   readonly agentRoot?: string | undefined;
 }
 
 export interface SharedServiceOptions {
   readonly config: Config;
-  readonly backend: Backend;
+  /** By default the strongest that this machine supports. */
+  readonly backend?: Backend;
   readonly logger: Logger;
 }
 
-export interface ServiceOptions extends SharedServiceOptions {
-  readonly dialect: Dialect;
-  readonly home?: string | undefined;
+export interface DialectOptions extends Pick<Service, 'dialect' | 'description'> {
+  readonly boundRoot?: string | undefined;
 }
 
 /** A service in one dialect. Those in others may share its roots, workers and running calls. */
-export function forDialect(shared: SharedService, dialect: Dialect, home?: string): Service {
-  return { ...shared, dialect, boundRoot: home };
-}
-
-/** Opens the roots of a config, for one dialect. Raises `ConfigError` for one that cannot be opened. */
-export function openService({ dialect, home, ...parts }: ServiceOptions): Service {
-  return forDialect(openSharedService(parts), dialect, home);
+export function forDialect(shared: SharedService, { dialect, description, boundRoot }: DialectOptions): Service {
+  return { ...shared, dialect, description, boundRoot };
 }
 
 /** Opens the roots of a config. Raises `ConfigError` for one that cannot be opened. */
-export function openSharedService({ config, backend, logger }: SharedServiceOptions): SharedService {
+export function openSharedService({ config, backend = chooseBackend(), logger }: SharedServiceOptions): SharedService {
   const opened = openRoots(config, backend);
   const roots = new Roots(opened);
   const search = new SearchPool();

@@ -7,15 +7,13 @@ import type { NamedRoot } from '../../tools/roots.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import type { CallSubject } from './call-subject.ts';
 import type { CallTimer } from './call-timer.ts';
-import type { CallRequest } from './call-tool.ts';
-import type { RunningCall } from './running-calls.ts';
 import type { Service } from './service.ts';
+import type { CallRequest } from './tool-caller.ts';
 
 export interface ToolContextOptions {
   readonly service: Service;
   readonly tool: Tool;
   readonly request: CallRequest;
-  readonly running: RunningCall;
   /** Told which roots are used. */
   readonly subject: CallSubject;
   /** Stands still while the client is asked. */
@@ -24,67 +22,67 @@ export interface ToolContextOptions {
 
 /** What one call may use. Made for every call, so it holds little; the rest is made when a tool asks for it. */
 export class ToolContext implements CallContext {
-  readonly #parts: ToolContextOptions;
+  readonly #options: ToolContextOptions;
 
-  constructor(parts: ToolContextOptions) {
-    this.#parts = parts;
+  constructor(options: ToolContextOptions) {
+    this.#options = options;
   }
 
   get signal(): AbortSignal {
-    return this.#parts.running.signal;
+    return this.#options.request.running.signal;
   }
 
   get client() {
-    return this.#parts.request.client;
+    return this.#options.request.client;
   }
 
   get limits() {
-    return this.#parts.service.limits;
+    return this.#options.service.limits;
   }
 
   get search() {
-    return this.#parts.service.search;
+    return this.#options.service.search;
   }
 
   get statThread() {
-    return this.#parts.service.statThread;
+    return this.#options.service.statThread;
   }
 
   get lineIndex() {
-    return this.#parts.service.lineIndex;
+    return this.#options.service.lineIndex;
   }
 
   get scheduler() {
-    return this.#parts.service.scheduler;
+    return this.#options.service.scheduler;
   }
 
   get durable(): boolean {
-    return this.#parts.service.durable;
+    return this.#options.service.durable;
   }
 
   get sample(): Sample | undefined {
-    const { request, timer } = this.#parts;
+    const { request, timer } = this.#options;
     return request.sample && timer ? paused(request.sample, timer) : request.sample;
   }
 
   progress(done: number, total?: number): void {
-    this.#parts.request.progress(done, total);
+    this.#options.request.progress(done, total);
   }
 
   root(name: string): Root {
-    const { request, tool, subject } = this.#parts;
+    const { request, tool, subject } = this.#options;
     subject.useRoot(name);
     return request.roots.use(name, tool.needs);
   }
 
   boundRoot(): Root {
-    const { boundRoot: home, dialect } = this.#parts.service;
+    const { boundRoot: home, dialect } = this.#options.service;
     if (home === undefined) throw new Error(`the ${dialect.name} dialect is not bound to a root`);
     return this.root(home);
   }
 
   resolveRoot(name: string) {
-    const { request, tool, subject } = this.#parts;
+    const { request, tool, subject } = this.#options;
     subject.useRoot(name);
     const found = request.roots.find(name, tool.needs);
     if (found.kind !== 'agent') return { root: found.root };
@@ -92,22 +90,22 @@ export class ToolContext implements CallContext {
   }
 
   agentFiles(): FilesystemBridge {
-    const { service, request, tool } = this.#parts;
+    const { service, request, tool } = this.#options;
     const found = agentFilesOf(service, request);
     if (found !== undefined) return found;
     throw new ToolError('tool_not_allowed', { tool: tool.name });
   }
 
   require(root: Root, capability: Parameters<CallContext['require']>[1]): void {
-    this.#parts.request.roots.use(root.name, [capability]);
+    this.#options.request.roots.use(root.name, [capability]);
   }
 
   allRoots(): NamedRoot[] {
-    return this.#parts.request.roots.all();
+    return this.#options.request.roots.all();
   }
 
   warn(message: string, facts: Parameters<CallContext['warn']>[1]): void {
-    const { service, tool, request } = this.#parts;
+    const { service, tool, request } = this.#options;
     const call = { tool: tool.name, dialect: service.dialect.name, client: request.client.name };
     service.logger.warn({ ...call, ...facts }, message);
   }

@@ -1,33 +1,37 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InFlight } from '../../runtime/in-flight.ts';
 import type { Peer } from '../call/peer.ts';
-import { isRecord } from '../protocol/fast/client-info.ts';
 import { type FastCall, type FastPath, NEEDS_SDK } from '../protocol/fast/fast-path.ts';
-import { canBeAsked, MODERN_VERSION, type PlainRequest } from '../protocol/fast/plain-request.ts';
+import { canBeAsked, isRecord, MODERN_VERSION, type PlainRequest } from '../protocol/fast/plain-request.ts';
 import { LEGACY_VERSIONS } from '../protocol/fast/responses.ts';
 import type { ClientDisconnect } from './client-disconnect.ts';
 import { HttpReply } from './http-reply.ts';
 
-/** One request and the way to answer it. */
-interface FastRequest {
+const JSON_TYPE = 'application/json';
+/** The prefix of a header value in MIME encoded words (RFC 2047), which only the SDK decodes. */
+const ENCODED_WORD = '=?';
+
+/** A plain request over HTTP. */
+interface PlainPost {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly plain: PlainRequest;
 }
 
+/** Who sent a request outside of a session. */
 interface StatelessCaller {
   readonly peer: Peer;
   readonly disconnect: ClientDisconnect;
 }
 
-/** What the lane has to know of a session. */
+/** The part of a session that calls on the fast path need. */
 interface FastSession {
   readonly transport: { readonly sessionId?: string };
   readonly peer: Peer;
   readonly calls: InFlight<FastCall>;
 }
 
-/** Plain requests over HTTP, answered in the form that the SDK would answer them in. */
+/** Answers plain requests over HTTP in the form in which the SDK would answer them. */
 export class HttpFastPath {
   readonly #fastPath: FastPath;
 
@@ -35,60 +39,66 @@ export class HttpFastPath {
     this.#fastPath = fastPath;
   }
 
-  /** Answers a request of 2026-07-28. False if it is for the SDK, and nothing was sent. */
-  async modern({ request, response, plain }: FastRequest, { peer, disconnect }: StatelessCaller): Promise<boolean> {
+  /** Answers a request of 2026-07-28. Returns false, having sent nothing, if the request is for the SDK. */
+  async answerStateless(
+    { request, response, plain }: PlainPost,
+    { peer, disconnect }: StatelessCaller,
+  ): Promise<boolean> {
     if (!isPlainStatelessPost(request, plain)) return false;
-    // Progress turns the answer into a stream, in which the SDK could not go on.
+    // Progress turns the response into a stream, in which the SDK could not go on.
     if (plain.progressToken !== undefined && canBeAsked(plain)) return false;
-    const exchange = new HttpReply(response, { stream: false });
-    if (disconnect.hasHappened) return exchange.end(undefined);
-    const reply = this.#fastPath.reply(plain);
-    if (reply !== undefined) return exchange.end(reply);
-    const call = this.#fastPath.call(plain, { peer, notify: (json) => exchange.notify(json) });
+    const reply = new HttpReply(response, { stream: false });
+    if (disconnect.hasHappened) return reply.end(undefined);
+    const immediate = this.#fastPath.reply(plain);
+    if (immediate !== undefined) return reply.end(immediate);
+    const call = this.#fastPath.call(plain, { peer, notify: (json) => reply.notify(json) });
     if (call === undefined) return false;
-    // A client of this revision cancels a call by going away.
+    // A client of this revision cancels a call by closing the connection.
     disconnect.listener = () => call.cancel();
-    const answer = await call.answer;
+    const json = await call.response;
     disconnect.listener = undefined;
-    return answer !== NEEDS_SDK && exchange.end(answer);
+    return json !== NEEDS_SDK && reply.end(json);
   }
 
-  /** Answers a request in a session, whose stream may be lost without the call being cancelled. False as above. */
-  async inSession(
-    { request, response, plain }: FastRequest,
+  /**
+   * Answers a request in a session, whose stream may break without the call being cancelled. Returns false if the request is for
+   * the SDK.
+   */
+  async answerInSession(
+    { request, response, plain }: PlainPost,
     { transport, peer, calls }: FastSession,
   ): Promise<boolean> {
     if (!isPlainSessionPost(request)) return false;
-    const exchange = new HttpReply(response, { stream: true, sessionId: transport.sessionId });
-    const reply = this.#fastPath.reply(plain);
-    if (reply !== undefined) return exchange.end(reply);
-    const call = this.#fastPath.call(plain, { peer, notify: (json) => exchange.notify(json) });
+    const reply = new HttpReply(response, { stream: true, sessionId: transport.sessionId });
+    const immediate = this.#fastPath.reply(plain);
+    if (immediate !== undefined) return reply.end(immediate);
+    const call = this.#fastPath.call(plain, { peer, notify: (json) => reply.notify(json) });
     if (call === undefined) return false;
     calls.add(call);
-    exchange.keepAlive();
-    const answer = await call.answer;
+    reply.keepAlive();
+    const json = await call.response;
     calls.delete(call);
-    if (answer !== NEEDS_SDK) return exchange.end(answer);
-    exchange.handOver();
+    if (json !== NEEDS_SDK) return reply.end(json);
+    reply.handOver();
     return false;
   }
 }
 
-/** Cancels the call of a session that a notification is about. */
+/** Cancels the call of a session that a `notifications/cancelled` names, if it runs on the fast path. */
 export function cancelCall({ calls }: Pick<FastSession, 'calls'>, message: unknown): void {
   if (calls.size === 0 || !isRecord(message) || message.method !== 'notifications/cancelled') return;
   const { requestId } = isRecord(message.params) ? message.params : {};
   calls.find(({ id }) => id === requestId)?.cancel();
 }
 
-/** The headers have to say the same as the body. */
+/** Tests whether the headers say what the body says, as 2026-07-28 demands. */
 function isPlainStatelessPost({ headers }: IncomingMessage, { method, params }: PlainRequest): boolean {
   return (
     headers['content-type'] === JSON_TYPE &&
     headers['mcp-protocol-version'] === MODERN_VERSION &&
     headers['mcp-method'] === method &&
     (method !== 'tools/call' || headers['mcp-name'] === params.name) &&
-    !String(headers['mcp-name']).startsWith(ENCODED)
+    !String(headers['mcp-name']).startsWith(ENCODED_WORD)
   );
 }
 
@@ -101,7 +111,3 @@ function isPlainSessionPost({ headers }: IncomingMessage): boolean {
     (version === undefined || (LEGACY_VERSIONS as readonly unknown[]).includes(version))
   );
 }
-
-const JSON_TYPE = 'application/json';
-/** How a header begins whose value is written in another way. */
-const ENCODED = '=?';

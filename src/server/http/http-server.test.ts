@@ -8,6 +8,7 @@ import type { Dialect } from '../../tools/dialect.ts';
 import { Roots } from '../../tools/roots.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { RunningCalls } from '../call/running-calls.ts';
+import { describeServer } from '../description/describe-server.ts';
 import { type HttpServing, startHttp } from './http-server.ts';
 
 const CALL = {
@@ -71,6 +72,7 @@ async function start() {
   };
   const service = {
     dialect,
+    description: describeServer(dialect),
     roots: new Roots([]),
     search: new SearchPool(),
     limits: { maxFullReadSize: 1 },

@@ -5,7 +5,7 @@ import { describeThrown } from '../../audit/call-event.ts';
 import { InFlight } from '../../runtime/in-flight.ts';
 import type { Service } from '../call/service.ts';
 import { authenticate } from './authenticate.ts';
-import { mcpEndpoint } from './mcp-endpoint.ts';
+import { McpEndpoint } from './mcp-endpoint.ts';
 import { foreignCaller, isLoopbackAddress } from './origin.ts';
 import { SESSION_LIMITS, type SessionLimits } from './sessions.ts';
 import { sendError } from './web.ts';
@@ -50,7 +50,9 @@ export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: H
   const [{ service }] = mounts;
   const { principals } = service;
   const { sessions = SESSION_LIMITS, fastPath = true } = options;
-  const endpoints = new Map(mounts.map((mount) => [mount.path, mcpEndpoint(mount.service, { sessions, fastPath })]));
+  const endpoints = new Map(
+    mounts.map((mount) => [mount.path, new McpEndpoint(mount.service, { sessions, fastPath })]),
+  );
   const loopbackOnly = isLoopbackAddress(options.host);
   const posts = new InFlight<Promise<void>>();
   let closing = false;

@@ -11,15 +11,14 @@ import { configFromDirs } from '../../config/config-from-dirs.ts';
 import { workspace } from '../../dialects/workspace/index.ts';
 import { chooseBackend } from '../../fence/index.ts';
 import { processPeer } from '../call/peer.ts';
-import { openService } from '../call/service.ts';
+import { ToolCaller } from '../call/tool-caller.ts';
 import { type HttpServing, startHttp } from '../http/http-server.ts';
+import { openService } from '../open-service.ts';
 import { SdkTransport } from '../stdio/sdk-transport.ts';
 import { serveSdk } from '../stdio/serve-sdk.ts';
 import { StdioConnection } from '../stdio/stdio-connection.ts';
 import { StdioTransport } from '../stdio/stdio-transport.ts';
-import { describeServer } from './describe-server.ts';
 import { FastPath } from './fast/fast-path.ts';
-import { fastTools } from './fast/lane-tools.ts';
 import { LEGACY_VERSIONS } from './fast/responses.ts';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ringfence-lanes-'));
@@ -39,7 +38,7 @@ const service = openService({
   backend: chooseBackend(),
   logger,
 });
-const description = describeServer(workspace);
+const { description, running } = service;
 afterAll(async () => {
   await service.close();
   fs.rmSync(folder, { recursive: true });
@@ -163,14 +162,14 @@ const OPENING: JSONRPCMessage = {
 /** A server on two streams, with the lane or without. `ask` resolves with the lines that came until all was quiet. */
 function onStdio(usesFastPath: boolean) {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const transport = new StdioTransport(input, output);
+  const transport = new StdioTransport({ input, output });
   let sdkStarts = 0;
   const startSdk = async (side: Parameters<typeof serveSdk>[1]['transport']) => {
     sdkStarts += 1;
-    return serveSdk(service, { description, transport: side, onerror: () => {} });
+    return serveSdk(service, { transport: side, onerror: () => {} });
   };
   const connection = new StdioConnection({
-    fastPath: new FastPath(description, async () => fastTools(service)),
+    fastPath: new FastPath({ description, running, load: async () => new ToolCaller(service) }),
     peer: processPeer(service.roots),
     sink: transport,
     serveSdk: startSdk,

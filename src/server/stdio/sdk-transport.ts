@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import type { JsonChunks } from '../../wire/json.ts';
 
-/** The way to the client. */
+/** Where messages for the client go. */
 export interface MessageSink {
-  /** Sends JSON as it is, after all that was sent before. What can no longer be sent is dropped. */
+  /** Sends JSON as it is, after everything that was sent before. What cannot be sent any more is dropped. */
   post(json: JsonChunks): void;
-  /** Rejects if the message can no longer be sent. */
+  /** Rejects if the message cannot be sent any more. */
   send(message: JSONRPCMessage): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Has the SDK serve a transport; resolves with a way to end that. */
+/** Has the SDK serve a transport. The result ends that. */
 export type ServeSdk = (transport: Transport) => Promise<{ close(): Promise<void> }>;
 
-/** The transport that the SDK sees. What it is given before it is ready waits. */
+/** The transport that the SDK sees on stdio: messages that the fast path left to it. Those that come before it is loaded wait. */
 export class SdkTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -34,7 +34,7 @@ export class SdkTransport implements Transport {
     void this.#serving.then(() => this.onmessage?.(message));
   }
 
-  /** Has the SDK hear a request that is answered already. */
+  /** Lets the SDK handle a request that is answered already, and drops its response. */
   replay(request: JSONRPCMessage): void {
     this.receive({ ...request, id: this.#replayId } as JSONRPCMessage);
   }

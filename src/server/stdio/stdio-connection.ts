@@ -1,10 +1,18 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { InFlight } from '../../runtime/in-flight.ts';
 import type { Peer } from '../call/peer.ts';
-import { isClientInfo, plainCapabilities } from '../protocol/fast/client-info.ts';
 import { type FastCall, type FastCaller, type FastPath, NEEDS_SDK } from '../protocol/fast/fast-path.ts';
-import { type Fields, hasOnly, type PlainRequest, plainRequest } from '../protocol/fast/plain-request.ts';
+import {
+  type Fields,
+  hasOnly,
+  isClientInfo,
+  type PlainRequest,
+  plainCapabilities,
+  plainRequest,
+} from '../protocol/fast/plain-request.ts';
 import { type MessageSink, SdkTransport, type ServeSdk } from './sdk-transport.ts';
+
+const INITIALIZE_KEYS: ReadonlySet<string> = new Set(['protocolVersion', 'capabilities', 'clientInfo', '_meta']);
 
 export interface StdioConnectionOptions {
   readonly fastPath: FastPath;
@@ -14,19 +22,19 @@ export interface StdioConnectionOptions {
 }
 
 /**
- * One client on stdio. What is plain goes down the fast lane, beginning with the opening of the conversation; the rest goes
- * to the SDK, which is started when there is something for it. It is then told first how the conversation was opened, as if
- * it had been there.
+ * Decides who answers the messages of the client on stdio. Plain requests take the fast path, from the handshake on; the rest
+ * goes to the SDK, which is started when the first such message comes. The handshake is then replayed to it, as if it had been
+ * there from the beginning.
  */
 export class StdioConnection {
   readonly #fastPath: FastPath;
   readonly #caller: FastCaller;
   readonly #sink: MessageSink;
   readonly #serveSdk: ServeSdk;
-  /** Decided by the first request. Undefined also while the SDK deals with that one. */
+  /** Decided by the first request; undefined also while the SDK handles that request. */
   #era: 'legacy' | 'modern' | undefined;
-  /** What the SDK has to know of before anything else. */
-  #missed: JSONRPCMessage[] = [];
+  /** The handshake, which the SDK has to handle before anything else. */
+  #handshake: JSONRPCMessage[] = [];
   #sdk: SdkTransport | undefined;
   readonly #calls = new InFlight<FastCall>();
 
@@ -39,8 +47,8 @@ export class StdioConnection {
 
   receive(message: JSONRPCMessage): void {
     const request = plainRequest(message);
-    if (request === undefined ? this.#hear(message) : this.#answer(request, message)) return;
-    this.#leaveToSdk(message);
+    const isHandled = request === undefined ? this.#handleNotice(message) : this.#handleRequest(request, message);
+    if (!isHandled) this.#passToSdk(message);
   }
 
   async close(): Promise<void> {
@@ -48,21 +56,21 @@ export class StdioConnection {
     await this.#sink.close();
   }
 
-  /** Whether a request was for the lane. */
-  #answer(request: PlainRequest, message: JSONRPCMessage): boolean {
-    if (this.#era === undefined) return this.#sdk === undefined && this.#open(request, message);
-    return request.modern === (this.#era === 'modern') && this.#take(request, message);
+  /** Returns whether the fast path handles a request. */
+  #handleRequest(request: PlainRequest, message: JSONRPCMessage): boolean {
+    if (this.#era === undefined) return this.#sdk === undefined && this.#handleFirst(request, message);
+    return request.modern === (this.#era === 'modern') && this.#answer(request, message);
   }
 
-  /** The opening: `initialize`, or the first request of 2026-07-28. Asking what the server is decides nothing yet. */
-  #open(request: PlainRequest, message: JSONRPCMessage): boolean {
+  /** Handles `initialize`, or the first request of 2026-07-28. `server/discover` does not decide the era yet. */
+  #handleFirst(request: PlainRequest, message: JSONRPCMessage): boolean {
     const { id, method, params, modern } = request;
     if (modern) {
-      if (!this.#take(request, message)) return false;
+      if (!this.#answer(request, message)) return false;
       if (method === 'server/discover') return true;
       this.#era = 'modern';
-      // Any request will do to show the SDK what the client speaks, if it has no effect.
-      this.#missed = [
+      // Any request without an effect shows the SDK what the client speaks.
+      this.#handshake = [
         { jsonrpc: '2.0', id, method: 'tools/list', params: { _meta: params._meta as Record<string, unknown> } },
       ];
       return true;
@@ -70,12 +78,12 @@ export class StdioConnection {
     const version = method === 'initialize' ? wantedVersion(params) : undefined;
     if (version === undefined) return false;
     this.#era = 'legacy';
-    this.#missed = [message];
+    this.#handshake = [message];
     this.#sink.post(this.#fastPath.initialize(id, version));
     return true;
   }
 
-  #take(request: PlainRequest, message: JSONRPCMessage): boolean {
+  #answer(request: PlainRequest, message: JSONRPCMessage): boolean {
     const reply = this.#fastPath.reply(request);
     if (reply !== undefined) {
       this.#sink.post(reply);
@@ -84,16 +92,16 @@ export class StdioConnection {
     const call = this.#fastPath.call(request, this.#caller);
     if (call === undefined) return false;
     this.#calls.add(call);
-    void call.answer.then((answer) => {
+    void call.response.then((response) => {
       this.#calls.delete(call);
-      if (answer === NEEDS_SDK) this.#leaveToSdk(message);
-      else if (answer !== undefined) this.#sink.post(answer);
+      if (response === NEEDS_SDK) this.#passToSdk(message);
+      else if (response !== undefined) this.#sink.post(response);
     });
     return true;
   }
 
-  /** Whether something that is not a request was for the lane. */
-  #hear(message: JSONRPCMessage): boolean {
+  /** Returns whether a message that is not a request needs nothing from the SDK. */
+  #handleNotice(message: JSONRPCMessage): boolean {
     if (this.#era === undefined || !('method' in message) || 'id' in message) return false;
     if (message.method === 'notifications/cancelled') {
       const requestId = message.params?.requestId;
@@ -103,21 +111,21 @@ export class StdioConnection {
     }
     if (message.method !== 'notifications/initialized' || this.#era === 'modern' || this.#sdk !== undefined)
       return false;
-    this.#missed.push(message);
+    this.#handshake.push(message);
     return true;
   }
 
-  #leaveToSdk(message: JSONRPCMessage): void {
+  #passToSdk(message: JSONRPCMessage): void {
     this.#sdk ??= this.#startSdk();
     this.#sdk.receive(message);
   }
 
   #startSdk(): SdkTransport {
     const sdk = new SdkTransport(this.#sink, this.#serveSdk);
-    const [opening, ...more] = this.#missed;
+    const [opening, ...more] = this.#handshake;
     if (opening !== undefined) sdk.replay(opening);
     for (const message of more) sdk.receive(message);
-    // If the opening is left to the SDK, the lane is open once it has let the client in.
+    // If the SDK handles the handshake, the fast path is open once the SDK has answered it.
     sdk.onInitialized = () => {
       this.#era ??= 'legacy';
     };
@@ -125,11 +133,9 @@ export class StdioConnection {
   }
 }
 
-const INITIALIZE_KEYS: ReadonlySet<string> = new Set(['protocolVersion', 'capabilities', 'clientInfo', '_meta']);
-
-/** The version that a plain `initialize` asks for. */
+/** The version that a plain `initialize` asks for; undefined if it is not plain. */
 function wantedVersion(params: Fields): string | undefined {
   const { protocolVersion, capabilities, clientInfo } = params;
-  const plain = hasOnly(params, INITIALIZE_KEYS) && plainCapabilities(capabilities) && isClientInfo(clientInfo);
-  return plain && typeof protocolVersion === 'string' ? protocolVersion : undefined;
+  const isPlain = hasOnly(params, INITIALIZE_KEYS) && plainCapabilities(capabilities) && isClientInfo(clientInfo);
+  return isPlain && typeof protocolVersion === 'string' ? protocolVersion : undefined;
 }

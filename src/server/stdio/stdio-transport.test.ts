@@ -36,10 +36,21 @@ class Reader extends Writable {
   }
 }
 
+/** Admits eight messages in each turn of the event loop. */
+function fewAtOnce(): () => Promise<void> | undefined {
+  let left = 8;
+  return () => {
+    left -= 1;
+    if (left > 0) return undefined;
+    left = 8;
+    return turn();
+  };
+}
+
 async function connected({ slow = false } = {}) {
   const input = new PassThrough();
   const output = new Reader(slow);
-  const transport = new StdioTransport(input, output);
+  const transport = new StdioTransport({ input, output, admit: fewAtOnce() });
   const messages: JSONRPCMessage[] = [];
   const errors: string[] = [];
   let closes = 0;
@@ -202,10 +213,10 @@ test('of many lines in one chunk a few are heard in a turn, in order, and no mor
   const all = Array.from({ length: 100 }, (_, id) => ping(id));
   input.write(all.map((_, id) => line(id)).join(''));
   await turn();
-  expect([transport.behind, input.isPaused()]).toEqual([true, true]);
+  expect([transport.isBehind, input.isPaused()]).toEqual([true, true]);
   expect(messages.length).toBeLessThan(50);
   input.write(line(100));
-  for (let turns = 0; transport.behind && turns < 100; turns += 1) await turn();
+  for (let turns = 0; transport.isBehind && turns < 100; turns += 1) await turn();
   await turn();
   expect(messages).toEqual([...all, ping(100)]);
   expect(input.isPaused()).toBe(false);

@@ -7,24 +7,29 @@ import { concatJson, type JsonChunks } from '../../wire/json.ts';
 import type { MessageSink } from './sdk-transport.ts';
 
 const LF = 0x0a;
-/** A message larger than this is refused, and passed over up to its end. */
+/** A larger message is refused, and skipped up to its end. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** How much of a refused message is searched for its id. */
 const HEAD_BYTES = 4096;
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
-/** How many lines of stdin are heard before others have a turn. */
-const LINES_A_TURN = 8;
-/** More output than this goes out before the turn ends. */
-const GATHER_LENGTH = 64 * 1024;
-/** A client that has more than this to read is not heard until it has read. */
+/** More gathered output than this is written before the turn of the event loop ends. */
+const BATCH_LENGTH = 64 * 1024;
+/** Messages of a client that has more output than this to read wait until it has read. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 const OUTPUT_CLOSED = 'the output is closed';
 
+export interface StdioTransportOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Waits until a message may be handled; undefined if it may be at once. */
+  admit?(): Promise<void> | undefined;
+}
+
 /**
- * JSON-RPC messages, one a line. The SDK's own transport does the same, checking each message against a schema that the
- * protocol layer checks again; this one only makes sure that it is a JSON-RPC object, and says so to the client if it is
- * not. The end of the input is not the end of the connection: calls under way are still answered.
+ * JSON-RPC messages, one a line. The SDK's own transport checks each message against a schema that the protocol layer checks
+ * again; this one only makes sure that a line is a JSON-RPC object, and tells the client if it is not. The end of the input is
+ * not the end of the connection: calls under way are still answered.
  */
 export class StdioTransport implements MessageSink {
   onclose?: () => void;
@@ -32,29 +37,33 @@ export class StdioTransport implements MessageSink {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #input: Readable;
   readonly #output: Writable;
-  readonly #slab = new BufferPool();
-  #rest: Buffer[] = [];
-  #restBytes = 0;
-  /** The line being read was refused already. */
-  #skipping = false;
-  /** How many lines were heard in this turn, and those that wait for theirs. */
-  #heard = 0;
-  #listens = false;
-  readonly #unheard: Buffer[] = [];
-  /** Answers of one turn of the event loop after the first, which go out together: a write costs more than a small answer. */
-  #gathered = '';
-  /** What the output is to get next. */
-  #kept: Buffer[] = [];
-  #keptBytes = 0;
-  #written: Promise<void> | undefined;
+  readonly #admit: () => Promise<void> | undefined;
+  readonly #pool = new BufferPool();
+
+  /** The line that is being read, in parts. */
+  #line: Buffer[] = [];
+  #lineBytes = 0;
+  /** The line that is being read was refused already. */
+  #isSkipping = false;
+  #isListening = false;
+  /** Lines that wait to be admitted. */
+  readonly #waiting: Buffer[] = [];
+
+  /** Responses of this turn of the event loop after the first. They go out together, because a write costs more than a response. */
+  #batch = '';
+  /** Output that waits to be written, after which `#batch` comes. */
+  #chunks: Buffer[] = [];
+  #chunkBytes = 0;
+  #flushing: Promise<void> | undefined;
 
   /** Resolves when the connection is over. */
   readonly closed: Promise<void>;
   readonly #close: () => void;
 
-  constructor(input: Readable, output: Writable) {
+  constructor({ input, output, admit = () => undefined }: StdioTransportOptions) {
     this.#input = input;
     this.#output = output;
+    this.#admit = admit;
     let close = (): void => {};
     this.closed = new Promise((resolve) => {
       close = resolve;
@@ -62,159 +71,161 @@ export class StdioTransport implements MessageSink {
     this.#close = close;
   }
 
-  /** Whether lines are still to be heard that have come already. */
-  get behind(): boolean {
-    return this.#unheard.length > 0;
+  /** Whether messages that have arrived wait to be handled. */
+  get isBehind(): boolean {
+    return this.#waiting.length > 0;
   }
 
   async start(): Promise<void> {
-    this.#listens = true;
+    this.#isListening = true;
     this.#input.on('data', this.#read);
-    this.#input.once('end', this.#finish);
+    this.#input.once('end', this.#endLine);
   }
 
   /** Resolves when the message is written and there is room for more. Rejects if the output is closed or breaks. */
   async send(message: JSONRPCMessage): Promise<void> {
     if (!this.#output.writable) throw new Error(OUTPUT_CLOSED);
     this.post(JSON.stringify(message));
-    await this.#written;
+    await this.#flushing;
   }
 
   post(json: JsonChunks): void {
     if (!this.#output.writable) return;
-    if (this.#written === undefined) {
-      this.#keep(concatJson(json, '\n'));
-      this.#written = this.#write();
-      this.#written.catch(() => {});
+    if (this.#flushing === undefined) {
+      this.#enqueue(concatJson(json, '\n'));
+      this.#flushing = this.#flush();
+      this.#flushing.catch(() => {});
     } else if (typeof json === 'string') {
-      this.#gathered += `${json}\n`;
-      if (this.#gathered.length > GATHER_LENGTH) this.#passOn();
+      this.#batch += `${json}\n`;
+      if (this.#batch.length > BATCH_LENGTH) this.#flushEarly();
     } else {
-      this.#passOn();
-      this.#keep(concatJson(json, '\n'));
-    }
-  }
-
-  /** The reader can be at work on what was gathered while more is made. */
-  #passOn(): void {
-    if (this.#gathered !== '') this.#keep(this.#gathered);
-    this.#gathered = '';
-    if (!this.#output.writableNeedDrain) this.#hand();
-  }
-
-  #keep(text: JsonChunks): void {
-    for (const bytes of typeof text === 'string' ? [this.#slab.encode(text)] : text) {
-      this.#kept.push(bytes);
-      this.#keptBytes += bytes.length;
+      this.#flushEarly();
+      this.#enqueue(concatJson(json, '\n'));
     }
   }
 
   async close(): Promise<void> {
-    this.#listens = false;
-    this.#unheard.length = 0;
-    this.#input.off('data', this.#read).off('end', this.#finish);
+    this.#isListening = false;
+    this.#waiting.length = 0;
+    this.#input.off('data', this.#read).off('end', this.#endLine);
     this.#input.pause();
-    // What cannot be written any more has been reported to those who sent it.
-    await this.#written?.catch(() => {});
+    // Those who sent what cannot be written any more have been told.
+    await this.#flushing?.catch(() => {});
     this.#close();
     this.onclose?.();
   }
 
-  async #write(): Promise<void> {
+  #enqueue(text: JsonChunks): void {
+    for (const bytes of typeof text === 'string' ? [this.#pool.encode(text)] : text) {
+      this.#chunks.push(bytes);
+      this.#chunkBytes += bytes.length;
+    }
+  }
+
+  #enqueueBatch(): void {
+    if (this.#batch !== '') this.#enqueue(this.#batch);
+    this.#batch = '';
+  }
+
+  /** Writes before the turn ends, so that the client can read while more is made. */
+  #flushEarly(): void {
+    this.#enqueueBatch();
+    if (!this.#output.writableNeedDrain) this.#writeChunks();
+  }
+
+  async #flush(): Promise<void> {
     try {
       for (;;) {
-        this.#hand();
+        this.#writeChunks();
         if (this.#output.writableNeedDrain) await drained(this.#output);
         else await new Promise((resolve) => setImmediate(resolve));
         if (!this.#output.writable) throw new Error(OUTPUT_CLOSED);
-        if (this.#gathered !== '') this.#keep(this.#gathered);
-        this.#gathered = '';
-        if (this.#kept.length === 0) return;
+        this.#enqueueBatch();
+        if (this.#chunks.length === 0) return;
       }
     } finally {
-      this.#gathered = '';
-      this.#kept = [];
-      this.#keptBytes = 0;
-      this.#written = undefined;
+      this.#batch = '';
+      this.#chunks = [];
+      this.#chunkBytes = 0;
+      this.#flushing = undefined;
     }
   }
 
-  /** Hands all that is kept to the output. */
-  #hand(): void {
-    const kept = this.#kept;
-    if (kept.length > 1) this.#output.cork();
-    for (const bytes of kept) this.#output.write(bytes);
-    if (kept.length > 1) this.#output.uncork();
-    this.#kept = [];
-    this.#keptBytes = 0;
+  #writeChunks(): void {
+    const chunks = this.#chunks;
+    if (chunks.length > 1) this.#output.cork();
+    for (const bytes of chunks) this.#output.write(bytes);
+    if (chunks.length > 1) this.#output.uncork();
+    this.#chunks = [];
+    this.#chunkBytes = 0;
   }
 
-  /** The client is far behind with reading. */
-  #isFull(): boolean {
-    const { writable, writableLength } = this.#output;
-    return writable && writableLength + this.#keptBytes > MAX_UNREAD_BYTES;
-  }
-
-  readonly #read = (chunk: Buffer): void => {
-    this.#heard = 0;
+  readonly #read = (data: Buffer): void => {
     let from = 0;
-    for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, from)) {
-      this.#add(chunk.subarray(from, at));
-      this.#finish();
+    for (let at = data.indexOf(LF); at !== -1; at = data.indexOf(LF, from)) {
+      this.#addToLine(data.subarray(from, at));
+      this.#endLine();
       from = at + 1;
     }
-    if (from < chunk.length) this.#add(chunk.subarray(from));
+    if (from < data.length) this.#addToLine(data.subarray(from));
   };
 
-  #add(part: Buffer): void {
-    if (this.#skipping) return;
-    this.#rest.push(part);
-    this.#restBytes += part.length;
-    if (this.#restBytes <= MAX_MESSAGE_BYTES) return;
-    const head = Buffer.concat(this.#rest).toString('latin1', 0, HEAD_BYTES);
+  #addToLine(part: Buffer): void {
+    if (this.#isSkipping) return;
+    this.#line.push(part);
+    this.#lineBytes += part.length;
+    if (this.#lineBytes <= MAX_MESSAGE_BYTES) return;
+    const head = Buffer.concat(this.#line).toString('latin1', 0, HEAD_BYTES);
     const id = /"id"\s*:\s*(\d+|"[^"\\]*")/.exec(head)?.[1];
-    this.#skipping = true;
-    this.#rest = [];
+    this.#isSkipping = true;
+    this.#line = [];
     const problem = `message too large: at most ${MAX_MESSAGE_BYTES} bytes`;
     this.#refuse(INVALID_REQUEST, problem, id === undefined ? null : JSON.parse(id));
   }
 
-  /** The end of a line, or of the input. */
-  readonly #finish = (): void => {
-    const [first, ...more] = this.#rest;
-    this.#rest = [];
-    this.#restBytes = 0;
-    if (this.#skipping) this.#skipping = false;
-    else if (first !== undefined) this.#hear(more.length === 0 ? first : Buffer.concat([first, ...more]));
+  /** Called at the end of a line, and of the input. */
+  readonly #endLine = (): void => {
+    const [first, ...more] = this.#line;
+    this.#line = [];
+    this.#lineBytes = 0;
+    if (this.#isSkipping) this.#isSkipping = false;
+    else if (first !== undefined) this.#accept(more.length === 0 ? first : Buffer.concat([first, ...more]));
   };
 
-  /**
-   * Of many lines that came together, a few have a turn, after which calls that do not wait for anything are over: what fifty
-   * calls make at the same time would have to be kept until the last of them is.
-   */
-  #hear(line: Buffer): void {
-    if (this.#unheard.length === 0 && this.#heard < LINES_A_TURN && !this.#isFull()) {
-      this.#heard += 1;
-      this.#line(line);
+  /** Handles a line, or lets it wait for its admission. */
+  #accept(line: Buffer): void {
+    if (this.#waiting.length > 0) {
+      this.#waiting.push(line);
       return;
     }
-    if (this.#unheard.push(line) > 1) return;
-    // What has come is heard before more is taken in.
+    const wait = this.#isFull() ? drained(this.#output) : this.#admit();
+    if (wait === undefined) {
+      this.#handle(line);
+      return;
+    }
+    this.#waiting.push(line);
+    // What has arrived is handled before more is read.
     this.#input.pause();
-    setImmediate(this.#hearMore);
+    void wait.then(this.#handleWaiting);
   }
 
-  readonly #hearMore = (): void => {
-    if (this.#isFull()) {
-      void drained(this.#output).then(() => setImmediate(this.#hearMore));
-      return;
+  readonly #handleWaiting = async (): Promise<void> => {
+    for (let line = this.#waiting[0]; line !== undefined; line = this.#waiting[0]) {
+      this.#handle(line);
+      this.#waiting.shift();
+      if (this.#isFull()) await drained(this.#output);
+      if (this.#waiting.length > 0) await this.#admit();
     }
-    for (const line of this.#unheard.splice(0, LINES_A_TURN)) this.#line(line);
-    if (this.#unheard.length > 0) setImmediate(this.#hearMore);
-    else if (this.#listens) this.#input.resume();
+    if (this.#isListening) this.#input.resume();
   };
 
-  #line(line: Buffer): void {
+  /** The client is far behind with reading. */
+  #isFull(): boolean {
+    const { writable, writableLength } = this.#output;
+    return writable && writableLength + this.#chunkBytes > MAX_UNREAD_BYTES;
+  }
+
+  #handle(line: Buffer): void {
     let parsed: unknown;
     try {
       // Bytes that are not UTF-8 must not reach a file as replacement characters.
@@ -233,12 +244,12 @@ export class StdioTransport implements MessageSink {
 
   #refuse(code: number, message: string, id: unknown = null): void {
     this.onerror?.(new Error(message));
-    const answer = { jsonrpc: '2.0', id, error: { code, message } } as unknown as JSONRPCMessage;
-    this.send(answer).catch(() => {});
+    const response = { jsonrpc: '2.0', id, error: { code, message } } as unknown as JSONRPCMessage;
+    this.send(response).catch(() => {});
   }
 }
 
-/** Whether it has the form of one, so that whoever gets it answers it. */
+/** Tests whether a value has the form of a JSON-RPC message, so that the protocol answers it. */
 function isMessage(value: unknown): value is JSONRPCMessage {
   if (typeof value !== 'object' || value === null || !('jsonrpc' in value) || value.jsonrpc !== '2.0') return false;
   const { method, params } = value as { method?: unknown; params?: unknown };

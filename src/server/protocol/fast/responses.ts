@@ -1,6 +1,6 @@
 import { concatJson, type JsonChunks } from '../../../wire/json.ts';
 import type { Progress } from '../../call/progress.ts';
-import { DESCRIPTION_CACHE, type ServerDescription } from '../server-description.ts';
+import { DESCRIPTION_CACHE, type ServerDescription } from '../../description/server-description.ts';
 import { MODERN_VERSION, type RequestId } from './plain-request.ts';
 
 /** The revisions that begin with `initialize`, the newest first. */

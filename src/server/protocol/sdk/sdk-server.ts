@@ -1,39 +1,39 @@
 import {
+  type CallToolResult,
   type ProtocolEra,
   type RequestId,
   Server,
   type Transport,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { type JsonChunks, jsonBytes } from '../../../wire/json.ts';
 import { ExpiringKeys } from '../../asking/expiring-keys.ts';
 import { MultiRoundCalls } from '../../asking/multi-round-calls.ts';
 import { pushedSample } from '../../asking/sampling.ts';
-import { toolCaller } from '../../call/call-tool.ts';
 import { InputRequired } from '../../call/input-required.ts';
 import { anonymousClient, type Peer } from '../../call/peer.ts';
 import { progressReports } from '../../call/progress.ts';
 import type { Service } from '../../call/service.ts';
-import { describeServer } from '../describe-server.ts';
-import { DESCRIPTION_CACHE, type ServerDescription } from '../server-description.ts';
+import { ToolCaller } from '../../call/tool-caller.ts';
+import { DESCRIPTION_CACHE } from '../../description/server-description.ts';
 import { RESOURCE_TEMPLATES, Resources } from './resources.ts';
 
-/** Makes the protocol server of one connection, or of one request where connections do not last. */
+/** Makes the SDK's server of one connection, or of one request where connections do not last. */
 export type NewServer = (peer: Peer, era: ProtocolEra) => Server;
 
-/** What may be another thing the next moment, and is its client's alone. */
+/** For what may change at any moment, and belongs to one client. */
 const UNCACHED = { ttlMs: 0, cacheScope: 'private' } as const;
 
 /**
- * A factory of protocol servers for one service. The SDK wants a new one for every connection or request, so all that
- * can be shared is made here, once.
+ * Makes a factory of SDK servers for one service. The SDK wants a new server for every connection or request, so everything
+ * that can be shared is made here, once.
  */
-export function mcpServerFactory(service: Service, description = describeServer(service.dialect)): NewServer {
-  const { logger } = service;
-  const { serverInfo, capabilities, instructions, tools }: ServerDescription = description;
-  const call = toolCaller(service);
+export function sdkServerFactory(service: Service, caller = new ToolCaller(service)): NewServer {
+  const { logger, description, agentFiles, running } = service;
+  const { serverInfo, capabilities, instructions, tools } = description;
   const rounds = new MultiRoundCalls();
-  /** Calls of clients without identity that may come again with an answer. What they learned is kept so long. */
-  const unfinished = new ExpiringKeys((key) => service.agentFiles?.drop(key));
+  /** Calls of anonymous clients that may come again with an answer. What they handed over is kept for that long. */
+  const unfinished = new ExpiringKeys((key) => agentFiles?.drop(key));
   const options = {
     capabilities,
     instructions,
@@ -52,37 +52,39 @@ export function mcpServerFactory(service: Service, description = describeServer(
     if (capabilities.resources !== undefined) setResourceHandlers(server, new Resources(service, peer));
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const { id, signal, notify, _meta } = context.mcpReq;
-      const progress = progressReports(_meta?.progressToken, (params) => {
-        // A client that went away is noticed by the call's signal, not here.
-        notify({ method: 'notifications/progress', params: { ...params } }).catch(() => {});
-      });
       const { name, arguments: args = {} } = params;
+      const progress = progressReports(_meta?.progressToken, (done) => {
+        // That the client went away is noticed by the signal, not here.
+        notify({ method: 'notifications/progress', params: { ...done } }).catch(() => {});
+      });
       const round =
         era === 'modern' ? await rounds.begin({ context, client: peer.client, tool: name, args }) : undefined;
       const client = round?.client ?? peer.client ?? anonymousClient();
       if (client.kind === 'anonymous') unfinished.resume(client.key);
-      const request = {
-        name,
-        args,
-        client,
-        roots: peer.roots,
-        sample: round === undefined ? pushedSample(server.getClientCapabilities()?.sampling, context) : round.sample,
-        signal,
-        progress,
-      };
+      const sample =
+        round === undefined ? pushedSample(server.getClientCapabilities()?.sampling, context) : round.sample;
+      const call = running.start();
+      signal.addEventListener('abort', () => call.cancel(), { once: true });
+      if (signal.aborted) call.cancel();
       try {
-        return await call(request);
+        const request = { name, args, client, roots: peer.roots, sample, running: call, progress };
+        return toResult(await caller.call(request));
       } catch (error) {
         if (round === undefined || !(error instanceof InputRequired)) throw error;
         if (client.kind === 'anonymous') unfinished.keep(client.key, error.timeoutMs);
         return await round.result(error);
       } finally {
-        // A cancelled call gets no answer, and without one its event stream would stay open.
+        // A cancelled call gets no response, and without one its event stream would stay open.
         if (signal.aborted) endStream(server.transport, id);
       }
     });
     return server;
   };
+}
+
+/** The result of a call as the SDK takes it. */
+export function toResult(json: JsonChunks): CallToolResult {
+  return JSON.parse(`${jsonBytes(json)}}`);
 }
 
 function setResourceHandlers(server: Server, resources: Resources): void {

@@ -6,10 +6,10 @@ import { childNode, type DirCache, type DirNode, START_NODE } from './dir-cache.
 /** Halves of a code point, or bytes that are none. */
 const NOT_PLAIN = /[\ud800-\udfff\ufffd]/;
 
-export interface WalkOptions {
+export interface WalkTreeOptions {
   readonly dirs: DirCache;
   /** Once it is spent, folders are no longer entered. */
-  readonly budget: Budget;
+  readonly budget: Pick<Budget, 'isSpent' | 'spend'>;
   /** Only these are visited; folders are entered in any case. */
   readonly types: ReadonlySet<EntryType>;
   /** 1 is the start's direct children, 0 nothing at all. */
@@ -45,7 +45,7 @@ interface WalkFrame {
  * Links are visited, never followed. A folder that has vanished or may not be read is left out; the start of the search
  * raises its error.
  */
-export function* walk(from: DirNode, options: WalkOptions): Generator<WalkVisit, void> {
+export function* walkTree(from: DirNode, options: WalkTreeOptions): Generator<WalkVisit, void> {
   if (from.depth >= options.maxDepth) return;
   const frames: WalkFrame[] = [];
   enter(from, frames, options);
@@ -81,7 +81,7 @@ export function isSkippable(error: unknown): boolean {
   );
 }
 
-function enter(node: DirNode, frames: WalkFrame[], options: WalkOptions): void {
+function enter(node: DirNode, frames: WalkFrame[], options: WalkTreeOptions): void {
   try {
     frames.push({ node, steps: stepsIn(node, options), next: 0 });
   } catch (error) {
@@ -99,7 +99,7 @@ function takeRun(frame: WalkFrame): Entry[] {
   return entries;
 }
 
-function stepsIn(node: DirNode, { dirs, budget, types, maxDepth, skipHidden }: WalkOptions): WalkStep[] {
+function stepsIn(node: DirNode, { dirs, budget, types, maxDepth, skipHidden }: WalkTreeOptions): WalkStep[] {
   const steps: WalkStep[] = [];
   const entersFolders = node.depth + 1 < maxDepth;
   const listed = dirs.open(node).list();

@@ -8,5 +8,5 @@ export interface ServerDescription {
   readonly tools: McpTool[];
 }
 
-/** How long a client may keep what it was told, which changes only with a new version of the server. */
+/** How long a client may cache the description, which changes only with a new version of the server. */
 export const DESCRIPTION_CACHE = { ttlMs: 300_000, cacheScope: 'private' } as const;

@@ -11,10 +11,11 @@ import { SearchPool } from '../../search/pool/search-pool.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import { Roots } from '../../tools/roots.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
-import { describeTools } from '../protocol/tool-list.ts';
-import { type CallRequest, toolCaller } from './call-tool.ts';
+import { describeServer } from '../description/describe-server.ts';
+import { toResult } from '../protocol/sdk/sdk-server.ts';
 import { RunningCalls } from './running-calls.ts';
 import type { Service } from './service.ts';
+import { type CallRequest, ToolCaller } from './tool-caller.ts';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ringfence-call-'));
 const root = Root.open('r', folder);
@@ -104,6 +105,7 @@ function caller(requestTimeout = 30) {
   );
   const service: Service = {
     dialect,
+    description: describeServer(dialect),
     roots: new Roots([{ root, allowed: new Set(['read_file'] as const) }]),
     search: new SearchPool(),
     limits: { maxFullReadSize: 1 },
@@ -114,19 +116,28 @@ function caller(requestTimeout = 30) {
     scheduler: new FairScheduler(),
     close: async () => {},
   };
-  const callTool = toolCaller(service);
-  const call = async (name: string, args: Record<string, unknown> = {}, more: Partial<CallRequest> = {}) => {
+  const toolCaller = new ToolCaller(service);
+  const call = async (
+    name: string,
+    args: Record<string, unknown> = {},
+    more: Partial<CallRequest> = {},
+    signal = new AbortController().signal,
+  ) => {
+    const running = service.running.start();
+    signal.addEventListener('abort', () => running.cancel());
+    if (signal.aborted) running.cancel();
     try {
-      return await callTool({
+      const json = await toolCaller.call({
         name,
         args,
         client: { key: 'c', kind: 'session', name: 'session-1' },
         roots: service.roots,
         sample: undefined,
-        signal: new AbortController().signal,
+        running,
         progress: () => {},
         ...more,
       });
+      return toResult(json);
     } finally {
       // The line comes after the answer.
       await new Promise((resolve) => setImmediate(resolve));
@@ -226,13 +237,13 @@ test('a call that takes too long is stopped', async () => {
 test('a call that its client cancels is stopped, also one with its own time limit', async () => {
   const { call } = caller(0.02);
   const client = new AbortController();
-  const answer = call('patient', {}, { signal: client.signal });
+  const answer = call('patient', {}, {}, client.signal);
   setTimeout(() => client.abort(), 60);
   expect(await answer).toMatchObject({ isError: true, content: [{ text: 'cancelled -' }] });
 });
 
 test('a call cancelled before it began is stopped too', async () => {
-  const answer = await caller().call('endless', {}, { signal: AbortSignal.abort() });
+  const answer = await caller().call('endless', {}, {}, AbortSignal.abort());
   expect(answer).toMatchObject({ isError: true, content: [{ text: 'cancelled -' }] });
 });
 
@@ -246,7 +257,7 @@ test('a result is measured as it would travel, escaping included', async () => {
 });
 
 test('tools are listed with lean schemas and honest annotations', () => {
-  const [first] = describeTools(dialect);
+  const [first] = describeServer(dialect).tools;
   expect(first).toEqual({
     name: 'answer',
     description: 'answer',

@@ -1,0 +1,52 @@
+/**
+ * `ringfence/fence`: access to the files beneath one folder and to nothing else, and the operations that build on it. Loads
+ * neither the protocol nor its schemas.
+ */
+export { type ErrorLocation, RingfenceError } from './errors.ts';
+export {
+  BACKEND_NAMES,
+  type Backend,
+  type BackendName,
+  type CallerPath,
+  chooseBackend,
+  Dir,
+  type Entry,
+  type EntryType,
+  entryTypeOf,
+  FenceError,
+  type FenceErrorCode,
+  type FenceErrorDetails,
+  type HostPath,
+  isFenceError,
+  type Location,
+  type Name,
+  type OpenFile,
+  parseCallerPath,
+  type ReadableFile,
+  type ResolveOptions,
+  ROOT_PATH,
+  Root,
+  type RootPath,
+  type StatLite,
+} from './fence/index.ts';
+export { type CopyOptions, type CopyResult, copy } from './files/copy/copy.ts';
+export { type MoveOptions, move } from './files/copy/move.ts';
+export type { EditPosition } from './files/edit/edit.ts';
+export { type Edited, insertText, patchFile, replaceText } from './files/edit/edit-file.ts';
+export type { Insertion } from './files/edit/insert-lines.ts';
+export type { Replacement } from './files/edit/replace-once.ts';
+export type { RewriteOptions } from './files/edit/rewrite-file.ts';
+export { FileError, type FileErrorCode, type FileErrorDetails, isFileError } from './files/errors.ts';
+export { type EntryFacts, type FolderEntry, listFolder, type TargetType } from './files/list/list-folder.ts';
+export { type PathStatus, statPath } from './files/list/stat-path.ts';
+export { HASH_ALGORITHMS, type HashAlgorithm, hashFile } from './files/read/hash-file.ts';
+export { LineIndexCache, type LineIndexOptions } from './files/read/line-index.ts';
+export type { ReadLimit } from './files/read/read-at.ts';
+export { type FilePart, type ReadOptions, type ReadRange, readFile } from './files/read/read-file.ts';
+export { type RemoveEntryOptions, removeEntry, removeFile } from './files/remove/remove-entry.ts';
+export { type RemoveOptions, removeFolder } from './files/remove/remove-folder.ts';
+export { sweepLeftovers } from './files/sweep/sweep-leftovers.ts';
+export { makeFolder } from './files/write/make-folder.ts';
+export { WRITE_MODES, type WriteMode, type WriteOptions, writeFile } from './files/write/write-file.ts';
+export { FairScheduler } from './runtime/fair-scheduler.ts';
+export { CancelledError, type OperationContext } from './runtime/operation-context.ts';
