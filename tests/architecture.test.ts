@@ -33,12 +33,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tools: ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire'],
   dialects: ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools'],
   audit: ['errors.ts', 'agent', 'tools'],
-  config: ['errors.ts', 'fence', 'tools', 'audit'],
+  config: ['errors.ts', 'fence', 'files', 'tools', 'audit'],
   server: ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools', 'audit', 'config'],
   cli: ['fence', 'tools', 'dialects', 'audit', 'config', 'server'],
   // The entry points of the package.
   'bin.ts': ['cli'],
-  'index.ts': ['errors.ts', 'fence', 'agent', 'tools', 'dialects', 'audit', 'config', 'server'],
+  'index.ts': ['errors.ts', 'fence', 'agent', 'wire', 'tools', 'dialects', 'audit', 'config', 'server'],
   'fence.ts': ['errors.ts', 'runtime', 'fence', 'files'],
   'search.ts': ['errors.ts', 'runtime', 'search'],
 };

@@ -1,6 +1,10 @@
-import { describeThrown } from '../audit/call-event.ts';
+import { Command, CommanderError } from 'commander';
+import { describeThrown } from '../audit/describe-thrown.ts';
+import { type ClassicFlags, classicConfig } from '../config/classic-config.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { runCommand } from './commands.ts';
+import { type GuideFlags, guideConfig } from '../config/guide-config.ts';
+import { memoryConfig } from '../config/memory-config.ts';
+import { packageVersion } from '../config/package-files.ts';
 import { ListenError } from './listen-error.ts';
 
 const USAGE_ERROR = 2;
@@ -20,4 +24,78 @@ export async function main(argv: readonly string[]): Promise<number> {
 function complain(message: string, exitCode: number): number {
   process.stderr.write(`ringfence: ${message}\n`);
   return exitCode;
+}
+
+/** Runs the command of a command line. Returns false for one that is not valid; commander has printed what is wrong with it. */
+async function runCommand(argv: readonly string[]): Promise<boolean> {
+  try {
+    await commands().parseAsync(argv, { from: 'user' });
+    return true;
+  } catch (error) {
+    // Commander has printed its own message, or the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0;
+    throw error;
+  }
+}
+
+/** The commands. Each loads what it needs when it runs, because the client waits until the server has started. */
+function commands(): Command {
+  const program = new Command('ringfence')
+    .description('A filesystem for AI agents, confined to the folders you name.')
+    .version(packageVersion())
+    .helpCommand(false)
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true });
+  program
+    .command('serve')
+    .description('serve over HTTP, at /mcp and where the config says')
+    .argument('[dir...]', 'folders to serve, each a root named after it, all tools, from this machine only')
+    .option('--config <file>', 'config with named roots and what may be done in each')
+    .option('--port <number>', 'port to listen on, 0 for any free one (default: that of the config, or 8091)')
+    .option('--host <address>', 'address to listen on (default: that of the config)')
+    .action(async (dirs: string[], options: object) => {
+      const { serve } = await import('./serve.ts');
+      await serve({ dirs, ...options });
+    });
+  program
+    .command('stdio')
+    .description('serve the client at the other end of stdin and stdout')
+    .argument('[dir...]', 'folders to serve, each a root named after it, all tools')
+    .option('--config <file>', 'config with named roots and what may be done in each')
+    .action(async (dirs: string[], options: object) => {
+      const { workspaceStdio } = await import('./stdio.ts');
+      await workspaceStdio({ dirs, ...options });
+    });
+  program
+    .command('memory')
+    .description('serve the six memory tools on the folder named by BASE_PATH, over stdin and stdout')
+    .action(async () => {
+      const { stdio } = await import('./stdio.ts');
+      const config = memoryConfig();
+      await stdio(config, config.dialects[0]);
+    });
+  program
+    .command('classic')
+    .description('serve the nine classic tools on one folder, over stdin and stdout')
+    .option('--root-dir <path>', 'the folder (default: FS_SERVER_ROOT, or the current one)')
+    .option('--max-file-size <bytes>', 'the most that is returned of a file (default: FS_MAX_FILE_SIZE, or 10485760)')
+    .option('--request-timeout <seconds>', 'time for one call (default: FS_REQUEST_TIMEOUT, or 30)')
+    .option('--log-level <level>', 'error, warn, info, debug or trace (default: FS_LOG_LEVEL, or info)')
+    .action(async (flags: ClassicFlags) => {
+      const { stdio } = await import('./stdio.ts');
+      const config = classicConfig(flags);
+      await stdio(config, config.dialects[0]);
+    });
+  program
+    .command('guide')
+    .description("serve the three guide tools, which take in files of the client's side, over stdin and stdout")
+    .option('--project <dir>', 'the folder of the project that the files belong to (default: the current one)')
+    .option('--allow <path...>', 'what of it may be handed over (default: docs/ src/ tests/ .guide/ .todo/)')
+    .option('--log-level <level>', 'error, warn, info, debug or trace (default: info)')
+    .action(async (flags: GuideFlags) => {
+      const { stdio } = await import('./stdio.ts');
+      const config = guideConfig(flags);
+      await stdio(config, config.dialects[0]);
+    });
+  return program;
 }

@@ -1,7 +1,7 @@
 import type { Config, DialectConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { isLoopbackAddress } from '../server/http/access-control.ts';
 import { type HttpServing, type Mount, startHttp } from '../server/http/http-server.ts';
-import { isLoopbackAddress } from '../server/http/origin.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';
 import { mountPath } from './dialects.ts';
 import { ListenError } from './listen-error.ts';

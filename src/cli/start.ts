@@ -1,4 +1,4 @@
-import { describeThrown } from '../audit/call-event.ts';
+import { describeThrown } from '../audit/describe-thrown.ts';
 import { type Log, openLog } from '../audit/log.ts';
 import type { Config, DialectConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';

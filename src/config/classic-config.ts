@@ -4,8 +4,7 @@ import { CAPABILITIES } from '../tools/capabilities.ts';
 import { checkFolder } from './check-folder.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
-import { defaultConfig } from './default-config.ts';
-import { MAX_READ_SIZE, MAX_TIMEOUT_SECONDS } from './limits.ts';
+import { defaultConfig, MAX_FULL_READ_SIZE, MAX_TIMEOUT_SECONDS } from './defaults.ts';
 
 /** The flags of the command, as written. */
 export interface ClassicFlags {
@@ -45,7 +44,7 @@ export function classicConfig(flags: ClassicFlags, env: NodeJS.ProcessEnv = proc
   if (trouble !== undefined) throw new ConfigError(`${root.from}: ${trouble}`);
   return {
     ...defaultConfig(),
-    maxFullReadSize: Math.min(number(maxFileSize, BYTES) ?? DEFAULT_MAX_FILE_SIZE, MAX_READ_SIZE),
+    maxFullReadSize: Math.min(number(maxFileSize, BYTES) ?? DEFAULT_MAX_FILE_SIZE, MAX_FULL_READ_SIZE),
     requestTimeout: number(timeout, SECONDS) ?? DEFAULT_TIMEOUT_SECONDS,
     logLevel: levelOf(level),
     roots: [{ name: ROOT, path: folder, allowed: CAPABILITIES, origin: root.from }],

@@ -2,7 +2,10 @@ import { BACKEND_NAMES, type Backend, type BackendName, chooseBackend } from '..
 import { nearest } from '../tools/nearest.ts';
 import { ConfigError } from './config-error.ts';
 
-/** The fence backend: the strongest that works here, or the one that `RINGFENCE_FENCE` forces. */
+/**
+ * Chooses the backend of the fence: the one that the environment variable `RINGFENCE_FENCE` names, else the strongest that works
+ * on this machine. Raises `ConfigError` for a name that is not known and for a backend that does not work here.
+ */
 export function fenceFromEnvironment(env: NodeJS.ProcessEnv = process.env): Backend {
   const forced = env.RINGFENCE_FENCE;
   if (forced === undefined || forced === '') return chooseBackend();

@@ -3,8 +3,7 @@ import { LOG_LEVELS } from '../audit/log-level.ts';
 import { checkFolder } from './check-folder.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
-import { defaultConfig } from './default-config.ts';
-import { DEFAULT_ASK_SECONDS, DEFAULT_CACHE_BYTES } from './limits.ts';
+import { DEFAULT_ASK_SECONDS, DEFAULT_CACHE_BYTES, defaultConfig } from './defaults.ts';
 
 /** The flags of the command, as written. */
 export interface GuideFlags {

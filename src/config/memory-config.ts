@@ -1,16 +1,15 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ensureHostFolder } from '../fence/index.ts';
+import { MAX_READ_BYTES } from '../files/limits.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';
 import { checkFolder } from './check-folder.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
-import { defaultConfig } from './default-config.ts';
+import { defaultConfig } from './defaults.ts';
 
 /** The name by which the one folder appears in the log. */
 const ROOT = 'memory';
-/** Larger than any answer may be, so that only the answer's own limit counts. */
-const MAX_VIEW_BYTES = 64 * 1024 * 1024;
 
 /** The config of a server on the folder `BASE_PATH`, which is made if it is missing. Raises `ConfigError`. */
 export function memoryConfig(env: NodeJS.ProcessEnv = process.env): Config {
@@ -32,7 +31,7 @@ export function memoryConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (trouble !== undefined) return fail(trouble);
   return {
     ...defaultConfig(),
-    maxFullReadSize: MAX_VIEW_BYTES,
+    maxFullReadSize: MAX_READ_BYTES,
     roots: [{ name: ROOT, path: folder, allowed: CAPABILITIES, origin: 'BASE_PATH' }],
     dialects: [{ name: 'memory', root: ROOT }],
   };

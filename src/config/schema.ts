@@ -1,6 +1,12 @@
 import * as z from 'zod';
 import { LOG_LEVELS } from '../audit/log-level.ts';
-import { DEFAULT_ASK_SECONDS, DEFAULT_CACHE_BYTES, DEFAULTS, MAX_READ_SIZE, MAX_TIMEOUT_SECONDS } from './limits.ts';
+import {
+  DEFAULT_ASK_SECONDS,
+  DEFAULT_CACHE_BYTES,
+  DEFAULTS,
+  MAX_FULL_READ_SIZE,
+  MAX_TIMEOUT_SECONDS,
+} from './defaults.ts';
 
 /** How files of the client's side are asked for and kept. */
 const agent = {
@@ -41,7 +47,7 @@ export type DialectName = keyof z.output<typeof dialects>;
 export const configSchema = z.strictObject({
   host: z.string().min(1).default('0.0.0.0'),
   port: z.int().min(0).max(65535).default(DEFAULTS.port),
-  max_full_read_size: z.int().min(1).max(MAX_READ_SIZE).default(DEFAULTS.maxFullReadSize),
+  max_full_read_size: z.int().min(1).max(MAX_FULL_READ_SIZE).default(DEFAULTS.maxFullReadSize),
   request_timeout: z.number().positive().max(MAX_TIMEOUT_SECONDS).default(DEFAULTS.requestTimeout),
   log_level: z.enum(LOG_LEVELS).default(DEFAULTS.logLevel),
   durable_writes: z.boolean().default(DEFAULTS.durableWrites),

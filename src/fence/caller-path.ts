@@ -39,6 +39,11 @@ export function parseCallerPath(raw: string): CallerPath {
   return { raw, segments };
 }
 
+/** Writes a path with `/` for every `\`, for callers whose paths mean the same on every system. */
+export function toForwardSlashes(raw: string): string {
+  return raw.replaceAll('\\', '/');
+}
+
 /** Names with this prefix are reserved for temporary files: see `temp-name.ts`. */
 const RESERVED_PREFIX = '.ringfence-tmp-';
 

@@ -11,7 +11,7 @@ import {
 } from './dir.ts';
 import { fromSystem } from './errno.ts';
 import { FenceError } from './errors.ts';
-import { ReadableFile } from './readable-file.ts';
+import { ReadableFile } from './open-file.ts';
 import type { RawEntry, StatLite, Syscalls } from './syscalls.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = fs.constants;

@@ -5,8 +5,7 @@ import { type HostPath, isReservedName } from './caller-path.ts';
 import { decodeName, type Name } from './entry-name.ts';
 import { errnoOf, fromSystem } from './errno.ts';
 import { FenceError, isFenceError } from './errors.ts';
-import { OpenFile } from './open-file.ts';
-import type { ReadableFile } from './readable-file.ts';
+import { OpenFile, type ReadableFile } from './open-file.ts';
 import type { StatLite } from './syscalls.ts';
 
 const { constants } = fs;

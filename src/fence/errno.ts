@@ -1,6 +1,8 @@
 import os from 'node:os';
 import { RingfenceError } from '../errors.ts';
+import type { CallerPath } from './caller-path.ts';
 import { FenceError } from './errors.ts';
+import type { Root } from './root.ts';
 
 type PlainCode =
   | 'not_found'
@@ -65,4 +67,35 @@ export function fromSystem(error: unknown, path?: string, root?: string): unknow
   const code = CODES[errno];
   if (code !== undefined) return new FenceError(code, {}, { path, root, cause: error });
   return new FenceError('io_error', { errno }, { path, root, cause: error });
+}
+
+/** Runs a system call, and turns its failure into a `FenceError`. */
+export function withFenceErrors<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fromSystem(error);
+  }
+}
+
+/** Runs work on a path, and adds that path and root to an error that does not say yet where it happened. */
+export async function withLocation<T>(
+  root: Pick<Root, 'name'>,
+  path: Pick<CallerPath, 'raw'>,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw fromSystem(error, path.raw, root.name);
+  }
+}
+
+/** Runs synchronous work on a path, and adds that path and root to an error that does not say yet where it happened. */
+export function withLocationSync<T>(root: Pick<Root, 'name'>, path: Pick<CallerPath, 'raw'>, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw fromSystem(error, path.raw, root.name);
+  }
 }

@@ -1,14 +1,12 @@
 export { BACKEND_NAMES, type Backend, type BackendName, chooseBackend } from './backend.ts';
-export { type CallerPath, type HostPath, parseCallerPath, ROOT_PATH } from './caller-path.ts';
+export { type CallerPath, type HostPath, parseCallerPath, ROOT_PATH, toForwardSlashes } from './caller-path.ts';
 export { Dir, type Entry, type EntryType, entryTypeOf, type Name, type SharedDir } from './dir.ts';
-export { fromSystem } from './errno.ts';
+export { fromSystem, withLocation, withLocationSync } from './errno.ts';
 export { FenceError, type FenceErrorCode, type FenceErrorDetails, isFenceError } from './errors.ts';
 export { ensureHostFolder } from './host-folder.ts';
-export type { OpenFile } from './open-file.ts';
+export type { OpenFile, ReadableFile } from './open-file.ts';
 export { OwnerNames } from './owner-names.ts';
-export type { ReadableFile } from './readable-file.ts';
 export type { Location, ResolveOptions } from './resolver.ts';
 export { Root, type RootPath, type SharedRoot } from './root.ts';
 export type { StatLite } from './syscalls.ts';
 export { isLeftover, isTemporaryName, temporaryName } from './temp-name.ts';
-export { withLocation, withLocationSync } from './with-location.ts';

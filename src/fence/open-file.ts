@@ -1,9 +1,84 @@
 import fs from 'node:fs';
 import { promisify } from 'node:util';
-import { fromSystem } from './errno.ts';
-import { ReadableFile, withFenceErrors } from './readable-file.ts';
+import { fromSystem, withFenceErrors } from './errno.ts';
 
 const fsync = promisify(fs.fsync);
+
+/** Not a descriptor: Node refuses it. */
+const CLOSED = -1;
+
+/** A regular file that was opened through the fence for reading. Holds a descriptor, so dispose of it. */
+export class ReadableFile implements Disposable {
+  /** The size in bytes when it was opened. Files in /proc and the like say 0 and have content all the same. */
+  readonly size: number;
+  #fd: number;
+
+  constructor(fd: number, size: number) {
+    this.#fd = fd;
+    this.size = size;
+  }
+
+  protected get fd(): number {
+    return this.#fd;
+  }
+
+  /** Reads at `position`, or on from the last read if it is null. Returns the number of bytes, 0 at the end of the file. */
+  read(into: Uint8Array, position: number | null = null, length = into.byteLength): number {
+    try {
+      return fs.readSync(this.#fd, into, 0, length, position);
+    } catch (error) {
+      throw fromSystem(error);
+    }
+  }
+
+  /**
+   * Reads at `position` on libuv's thread pool, so that a slow disk does not block this thread. Costs more than a small read. The
+   * file must not be disposed of before the promise settles.
+   */
+  readAsync(into: Uint8Array, position: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      fs.read(this.#fd, into, 0, into.byteLength, position, (error, read) => {
+        if (error === null) resolve(read);
+        else reject(fromSystem(error));
+      });
+    });
+  }
+
+  /** Reads into part of a buffer without making a view of that part. */
+  readInto(buffer: Uint8Array, { at, length, position }: { at: number; length: number; position: number }): number {
+    try {
+      return fs.readSync(this.#fd, buffer, at, length, position);
+    } catch (error) {
+      throw fromSystem(error);
+    }
+  }
+
+  /** A text that is equal for two descriptors only if they are the same file. */
+  identity(): string {
+    const { dev, ino } = withFenceErrors(() => fs.fstatSync(this.#fd, { bigint: true }));
+    return `${dev} ${ino}`;
+  }
+
+  /** Closes the file on libuv's thread pool: closing the last descriptor of a large removed file frees all its blocks. */
+  closeAsync(): Promise<void> {
+    const fd = this.#fd;
+    if (fd === CLOSED) return Promise.resolve();
+    this.#fd = CLOSED;
+    return new Promise((resolve, reject) => {
+      fs.close(fd, (error) => {
+        if (error) reject(fromSystem(error));
+        else resolve();
+      });
+    });
+  }
+
+  /** Closes the file. Further calls are ignored, other methods fail: the descriptor's number may soon be another file's. */
+  [Symbol.dispose](): void {
+    if (this.#fd === CLOSED) return;
+    fs.closeSync(this.#fd);
+    this.#fd = CLOSED;
+  }
+}
 
 /** A regular file that was opened through the fence, for reading and writing. Holds a descriptor, so dispose of it. */
 export class OpenFile extends ReadableFile {

@@ -1,22 +1,23 @@
-import { setTimeout as rest } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { throwIfAborted } from './operation-context.ts';
 
-/** A tenth of the thread's time, in steps that nobody notices. */
+/** Works a tenth of the time, in steps too short to be noticed by a call that comes meanwhile. */
 const WORK_MS = 3;
 const REST_MS = 27;
 
 /**
- * Like `pacer`, for work that nobody waits for: after a little of it comes a long rest, so that it takes next to nothing
- * from the calls that come meanwhile. It does not keep the process alive.
+ * Slows down work that nobody waits for, such as the sweep after a start. Call what it returns between steps: it returns
+ * undefined while there is time left, then a promise that resolves after a rest of 27 ms. The rest does not keep the process
+ * alive. Throws what the signal was aborted with.
  */
 export function backgroundPacer(signal: AbortSignal): () => Promise<void> | undefined {
   let end = performance.now() + WORK_MS;
-  const untilRested = async (): Promise<void> => {
-    await rest(REST_MS, undefined, { ref: false, signal }).catch(() => throwIfAborted(signal));
+  const rest = async (): Promise<void> => {
+    await sleep(REST_MS, undefined, { ref: false, signal }).catch(() => throwIfAborted(signal));
     end = performance.now() + WORK_MS;
   };
   return () => {
     throwIfAborted(signal);
-    return performance.now() < end ? undefined : untilRested();
+    return performance.now() < end ? undefined : rest();
   };
 }

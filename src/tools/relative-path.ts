@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { RingfenceError } from '../errors.ts';
-import { type CallerPath, FenceError, type Root } from '../fence/index.ts';
+import { type CallerPath, FenceError, type Root, toForwardSlashes } from '../fence/index.ts';
 
 const ABSOLUTE = /^(?:[\\/]|[A-Za-z]:[\\/])/;
 
@@ -21,7 +21,7 @@ export function parseRelativePath(root: Root, raw: string): CallerPath {
 /** The same for a path of which only `below` is meant from the root. What is raised names all of it. */
 export function parseBelow(root: Root, raw: string, below: string): CallerPath {
   try {
-    return { raw, segments: root.parse(toSlash(below)).segments };
+    return { raw, segments: root.parse(toForwardSlashes(below)).segments };
   } catch (error) {
     if (error instanceof RingfenceError) error.path = raw;
     throw error;
@@ -30,10 +30,6 @@ export function parseBelow(root: Root, raw: string, below: string): CallerPath {
 
 /** The refusal of a path that does not start at the root. */
 export function outsideRootError(root: Root, raw: string): FenceError<'outside_root'> {
-  const details = isAbsolute(raw) ? { resolved: path.posix.normalize(toSlash(raw)) } : {};
+  const details = isAbsolute(raw) ? { resolved: path.posix.normalize(toForwardSlashes(raw)) } : {};
   return new FenceError('outside_root', details, { path: raw, root: root.name });
-}
-
-function toSlash(raw: string): string {
-  return raw.replaceAll('\\', '/');
 }

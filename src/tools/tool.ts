@@ -78,6 +78,13 @@ export interface Tool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject
   readonly output: O;
   /** The arguments that say what a call was about, for the log. */
   readonly subject: readonly (keyof z.output<I> & string)[];
+  /**
+   * Does what the tool is for. Failures that a caller can do something about are thrown as errors of the parts below or as
+   * `ToolError`; anything else counts as a bug.
+   *
+   * It may be run again, from its beginning, as long as its first question (`context.sample`) has not been answered: a client of
+   * the 2026-07-28 protocol answers in a call of its own. Until then it must not change anything.
+   */
   run(args: z.output<I>, context: CallContext): Promise<Returned<z.output<O>>>;
   /** What a person would read; the result as JSON if absent. */
   text?(result: z.output<O>, args: z.output<I>): string;

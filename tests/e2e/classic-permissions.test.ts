@@ -15,7 +15,7 @@ const answers = [];
 for (const [name, given] of JSON.parse(args[0])) {
   const tool = classic.tools.find((one) => one.name === name);
   const call = tool.input.parse(given);
-  answers.push(await tool.run(call, context).catch((error) => JSON.parse(classic.wordError(error, { tool, args: call })).error));
+  answers.push(await tool.run(call, context).catch((error) => JSON.parse(classic.formatError(error, { tool, args: call })).error));
 }
 answer(answers);
 process.exit();

@@ -1,5 +1,5 @@
 import { RingfenceError } from '../../errors.ts';
-import { type EntryType, FenceError, isFenceError, parseCallerPath } from '../../fence/index.ts';
+import { type EntryType, FenceError, isFenceError, parseCallerPath, toForwardSlashes } from '../../fence/index.ts';
 import { FileError } from '../../files/errors.ts';
 import { byCodePoint } from '../../runtime/code-point-order.ts';
 import type { PathInfo } from '../listing.ts';
@@ -112,7 +112,7 @@ export class AgentRoot {
   }
 
   async #findOut(path: string): Promise<PathInfo> {
-    const { segments } = parseCallerPath(path.replaceAll('\\', '/'));
+    const { segments } = parseCallerPath(toForwardSlashes(path));
     const above = segments.slice(0, -1);
     if (this.#bridge.policy.allows(above)) {
       const entries = await this.#list(above.join('/') || '.', false);
@@ -180,7 +180,7 @@ function belowTop(raw: string): string {
 }
 
 function nameOf(path: string): string {
-  return parseCallerPath(path.replaceAll('\\', '/')).segments.at(-1) ?? '.';
+  return parseCallerPath(toForwardSlashes(path)).segments.at(-1) ?? '.';
 }
 
 /** A guess, for what is allowed by itself and was never listed. */

@@ -1,4 +1,4 @@
-import { isFenceError, parseCallerPath } from '../../fence/index.ts';
+import { isFenceError, parseCallerPath, toForwardSlashes } from '../../fence/index.ts';
 import type { Violation } from '../agent-error.ts';
 import { BridgeError, SecurityError } from '../bridge-error.ts';
 
@@ -37,8 +37,8 @@ export function projectSegments(raw: string, { projectRoot, allowed = [] }: Proj
   const refuse = (violation: Violation) => new SecurityError(violation, raw, allowed);
   if (CONTROL.test(raw) || !raw.isWellFormed()) throw refuse('characters');
   if (raw.length > MAX_LENGTH) throw new BridgeError('name_too_long', {}, { path: raw });
-  const path = withSlashes(raw);
-  const below = ABSOLUTE.test(path) ? belowRoot(path, withSlashes(projectRoot)) : path;
+  const path = toForwardSlashes(raw);
+  const below = ABSOLUTE.test(path) ? belowRoot(path, toForwardSlashes(projectRoot)) : path;
   if (below === undefined) throw refuse('absolute');
   const segments = parse(below, refuse);
   if (NOT_RELATIVE.test(segments[0] ?? '')) throw refuse('absolute');
@@ -64,8 +64,4 @@ function belowRoot(path: string, projectRoot: string): string | undefined {
   const names = path.split('/').filter(Boolean);
   if (!path.startsWith('/') && root.length === 0) return undefined;
   return root.every((name, i) => name === names[i]) ? names.slice(root.length).join('/') : undefined;
-}
-
-function withSlashes(path: string): string {
-  return path.replaceAll('\\', '/');
 }

@@ -7,10 +7,10 @@ import { ToolError } from '../../tools/errors.ts';
 import { numberedLines } from '../../wire/numbered-lines.ts';
 
 const LF = 0x0a;
+/** The most that is shown at once: far more than a model can take in. */
+const MAX_VIEW_BYTES = 16 * 1024 * 1024;
 /** As many as six digits can number. */
 const MAX_LINES = 999_999;
-/** Far more than a model can take in, and little enough for any program. */
-const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
  * A file with numbered lines, or some of them: `range` is the first and the last, from 1, where -1 as the last is the
@@ -21,7 +21,7 @@ export async function viewFile(root: Root, path: CallerPath, range: readonly num
   const first = Math.max(1, from);
   const last = to === -1 ? MAX_LINES : Math.min(to, MAX_LINES);
   const wanted = Math.max(1, last - first + 1);
-  const options = { range: { by: 'lines', offset: first, limit: wanted }, maxBytes: MAX_BYTES } as const;
+  const options = { range: { by: 'lines', offset: first, limit: wanted }, maxBytes: MAX_VIEW_BYTES } as const;
   const part = await readFile(root, path, options, DEFAULT_CONTEXT);
   const total = (part.linesTotal ?? 0) + ((await endsInEmptyLine(root, path, part)) ? 1 : 0);
   if (total > MAX_LINES + 1) return `File ${path.raw} exceeds maximum line limit of 999,999 lines.`;
@@ -32,7 +32,7 @@ export async function viewFile(root: Root, path: CallerPath, range: readonly num
   if (!isUtf8(part.bytes)) throw new FileError('not_text', {}, { path: path.raw });
   const lines = part.bytes.toString('utf8').split('\n');
   if (isCut(part, lines, Math.min(wanted, total - first + 1))) {
-    throw new ToolError('result_too_large', { size: part.size, limit: MAX_BYTES }, { path: path.raw });
+    throw new ToolError('result_too_large', { size: part.size, limit: MAX_VIEW_BYTES }, { path: path.raw });
   }
   return `Here's the content of ${path.raw} with line numbers:\n${numberedLines(lines.slice(0, wanted), first)}`;
 }

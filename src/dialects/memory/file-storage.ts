@@ -1,5 +1,6 @@
 import { RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
+import { MAX_READ_BYTES } from '../../files/limits.ts';
 import { HeldRoot } from '../../files/sweep/held-root.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
@@ -8,9 +9,6 @@ import { toArgumentsError, toStorageError } from './errors.ts';
 import { memory } from './index.ts';
 import { StorageError } from './storage-error.ts';
 import type { FileContent } from './view.ts';
-
-/** The largest file that `view` returns: what the contract calls practical. */
-const MAX_VIEW_BYTES = 100 * 1024 * 1024;
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -105,7 +103,7 @@ function contextFor(root: Root, durable: boolean): CallContext {
     client: { key: 'process', kind: 'process', name: undefined },
     sample: undefined,
     durable,
-    limits: { maxFullReadSize: MAX_VIEW_BYTES },
+    limits: { maxFullReadSize: MAX_READ_BYTES },
     boundRoot: () => root,
     require: () => {},
     warn: () => {},

@@ -1,5 +1,5 @@
 import type { AgentRoot } from '../../agent/bridge/agent-root.ts';
-import { parseCallerPath } from '../../fence/index.ts';
+import { parseCallerPath, toForwardSlashes } from '../../fence/index.ts';
 import { writeFetchedFile, writeFetchedFolder } from '../../files/copy/write-fetched.ts';
 import { ToolError } from '../../tools/errors.ts';
 import type { CallContext } from '../../tools/tool.ts';
@@ -21,7 +21,7 @@ export async function copyFetched(args: Ends, { agent, context }: Parties) {
   }
   const to = { root, path: root.parse(dest_path) };
   const fetched = await agent.fetch(source);
-  const from = parseCallerPath(source.replaceAll('\\', '/'));
+  const from = parseCallerPath(toForwardSlashes(source));
   if ('bytes' in fetched) {
     const destination = await writeFetchedFile(from, fetched.bytes, to, context);
     return { source, destination, is_directory: false, size: fetched.bytes.length };

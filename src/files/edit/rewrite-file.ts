@@ -8,14 +8,13 @@ import {
 } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, throwIfAborted } from '../../runtime/operation-context.ts';
 import { FileError, isFileError } from '../errors.ts';
+import { MAX_EDIT_BYTES } from '../limits.ts';
 import { readAt } from '../read/read-at.ts';
 import { replaceFile } from '../write/replace-file.ts';
 import { applyEdit, type Edit, type EditOutcome, type EditResult, isQuickEdit } from './edit.ts';
 import { editInWorker } from './edit-in-worker.ts';
 import { TimeLimitExceeded } from './patch/time-limit.ts';
 
-/** Rewriting happens in memory, so it has a bound; far beyond any file that people edit. */
-const MAX_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
 const ATTEMPTS = 20;
 /** Between attempts, at most: two processes that edit in step would meet again and again. */
@@ -88,7 +87,7 @@ function applyQuickEdit<C extends Edit>(
   edit: C,
 ): EditOutcome<EditResult<C>> | undefined {
   const size = current?.size ?? 0;
-  if (size > MAX_BYTES) throw new FileError('too_large', { size, limit: MAX_BYTES });
+  if (size > MAX_EDIT_BYTES) throw new FileError('too_large', { size, limit: MAX_EDIT_BYTES });
   if (!isQuickEdit(size, edit)) return undefined;
   try {
     return applyEdit(current && readAt(current, 0, size), edit, { timeLimited: true });

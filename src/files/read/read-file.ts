@@ -2,6 +2,7 @@ import { type CallerPath, type Root, withLocation } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { BINARY_SNIFF_BYTES, looksBinary } from '../content.ts';
 import { FileError } from '../errors.ts';
+import { MAX_READ_BYTES } from '../limits.ts';
 import type { LineIndexCache } from './line-index.ts';
 import { type ByteSource, type ReadLimit, readAt, readLimited, startsBinary } from './read-at.ts';
 import { linesIn, readLines } from './read-lines.ts';
@@ -28,12 +29,9 @@ export interface FilePart {
   readonly linesTotal?: number;
 }
 
-/** What a read returns at most unless `maxBytes` says otherwise. */
-const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
-
 const WHOLE: ReadRange = { by: 'whole' };
 
-/** `maxBytes` is the most that is returned, by default 64 MB. A whole file beyond it is `too_large`; a part is cut there. */
+/** `maxBytes` is the most that is returned, by default `MAX_READ_BYTES`. A whole file beyond it is `too_large`; a part is cut there. */
 export interface ReadOptions extends Partial<ReadLimit> {
   /** By default the whole file. */
   readonly range?: ReadRange;
@@ -45,7 +43,7 @@ export interface ReadOptions extends Partial<ReadLimit> {
 export async function readFile(
   root: Root,
   path: CallerPath,
-  { range = WHOLE, lineIndex, maxBytes = DEFAULT_MAX_BYTES, ...rest }: ReadOptions = {},
+  { range = WHOLE, lineIndex, maxBytes = MAX_READ_BYTES, ...rest }: ReadOptions = {},
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<FilePart> {
   const cap = { maxBytes, ...rest };

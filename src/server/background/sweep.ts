@@ -1,4 +1,4 @@
-import { describeThrown } from '../../audit/call-event.ts';
+import { describeThrown } from '../../audit/describe-thrown.ts';
 import type { Capability } from '../../tools/capabilities.ts';
 import type { SharedService } from '../call/service.ts';
 

@@ -1,8 +1,13 @@
-import type { PostResponseQueue } from './post-response-queue.ts';
+interface CallTimerOptions {
+  /** Called when the time is over. */
+  expire(): void;
+  /** Runs work after this turn of the event loop. */
+  defer(work: () => void): void;
+}
 
 /**
- * Runs out after so long, not counting the time spent on what it is paused for. Most calls are over in the turn in which
- * they began, so a timer is set for those that are not.
+ * Limits the time of a call, not counting the time for which it is paused. Most calls end in the turn of the event loop in which
+ * they began; only for others is a timer of the system set, which costs more than the call.
  */
 export class CallTimer {
   readonly #expire: () => void;
@@ -12,13 +17,10 @@ export class CallTimer {
   #paused = 0;
   #stopped = false;
 
-  constructor(
-    milliseconds: number,
-    { expire, afterResponse }: { expire: () => void; afterResponse: PostResponseQueue },
-  ) {
+  constructor(milliseconds: number, { expire, defer }: CallTimerOptions) {
     this.#left = milliseconds;
     this.#expire = expire;
-    afterResponse.add(() => this.#run());
+    defer(() => this.#run());
   }
 
   async pauseFor<T>(work: Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import { type CallFailure, recordCall } from '../../audit/call-event.ts';
+import { type CallFailure, recordCall } from '../../audit/events.ts';
 import { RingfenceError } from '../../errors.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
 import type { Client } from '../../tools/client.ts';
@@ -11,7 +11,6 @@ import type { JsonChunks } from '../../wire/json.ts';
 import { CallSubject, type SubjectArguments, subjectArguments } from './call-subject.ts';
 import { CallTimer } from './call-timer.ts';
 import { InputRequired } from './input-required.ts';
-import { PostResponseQueue } from './post-response-queue.ts';
 import { type Args, type RenderedCall, renderFailure, renderSuccess } from './render.ts';
 import type { RunningCall } from './running-calls.ts';
 import type { Service } from './service.ts';
@@ -107,7 +106,7 @@ export class ToolCaller {
     const expire = (): void => request.running.abort(new ToolError('timed_out', { seconds: requestTimeout }));
     const timer = tool.ownTimeout
       ? undefined
-      : new CallTimer(requestTimeout * 1000, { expire, afterResponse: this.#afterResponse });
+      : new CallTimer(requestTimeout * 1000, { expire, defer: (work) => this.#afterResponse.add(work) });
     try {
       return await tool.run(args, new ToolContext({ service, tool, request, subject, timer }));
     } finally {
@@ -166,4 +165,22 @@ export class ToolCaller {
     if (client.kind === 'anonymous' && required.questions.size === 0) agentFiles?.drop(client.key);
     return required;
   }
+}
+
+/**
+ * Runs work once the responses of this turn of the event loop are written. All of it shares one `setImmediate`, since one for
+ * each call would cost as much as the call.
+ */
+class PostResponseQueue {
+  #work: (() => void)[] = [];
+
+  add(work: () => void): void {
+    if (this.#work.push(work) === 1) setImmediate(this.#run);
+  }
+
+  readonly #run = (): void => {
+    const work = this.#work;
+    this.#work = [];
+    for (const each of work) each();
+  };
 }

@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describeThrown } from '../../audit/call-event.ts';
+import { describeThrown } from '../../audit/describe-thrown.ts';
 import { InFlight } from '../../runtime/in-flight.ts';
 import type { Service } from '../call/service.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate, foreignCaller, isLoopbackAddress } from './access-control.ts';
 import { McpEndpoint } from './mcp-endpoint.ts';
-import { foreignCaller, isLoopbackAddress } from './origin.ts';
 import { SESSION_LIMITS, type SessionLimits } from './sessions.ts';
 import { sendError } from './web.ts';
 

@@ -6,7 +6,7 @@ import {
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server';
 import type { FilesystemBridge } from '../../../agent/bridge/filesystem-bridge.ts';
-import { violationFields } from '../../../audit/call-event.ts';
+import { recordViolation } from '../../../audit/events.ts';
 import { RingfenceError } from '../../../errors.ts';
 import { byCodePoint } from '../../../runtime/code-point-order.ts';
 import type { Client } from '../../../tools/client.ts';
@@ -79,11 +79,8 @@ export class Resources {
       if (!(error instanceof RingfenceError)) throw error;
       const { logger, activity, dialect } = this.#service;
       const client = this.#peer.client as Client;
-      const about = violationFields({ code: error.code, cause: error }, { path, client }, activity);
-      logger.warn(
-        { operation: 'read_resource', dialect: dialect.name, client: client.name, ...about },
-        'security violation',
-      );
+      const fields = { operation: 'read_resource', dialect: dialect.name, client: client.name };
+      recordViolation(logger, { path, client, fields, failure: { code: error.code, cause: error } }, activity);
       return undefined;
     }
   }

@@ -4,7 +4,7 @@ import { SecurityError } from '../agent/bridge-error.ts';
 import { FenceError } from '../fence/index.ts';
 import { ToolError } from '../tools/errors.ts';
 import { Activity } from './activity.ts';
-import { type CallEvent, type CallFailure, recordCall } from './call-event.ts';
+import { type CallEvent, type CallFailure, recordCall } from './events.ts';
 
 function record(failure?: CallFailure, more: Partial<CallEvent> = {}, activity?: Activity) {
   const lines: string[] = [];
@@ -71,7 +71,7 @@ test('filesystem-interaction/Security violation logging: type, path, client, way
       attempted_path: '../x',
       previous_violations: previous,
     });
-    expect(line.stack[0]).toMatch(/^at .*call-event\.test/);
+    expect(line.stack[0]).toMatch(/^at .*events\.test/);
   }
   expect(record({ code: 'outside_root', cause: new FenceError('outside_root', {}) }, {}, activity).line).toMatchObject({
     violation: 'outside_root',
@@ -93,7 +93,7 @@ test('a bug is an error that says where, without the values it failed on', () =>
   });
   const { line, text } = record({ code: 'internal', cause });
   expect(line).toMatchObject({ level: 'error', error: { name: 'SyntaxError', cause: { name: 'TypeError' } } });
-  expect(line.error.stack[0]).toMatch(/^at .*call-event\.test/);
+  expect(line.error.stack[0]).toMatch(/^at .*events\.test/);
   expect(text).not.toContain('content');
 });
 

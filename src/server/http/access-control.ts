@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
+import type { Principal, Principals } from '../call/principals.ts';
+import type { HttpError } from './web.ts';
 
 /**
  * Why a request must come from a web page that has no business here, or undefined. A browser always sends `Origin` with a
@@ -29,4 +31,19 @@ function isLoopbackHost(host: string): boolean {
 /** As a URL writes it: IPv6 in brackets. All of 127.0.0.0/8 is loopback. */
 function isLoopbackName(name: string): boolean {
   return name.toLowerCase() === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'));
+}
+
+/** Finds out who sends a request, by its `Authorization` header alone; else returns the error to answer with. */
+export function authenticate({ headers }: IncomingMessage, principals: Principals): Principal | HttpError {
+  const token = /^bearer +([\x21-\x7e]+) *$/i.exec(headers.authorization ?? '')?.[1];
+  if (token === undefined) return unauthorized('a bearer token is required', '');
+  return principals.byToken(token) ?? unauthorized('the bearer token is not known here', ', error="invalid_token"');
+}
+
+function unauthorized(problem: string, challenge: string): HttpError {
+  return {
+    status: 401,
+    message: `Unauthorized: ${problem}`,
+    headers: { 'www-authenticate': `Bearer realm="ringfence"${challenge}` },
+  };
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { foreignCaller, isLoopbackAddress } from './origin.ts';
+import { foreignCaller, isLoopbackAddress } from './access-control.ts';
 
 function foreign(headers: IncomingMessage['headers'], loopbackOnly = true): boolean {
   return foreignCaller({ headers } as IncomingMessage, loopbackOnly) !== undefined;

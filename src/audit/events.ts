@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
+import type { BridgeEvent } from '../agent/bridge/bridge-event.ts';
 import { RingfenceError } from '../errors.ts';
 import type { Client } from '../tools/client.ts';
 import { type ErrorCode, isCode } from '../tools/errors.ts';
 import type { Activity } from './activity.ts';
+import { describeThrown, framesOf } from './describe-thrown.ts';
 
 /** One finished call, as it is logged. It names things; it never holds what is in files. */
 export interface CallEvent {
@@ -42,11 +44,11 @@ export function recordCall(logger: Logger, event: CallEvent, activity?: Activity
   const { failure, client } = event;
   activity?.call(client, failure !== undefined);
   if (failure === undefined || isOrdinary(failure)) {
-    logger.info(fieldsOf(event), MESSAGE);
+    logger.info(fieldsOf(event), 'call');
   } else if (failure.code === 'internal') {
     logger.error({ ...fieldsOf(event), error: describeThrown(failure.cause) }, 'internal error');
   } else {
-    logger.warn({ ...fieldsOf(event), ...violationFields(failure, event, activity) }, 'security violation');
+    recordViolation(logger, { ...event, failure, fields: fieldsOf(event) }, activity);
   }
 }
 
@@ -54,8 +56,6 @@ export function recordCall(logger: Logger, event: CallEvent, activity?: Activity
 function isOrdinary({ code }: CallFailure): boolean {
   return code !== 'internal' && !VIOLATIONS.has(code);
 }
-
-const MESSAGE = 'call';
 
 function fieldsOf(event: CallEvent): Record<string, unknown> {
   const { about, failure } = event;
@@ -74,20 +74,39 @@ function fieldsOf(event: CallEvent): Record<string, unknown> {
   return fields;
 }
 
-/** What was tried, where it would have led if that is known, by which way it came, and how often before. */
-export function violationFields(
-  { code, cause }: CallFailure,
-  { path, client }: Pick<CallEvent, 'path' | 'client'>,
-  activity: Activity | undefined,
-): object {
+/** A denied attempt: who made it, with which failure, and the fields of its line that say what it was. */
+export interface ViolationEvent extends Pick<CallEvent, 'path' | 'client'> {
+  readonly failure: CallFailure;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Writes one line at WARN: what was tried, where it would have led if that is known, by which way it came, and how often this
+ * client tried before. Counts the attempt for its client.
+ */
+export function recordViolation(logger: Logger, event: ViolationEvent, activity: Activity | undefined): void {
+  const { failure, path, client, fields } = event;
+  const { code, cause } = failure;
   const attempted = (cause instanceof RingfenceError ? cause.path : undefined) ?? path;
-  return {
+  const violation = {
     violation: isCode(cause, 'path_not_allowed') ? cause.details.violation : code,
     attempted_path: cut(attempted),
     resolved_path: cut(isCode(cause, 'outside_root') ? cause.details.resolved : undefined),
     previous_violations: activity?.violation(client, attempted),
     stack: framesOf(cause).slice(0, MAX_FRAMES),
   };
+  logger.warn({ ...fields, ...violation }, 'security violation');
+}
+
+/**
+ * Writes one line at TRACE for an operation on files of a client's side. A violation gets its line at WARN where the call that
+ * it ends is logged.
+ */
+export function recordOperation(logger: Logger, event: BridgeEvent, client: string | undefined): void {
+  if (!logger.isLevelEnabled('trace')) return;
+  const { operation, path, result, cached, errorType, violation, durationMs } = event;
+  const fields = { operation, path, client, result, cached, error_type: errorType, violation, duration_ms: durationMs };
+  logger.trace(fields, 'operation');
 }
 
 function cut(text: string | undefined): string | undefined {
@@ -96,31 +115,4 @@ function cut(text: string | undefined): string | undefined {
 
 function errnoOf(cause: unknown): string | undefined {
   return isCode(cause, 'io_error') ? cause.details.errno : undefined;
-}
-
-/**
- * Where a bug happened: the error's name and stack frames, along its causes. Messages are left out unless they come from
- * the system: those of parsers and of the language itself quote the values they failed on, which may be file content.
- */
-export function describeThrown(thrown: unknown, depth = 0): object {
-  if (!(thrown instanceof Error)) return { name: typeof thrown };
-  const { code, syscall } = thrown as NodeJS.ErrnoException;
-  return {
-    name: thrown.name,
-    code,
-    syscall,
-    message: syscall === undefined ? undefined : thrown.message,
-    stack: framesOf(thrown),
-    cause: thrown.cause === undefined || depth > 4 ? undefined : describeThrown(thrown.cause, depth + 1),
-  };
-}
-
-/** Where an error was made, without its message. */
-function framesOf(thrown: unknown): string[] {
-  if (!(thrown instanceof Error)) return [];
-  // A message may have lines that look like frames, so it is cut off as a whole.
-  const { stack = '', message } = thrown;
-  const at = stack.indexOf(message);
-  const frames = stack.slice(at === -1 ? 0 : at + message.length).split('\n');
-  return frames.filter((line) => /^\s+at /.test(line)).map((line) => line.trim());
 }

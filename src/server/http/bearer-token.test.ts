@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Root } from '../../fence/index.ts';
 import { Roots } from '../../tools/roots.ts';
 import { Principals } from '../call/principals.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate } from './access-control.ts';
 
 const roots = new Roots(['a', 'b'].map((name) => ({ root: { name } as Root, allowed: new Set() })));
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

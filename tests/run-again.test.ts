@@ -1,0 +1,191 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { pino } from 'pino';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Sample } from '../src/agent/sample.ts';
+import type { Config, RootConfig } from '../src/config/config.ts';
+import { configFromDirs } from '../src/config/config-from-dirs.ts';
+import { classic } from '../src/dialects/classic/index.ts';
+import { guide } from '../src/dialects/guide/index.ts';
+import { memory } from '../src/dialects/memory/index.ts';
+import { workspace } from '../src/dialects/workspace/index.ts';
+import { chooseBackend } from '../src/fence/index.ts';
+import { withAgentFiles } from '../src/server/call/agent-files.ts';
+import { InputRequired } from '../src/server/call/input-required.ts';
+import { processPeer } from '../src/server/call/peer.ts';
+import { ToolCaller } from '../src/server/call/tool-caller.ts';
+import { openService } from '../src/server/open-service.ts';
+import { AGENT_CAPABILITIES } from '../src/tools/capabilities.ts';
+import type { Client } from '../src/tools/client.ts';
+import { jsonBytes } from '../src/wire/json.ts';
+import { tempDir } from './support/server.ts';
+
+const DIALECTS = [workspace, memory, classic, guide];
+const AGENT = { root: 'laptop', path: 'docs/a.txt' };
+const PATCH = '@@ -1 +1 @@\n-content\n+changed\n';
+const HANDED = { type: 'file', name: 'x.txt', size: 1 };
+
+/** Calls of every tool that succeed, those of one tool in turn; where a tool also works on files of the client's side, that too. */
+const CALLS: Readonly<Record<string, Readonly<Record<string, readonly object[]>>>> = {
+  workspace: {
+    list_roots: [{}],
+    list_folder: [
+      { root: 'inside', path: '' },
+      { root: 'laptop', path: 'docs' },
+    ],
+    read_file: [{ root: 'inside', path: 'f.txt' }, AGENT],
+    write_file: [{ root: 'inside', path: 'new.txt', content: 'new' }],
+    remove_file: [{ root: 'inside', path: 'f.txt' }],
+    patch_file: [{ root: 'inside', path: 'f.txt', patch: PATCH }],
+    create_folder: [{ root: 'inside', path: 'made' }],
+    remove_folder: [{ root: 'inside', path: 'd' }],
+    stat_file: [{ root: 'inside', path: 'f.txt' }, AGENT],
+    hash_file: [
+      { root: 'inside', path: 'f.txt', algorithm: 'sha256' },
+      { ...AGENT, algorithm: 'sha256' },
+    ],
+    permissions_file: [{ root: 'inside', path: 'f.txt' }],
+    copy: [
+      { source_root: 'inside', source_path: 'f.txt', dest_root: 'inside', dest_path: 'copy.txt' },
+      { source_root: 'laptop', source_path: 'docs/a.txt', dest_root: 'inside', dest_path: 'new/copy.txt' },
+      { source_root: 'laptop', source_path: 'docs', dest_root: 'inside', dest_path: 'tree' },
+    ],
+    move: [{ source_root: 'inside', source_path: 'f.txt', dest_root: 'inside', dest_path: 'moved.txt' }],
+    grep: [{ root: 'inside', pattern: 'content' }],
+    glob: [{ root: 'inside', pattern: '**' }],
+  },
+  memory: {
+    view: [{ path: 'f.txt' }],
+    create: [{ path: 'new.txt', content: 'new', encoding: 'utf-8' }],
+    str_replace: [{ path: 'f.txt', old_str: 'content', new_str: 'changed' }],
+    insert: [{ path: 'f.txt', insert_line: 1, new_str: 'first' }],
+    delete: [{ path: 'f.txt' }],
+    rename: [{ old_path: 'f.txt', new_path: 'moved.txt' }],
+  },
+  classic: {
+    read: [{ path: 'f.txt' }],
+    write: [{ path: 'new.txt', content: 'new' }],
+    list: [{ path: '.' }],
+    search: [{ root_path: '.', pattern: 'content' }],
+    mkdir: [{ path: 'made' }],
+    delete: [{ path: 'f.txt' }],
+    copy: [{ source: 'f.txt', destination: 'copy.txt' }],
+    move: [{ source: 'f.txt', destination: 'moved.txt' }],
+    info: [{ path: 'f.txt' }],
+  },
+  guide: {
+    guide_cache_file: [{ path: 'docs/x.txt', content: 'x' }],
+    guide_read_file: [{ path: 'docs/x.txt', content: 'x' }],
+    guide_list_directory: [{ path: 'docs', entries: [HANDED] }],
+  },
+};
+
+/** The tools that ask. A tool that is not here has no question before which it could have done something. */
+const ASKING = ['copy', 'hash_file', 'list_folder', 'read_file', 'stat_file'];
+
+const disposals: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const dispose of disposals.splice(0)) await dispose();
+});
+
+/** A server on a fresh folder, and what its one client has been asked. */
+function open(name: string) {
+  const base = tempDir();
+  const inside = path.join(base, 'inside');
+  fs.mkdirSync(path.join(inside, 'd'), { recursive: true });
+  fs.writeFileSync(path.join(inside, 'f.txt'), 'content\n');
+  for (const entry of ['.', 'f.txt', 'd']) fs.utimesSync(path.join(inside, entry), 1, 1);
+  const dialect = DIALECTS.find((one) => one.name === name) ?? workspace;
+  const agent = { allowedPaths: ['docs'], cacheBytes: 1_000_000, timeout: 5 };
+  const laptop: RootConfig = { name: 'laptop', agent, allowed: AGENT_CAPABILITIES, origin: 'here' };
+  const folders = configFromDirs([inside]);
+  const config: Config = { ...folders, roots: [...folders.roots, laptop] };
+  const service = withAgentFiles(
+    openService({ config, dialect, boundRoot: 'inside', logger: pino({ level: 'silent' }) }),
+    {
+      config,
+      backend: chooseBackend(),
+      ...(name === 'guide' && { project: { ...agent, project: inside, origin: '' } }),
+    },
+  );
+  disposals.push(async () => {
+    await service.close();
+    fs.rmSync(base, { recursive: true });
+  });
+  const caller = new ToolCaller(service);
+  const client = processPeer(service.roots).client as Client;
+  const call = async (tool: string, args: object, sample: Sample): Promise<unknown> => {
+    const running = service.running.start();
+    const request = {
+      name: tool,
+      args: { ...args },
+      client,
+      roots: service.roots,
+      sample,
+      running,
+      progress: () => {},
+    };
+    return JSON.parse(`${jsonBytes(await caller.call(request))}}`);
+  };
+  const state = () => [treeOf(inside), service.agentFiles?.of(client.key).cache.paths()];
+  return { call, state };
+}
+
+function treeOf(folder: string): string[] {
+  const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  return names.map((name) => {
+    const file = path.join(folder, name);
+    return fs.statSync(file).isFile() ? `${name}: ${fs.readFileSync(file, 'utf8')}` : `${name}/`;
+  });
+}
+
+/** A client that cannot answer within the call. */
+const suspend: Sample = Object.assign(
+  async () => {
+    throw new InputRequired(new Map(), 1_000);
+  },
+  { separate: true },
+);
+
+/** A client that answers what the tools ask for at once. */
+const answer: Sample = Object.assign(
+  async (_params: unknown, { question }: Parameters<Sample>[1]) =>
+    JSON.stringify(
+      question?.type === 'file'
+        ? { content: 'on the laptop', mtime: 1 }
+        : { entries: [{ name: 'a.txt', path: 'docs/a.txt', type: 'file', size: 13, mtime: 1 }] },
+    ),
+  { separate: true },
+);
+
+describe.each(DIALECTS)('a tool of $name may be run again until its first question', ({ name, tools }) => {
+  test('every tool is held to it', () => {
+    expect(Object.keys(CALLS[name] ?? {}).sort()).toEqual(tools.map((tool) => tool.name).sort());
+  });
+
+  test.each(tools.map((tool) => tool.name))('%s', async (tool) => {
+    let asked = false;
+    for (const args of CALLS[name]?.[tool] ?? []) {
+      const once = open(name);
+      const expected = await once.call(tool, args, answer);
+      expect([args, expected]).toEqual([args, expect.not.objectContaining({ isError: true })]);
+
+      const again = open(name);
+      const before = again.state();
+      for (let run = 0; run < 3; run += 1) {
+        const outcome = await again.call(tool, args, suspend).catch((error: unknown) => error);
+        if (!(outcome instanceof InputRequired)) break;
+        asked = true;
+        expect(again.state()).toEqual(before);
+        if (run === 2) expect(withoutTimes(await again.call(tool, args, answer))).toEqual(withoutTimes(expected));
+      }
+      if (asked) expect(again.state()).toEqual(once.state());
+    }
+    expect(asked).toBe(name === 'workspace' && ASKING.includes(tool));
+  });
+});
+
+/** Two folders were made at different times. */
+function withoutTimes(result: unknown): unknown {
+  return JSON.parse(JSON.stringify(result).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'));
+}
