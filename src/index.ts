@@ -21,11 +21,11 @@ export {
   type FileCacheOptions,
   type Stored,
 } from './agent/cache/file-cache.ts';
-export type { ErrorType } from './agent/error-wording.ts';
+export type { ErrorType } from './agent/error-description.ts';
 export type { Chunk } from './agent/handover/chunk-sets.ts';
-export type { HandedFile } from './agent/handover/handed-file.ts';
 export type { FileMetadata, ReceivedFile, TakenChunk, TakenFile, TakenListing } from './agent/handover/handover.ts';
-export type { ListingEntry, PathInfo } from './agent/listing.ts';
+export type { HandedFile } from './agent/handover/handover-file.ts';
+export type { ListingEntry, PathInfo } from './agent/listing-entry.ts';
 export type { Mtime } from './agent/mtime.ts';
 export { PathValidator } from './agent/policy/path-validator.ts';
 export { pathProblem } from './agent/policy/project-path.ts';
@@ -100,5 +100,5 @@ export type { NamedRoot } from './tools/roots.ts';
 export { schemaMarkdown } from './tools/schema-markdown.ts';
 export type { CallContext, Effect, Limits, RenderedResult } from './tools/tool.ts';
 export { defineTool, type Tool } from './tools/tool.ts';
-export type { JsonChunks } from './wire/json.ts';
+export type { JsonChunks } from './wire/json-chunks.ts';
 export type { JsonList } from './wire/json-list.ts';

@@ -21,4 +21,4 @@ export {
   type SearchErrorDetails,
 } from './search/pattern/search-error.ts';
 export { SearchPool } from './search/pool/search-pool.ts';
-export { type WalkedEntry, type WalkOptions, walk } from './search/walk.ts';
+export { type WalkedEntry, type WalkOptions, walk } from './search/walk/walk.ts';

@@ -17,7 +17,7 @@ import { ToolCaller } from '../src/server/call/tool-caller.ts';
 import { openService } from '../src/server/open-service.ts';
 import { AGENT_CAPABILITIES } from '../src/tools/capabilities.ts';
 import type { Client } from '../src/tools/client.ts';
-import { jsonBytes } from '../src/wire/json.ts';
+import { jsonBytes } from '../src/wire/json-chunks.ts';
 import { tempDir } from './support/server.ts';
 
 const DIALECTS = [workspace, memory, classic, guide];

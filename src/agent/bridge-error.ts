@@ -1,6 +1,6 @@
 import type { RingfenceError } from '../errors.ts';
 import { AgentError, type AgentErrorCode, type AgentErrorDetails, type Violation } from './agent-error.ts';
-import { type ErrorType, wordError } from './error-wording.ts';
+import { type ErrorType, wordError } from './error-description.ts';
 
 export interface BridgeErrorLocation {
   /** The path as the caller gave it. */

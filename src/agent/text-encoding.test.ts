@@ -1,7 +1,7 @@
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
 import { BridgeError } from './bridge-error.ts';
-import { sha256, toBytes } from './handover/handed-file.ts';
+import { sha256, toBytes } from './handover/handover-file.ts';
 import { assertEncoding, decodeBytes, decodeFirst, encodeText } from './text-encoding.ts';
 
 describe('encodings', () => {

@@ -3,8 +3,8 @@ import { ConfigError } from '../config/config-error.ts';
 import { isLoopbackAddress } from '../server/http/access-control.ts';
 import { type HttpServing, type Mount, startHttp } from '../server/http/http-server.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';
-import { mountPath } from './dialects.ts';
 import { ListenError } from './listen-error.ts';
+import { mountPath } from './load-dialect.ts';
 import { firstSignal } from './signals.ts';
 import { GRACE_MS, loadSource, type RunningServer, type Source, start } from './start.ts';
 

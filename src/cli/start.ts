@@ -9,7 +9,7 @@ import { packageVersion } from '../config/package-files.ts';
 import { type ActivityReport, reportActivity } from '../server/background/activity-report.ts';
 import { sweepInBackground } from '../server/background/sweep.ts';
 import { forDialect, openSharedService, type Service, type SharedService } from '../server/call/service.ts';
-import { descriptionOf, loadDialect } from './dialects.ts';
+import { descriptionOf, loadDialect } from './load-dialect.ts';
 
 /** How long running calls may take to finish once the server was asked to stop, so that all is over within 10 s. */
 export const GRACE_MS = 8_500;

@@ -1,7 +1,7 @@
 import type { Config, DialectConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { startStdio } from '../server/stdio/stdio-server.ts';
-import { descriptionOf } from './dialects.ts';
+import { descriptionOf } from './load-dialect.ts';
 import { firstSignal } from './signals.ts';
 import { GRACE_MS, loadSource, type Source, start, usesAgentFiles } from './start.ts';
 

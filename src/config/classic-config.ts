@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { LOG_LEVELS } from '../audit/log-level.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';
-import { checkFolder } from './check-folder.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { defaultConfig, MAX_FULL_READ_SIZE, MAX_TIMEOUT_SECONDS } from './defaults.ts';
+import { checkFolder } from './folder-problem.ts';
 
 /** The flags of the command, as written. */
 export interface ClassicFlags {

@@ -4,9 +4,9 @@ import { AGENT_CAPABILITIES, CAPABILITIES, type Capability } from '../tools/capa
 import { argumentChecker, type CheckStyle } from '../tools/check-arguments.ts';
 import { nearest } from '../tools/nearest.ts';
 import { checkAuth } from './auth-config.ts';
-import { checkFolder } from './check-folder.ts';
 import type { AgentConfig, Config, DialectConfig, RootConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
+import { checkFolder } from './folder-problem.ts';
 import { nameProblem } from './root-name.ts';
 import { type ConfigFile, configSchema, type DialectName } from './schema.ts';
 

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { CAPABILITIES } from '../tools/capabilities.ts';
-import { checkFolder } from './check-folder.ts';
 import type { Config, RootConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { defaultConfig } from './defaults.ts';
+import { checkFolder } from './folder-problem.ts';
 import { nameProblem } from './root-name.ts';
 
 /** A config for folders alone: a root for each, named after it, with all tools, reachable from this machine only. */

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { LOG_LEVELS } from '../audit/log-level.ts';
-import { checkFolder } from './check-folder.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { DEFAULT_ASK_SECONDS, DEFAULT_CACHE_BYTES, defaultConfig } from './defaults.ts';
+import { checkFolder } from './folder-problem.ts';
 
 /** The flags of the command, as written. */
 export interface GuideFlags {

@@ -3,10 +3,10 @@ import path from 'node:path';
 import { ensureHostFolder } from '../fence/index.ts';
 import { MAX_READ_BYTES } from '../files/limits.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';
-import { checkFolder } from './check-folder.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { defaultConfig } from './defaults.ts';
+import { checkFolder } from './folder-problem.ts';
 
 /** The name by which the one folder appears in the log. */
 const ROOT = 'memory';

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import fs from 'node:fs';
 import { promisify } from 'node:util';
 import { type HostPath, isReservedName } from './caller-path.ts';
-import { decodeName, type Name } from './entry-name.ts';
+import { decodeName, type Name } from './entry.ts';
 import { errnoOf, fromSystem } from './errno.ts';
 import { FenceError, isFenceError } from './errors.ts';
 import { OpenFile, type ReadableFile } from './open-file.ts';
@@ -16,7 +16,7 @@ const closeAsync = promisify(fs.close);
 /** A FIFO must not block the open, a terminal must not become ours, and a link must not be followed: see open(2). */
 export const SAFE_OPEN_FLAGS = constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
 
-export type { Name } from './entry-name.ts';
+export type { Name } from './entry.ts';
 
 export type EntryType = 'file' | 'directory' | 'symlink' | 'other';
 

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import type { LibraryHandle } from 'koffi';
 import type { Entry, EntryType } from './dir.ts';
-import { decodeName } from './entry-name.ts';
+import { decodeName } from './entry.ts';
 
 /**
  * The Linux system calls that Node does not offer, made through koffi. They report success, not the reason of a failure: what

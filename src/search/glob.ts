@@ -1,10 +1,10 @@
 import { type CallerPath, type EntryType, ROOT_PATH, type Root, withLocation } from '../fence/index.ts';
 import { IsoTimeFormatter } from '../runtime/iso-times.ts';
 import { DEFAULT_CONTEXT, type OperationContext, throwIfAborted } from '../runtime/operation-context.ts';
-import { Deadline } from './pool/deadline.ts';
+import { Deadline } from './limits.ts';
+import type { FoundEntry } from './pool/glob-task.ts';
 import { OrderedSearch } from './pool/ordered-search.ts';
 import type { SearchPool } from './pool/search-pool.ts';
-import type { FoundEntry } from './task/entry-task.ts';
 import { DEFAULT_MAX_RESULTS, DEFAULT_TIMEOUT_SECONDS } from './task/specs.ts';
 
 /** How many entries may be found before something that takes long. */

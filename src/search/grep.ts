@@ -1,8 +1,8 @@
 import { type CallerPath, ROOT_PATH, type Root, withLocation } from '../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, throwIfAborted } from '../runtime/operation-context.ts';
 import type { LineMatch } from './file/match-list.ts';
-import { Deadline } from './pool/deadline.ts';
-import { LineSearch } from './pool/line-search.ts';
+import { Deadline } from './limits.ts';
+import { LineSearch } from './pool/match-merger.ts';
 import type { SearchPool } from './pool/search-pool.ts';
 import { DEFAULT_MAX_RESULTS, DEFAULT_TIMEOUT_SECONDS } from './task/specs.ts';
 

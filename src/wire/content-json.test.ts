@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { contentJson, plainJson } from './content-json.ts';
-import { jsonByteLength, jsonBytes } from './json.ts';
+import { jsonByteLength, jsonBytes } from './json-chunks.ts';
 import { numberedContent } from './numbered-lines.ts';
 
 function expectSame(content: string, first: number): void {

@@ -1,4 +1,4 @@
-import { concatJson, type JsonChunks } from './json.ts';
+import { concatJson, type JsonChunks } from './json-chunks.ts';
 import { type JsonEscaper, jsonEscaper, MAX_LENGTH } from './json-escaper.ts';
 import { escapeJson } from './json-string.ts';
 import { linePrefix, numberedContent } from './numbered-lines.ts';

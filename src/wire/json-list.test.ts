@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { jsonAndEscaped, jsonBytes } from './json.ts';
+import { jsonAndEscaped, jsonBytes } from './json-chunks.ts';
 import { ITEMS, JsonList } from './json-list.ts';
 import { MAX_RESULT_BYTES, MAX_SENT_BYTES } from './result-size.ts';
 

@@ -2,7 +2,7 @@ import { RingfenceError } from '../../errors.ts';
 import { type EntryType, FenceError, isFenceError, parseCallerPath, toForwardSlashes } from '../../fence/index.ts';
 import { FileError } from '../../files/errors.ts';
 import { byCodePoint } from '../../runtime/code-point-order.ts';
-import type { PathInfo } from '../listing.ts';
+import type { PathInfo } from '../listing-entry.ts';
 import { toMilliseconds } from '../mtime.ts';
 import type { Sample } from '../sample.ts';
 import type { FileRead, FilesystemBridge } from './filesystem-bridge.ts';

@@ -1,6 +1,6 @@
 import type { Violation } from '../agent-error.ts';
 import type { BridgeError } from '../bridge-error.ts';
-import type { ErrorType } from '../error-wording.ts';
+import type { ErrorType } from '../error-description.ts';
 
 export type BridgeOperation =
   | 'read_file'

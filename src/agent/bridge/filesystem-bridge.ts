@@ -4,7 +4,6 @@ import { BridgeError } from '../bridge-error.ts';
 import type { CachedFile, CacheStats, FileCache } from '../cache/file-cache.ts';
 import { compileListingFilter, filterEntries } from '../cache/listing-filter.ts';
 import { ChunkSets } from '../handover/chunk-sets.ts';
-import type { HandedFile } from '../handover/handed-file.ts';
 import {
   Handover,
   type ReceivedFile,
@@ -12,7 +11,8 @@ import {
   type TakenFile,
   type TakenListing,
 } from '../handover/handover.ts';
-import type { PathInfo } from '../listing.ts';
+import type { HandedFile } from '../handover/handover-file.ts';
+import type { PathInfo } from '../listing-entry.ts';
 import type { Mtime } from '../mtime.ts';
 import { PathValidator } from '../policy/path-validator.ts';
 import type { SecurityPolicy } from '../policy/security-policy.ts';

@@ -1,4 +1,4 @@
-import type { PathInfo } from '../listing.ts';
+import type { PathInfo } from '../listing-entry.ts';
 import { type Mtime, toMilliseconds } from '../mtime.ts';
 import { ByteLru, type Evicted } from './byte-lru.ts';
 

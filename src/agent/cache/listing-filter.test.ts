@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PathInfo } from '../listing.ts';
+import type { PathInfo } from '../listing-entry.ts';
 import { compileListingFilter, filterEntries, leftOut } from './listing-filter.ts';
 
 const file = (path: string): PathInfo => ({ name: path.slice(path.lastIndexOf('/') + 1), path, type: 'file' });

@@ -2,7 +2,7 @@ import { RingfenceError } from '../../errors.ts';
 import type { EntryType } from '../../fence/index.ts';
 import { compileGlob } from '../../search/pattern/glob-pattern.ts';
 import { BridgeError } from '../bridge-error.ts';
-import type { PathInfo } from '../listing.ts';
+import type { PathInfo } from '../listing-entry.ts';
 import { pathProblem } from '../policy/project-path.ts';
 
 const MAX_LENGTH = 1024;

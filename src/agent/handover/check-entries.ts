@@ -1,5 +1,5 @@
 import { BridgeError, SecurityError } from '../bridge-error.ts';
-import type { ListingEntry, PathInfo } from '../listing.ts';
+import type { ListingEntry, PathInfo } from '../listing-entry.ts';
 import { type Mtime, toMilliseconds } from '../mtime.ts';
 import type { PathValidator } from '../policy/path-validator.ts';
 

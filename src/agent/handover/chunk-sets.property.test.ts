@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ChunkSets, type HandedChunk } from './chunk-sets.ts';
-import { sha256 } from './handed-file.ts';
+import { sha256 } from './handover-file.ts';
 
 interface Sent {
   readonly path: string;

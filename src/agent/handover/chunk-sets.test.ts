@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BridgeError } from '../bridge-error.ts';
 import { ChunkSets, type ChunkSetsOptions, type HandedChunk } from './chunk-sets.ts';
-import { sha256 } from './handed-file.ts';
+import { sha256 } from './handover-file.ts';
 
 const piece = (content: string, index: number, total: number, more: object = {}): HandedChunk => {
   const { chunk, ...rest } = more as { chunk?: object };

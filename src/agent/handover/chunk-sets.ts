@@ -1,6 +1,6 @@
 import { BridgeError } from '../bridge-error.ts';
 import { assertEncoding } from '../text-encoding.ts';
-import { assertHash, assertHashForm, type FileBytes, type HandedFile, sha256, toBytes } from './handed-file.ts';
+import { assertHash, assertHashForm, type FileBytes, type HandedFile, sha256, toBytes } from './handover-file.ts';
 
 /** One piece of a file. */
 export interface Chunk {

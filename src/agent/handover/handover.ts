@@ -2,15 +2,15 @@ import { isFileError } from '../../files/errors.ts';
 import { BridgeError } from '../bridge-error.ts';
 import type { CachedFile, FileCache, Stored } from '../cache/file-cache.ts';
 import { compileListingFilter, filterEntries, leftOut } from '../cache/listing-filter.ts';
-import { Listings } from '../cache/listings.ts';
-import type { PathInfo } from '../listing.ts';
+import { Listings } from '../cache/listing-index.ts';
+import type { PathInfo } from '../listing-entry.ts';
 import type { Mtime } from '../mtime.ts';
 import type { PathValidator } from '../policy/path-validator.ts';
 import type { ListingQuestion } from '../sample.ts';
-import { ArrivalWatches } from './arrivals.ts';
 import { checkEntries } from './check-entries.ts';
 import type { Chunk, ChunkSets } from './chunk-sets.ts';
-import { assertHash, type FileBytes, type HandedFile, sha256, toBytes } from './handed-file.ts';
+import { assertHash, type FileBytes, type HandedFile, sha256, toBytes } from './handover-file.ts';
+import { ArrivalWatches } from './keyed-subscriptions.ts';
 
 export interface FileMetadata {
   /** As told, else as counted. */

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { copy as copyOp } from '../../files/copy/copy.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { ENDS_SUBJECT, ends } from './fields.ts';
 import { pathIn, shown } from './path.ts';
+import { ENDS_SUBJECT, ends } from './shared-schemas.ts';
 
 export const copy = defineTool({
   name: 'copy',

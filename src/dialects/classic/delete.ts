@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { type EntryType, isFenceError } from '../../fence/index.ts';
 import { removeEntry } from '../../files/remove/remove-entry.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { entryType, filePath } from './fields.ts';
 import { pathIn, shown } from './path.ts';
+import { entryType, filePath } from './shared-schemas.ts';
 
 export const deleteTool = defineTool({
   name: 'delete',

@@ -5,8 +5,8 @@ import { type Access, accessOf } from '../../files/list/access.ts';
 import { statPath } from '../../files/list/stat-path.ts';
 import { isoTime } from '../../runtime/iso-times.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { entryType, filePath } from './fields.ts';
 import { isHidden, pathIn, shown } from './path.ts';
+import { entryType, filePath } from './shared-schemas.ts';
 
 const NO_ACCESS: Access = { readable: false, writable: false, executable: false };
 

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { glob } from '../../search/glob.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { firstFitting } from '../../wire/result-size.ts';
-import { entryType, filePath } from './fields.ts';
+import { assertGlob, UNTIMED } from './assert-glob.ts';
 import { isHidden, pathIn } from './path.ts';
-import { assertGlob, UNTIMED } from './patterns.ts';
+import { entryType, filePath } from './shared-schemas.ts';
 
 const MAX_ENTRIES = 30_000;
 

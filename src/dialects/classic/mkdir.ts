@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { FenceError } from '../../fence/index.ts';
 import { makeFolder } from '../../files/write/make-folder.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath } from './fields.ts';
 import { pathIn, shown } from './path.ts';
+import { filePath } from './shared-schemas.ts';
 
 export const mkdir = defineTool({
   name: 'mkdir',

@@ -4,8 +4,8 @@ import { type FilePart, type ReadRange, readFile } from '../../files/read/read-f
 import { ToolError } from '../../tools/errors.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { truncateToFit } from '../../wire/result-size.ts';
-import { fileMetadata, filePath, metadataOf } from './fields.ts';
 import { pathIn, shown } from './path.ts';
+import { fileMetadata, filePath, metadataOf } from './shared-schemas.ts';
 
 const lineNumber = z.int().min(0).optional();
 

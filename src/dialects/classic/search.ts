@@ -3,8 +3,8 @@ import type { LineMatch } from '../../search/file/match-list.ts';
 import { grep } from '../../search/grep.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { firstFitting } from '../../wire/result-size.ts';
+import { assertGlob, UNTIMED } from './assert-glob.ts';
 import { pathIn } from './path.ts';
-import { assertGlob, UNTIMED } from './patterns.ts';
 
 const contextLine = z.object({ line_number: z.int(), content: z.string() });
 

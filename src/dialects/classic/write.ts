@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { base64ToBytes, textToBytes } from '../../files/content.ts';
+import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
 import { type WriteMode, writeFile } from '../../files/write/write-file.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { fileMetadata, filePath, metadataOf } from './fields.ts';
 import { pathIn, shown } from './path.ts';
+import { fileMetadata, filePath, metadataOf } from './shared-schemas.ts';
 
 /** The contract has two names for the one mode that never replaces anything. */
 const MODES = {

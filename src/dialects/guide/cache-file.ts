@@ -2,8 +2,8 @@ import * as z from 'zod';
 import type { TakenFile } from '../../agent/handover/handover.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { assertContentSize, MAX_CONTENT } from './content-size.ts';
-import { encoding, mtime, projectPath, SECURITY, SUBJECT } from './fields.ts';
 import { resultOf, success } from './result.ts';
+import { encoding, mtime, projectPath, SECURITY, SUBJECT } from './shared-schemas.ts';
 
 const size = z.int().min(0).describe('In bytes, to be compared with what came');
 const file = z.strictObject({

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineTool } from '../../tools/tool.ts';
-import { mtime, projectPath, SECURITY, SUBJECT } from './fields.ts';
 import { resultOf, success } from './result.ts';
+import { mtime, projectPath, SECURITY, SUBJECT } from './shared-schemas.ts';
 
 const entry = z.strictObject({
   name: z.string().describe('Without folders'),

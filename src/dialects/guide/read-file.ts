@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { defineTool } from '../../tools/tool.ts';
 import { assertContentSize, MAX_CONTENT } from './content-size.ts';
-import { encoding, projectPath, SECURITY, SUBJECT, sha256 } from './fields.ts';
 import { resultOf, success } from './result.ts';
+import { encoding, projectPath, SECURITY, SUBJECT, sha256 } from './shared-schemas.ts';
 
 const MAX_CHUNKS = 10_000;
 

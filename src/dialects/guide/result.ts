@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { FilesystemBridge } from '../../agent/bridge/filesystem-bridge.ts';
-import type { ErrorType } from '../../agent/error-wording.ts';
+import type { ErrorType } from '../../agent/error-description.ts';
 import type { CallContext } from '../../tools/tool.ts';
 
 /** What the client's cache holds and how it was used, after the call. */

@@ -4,9 +4,9 @@ import { HeldRoot } from '../../files/sweep/held-root.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
 import { isCode } from '../../tools/errors.ts';
 import { showValue } from '../../tools/show-value.ts';
+import { RUN } from './command-handlers.ts';
 import { COMMANDS, type CommandName } from './commands.ts';
 import { wordError } from './errors.ts';
-import { RUN } from './run-command.ts';
 
 export interface MemoryToolOptions {
   /** The folder that the model sees as `/memories`: an absolute path. Made if it is missing. */

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { base64ToBytes, textToBytes } from '../../files/content.ts';
+import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
 import { writeFile } from '../../files/write/write-file.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { changedPath, encoding, SUBJECT, storagePath } from './fields.ts';
+import { changedPath, encoding, SUBJECT, storagePath } from './shared-schemas.ts';
 
 export const create = defineTool({
   name: 'create',

@@ -3,7 +3,7 @@ import { refuseOutwardLink } from '../../files/outward-link.ts';
 import { removeEntry } from '../../files/remove/remove-entry.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { changedPath, SUBJECT, storagePath } from './fields.ts';
+import { changedPath, SUBJECT, storagePath } from './shared-schemas.ts';
 
 /** `delete` is a reserved word, hence the longer name. */
 export const deleteEntry = defineTool({

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { insertText } from '../../files/edit/edit-file.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { changedPath, SUBJECT, storagePath } from './fields.ts';
+import { changedPath, SUBJECT, storagePath } from './shared-schemas.ts';
 
 export const insert = defineTool({
   name: 'insert',

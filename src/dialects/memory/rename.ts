@@ -4,7 +4,7 @@ import { FileError } from '../../files/errors.ts';
 import { refuseOutwardLink } from '../../files/outward-link.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { storagePath } from './fields.ts';
+import { storagePath } from './shared-schemas.ts';
 
 export const rename = defineTool({
   name: 'rename',

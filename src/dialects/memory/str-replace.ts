@@ -3,7 +3,7 @@ import { replaceText } from '../../files/edit/edit-file.ts';
 import { ToolError } from '../../tools/errors.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { changedPath, SUBJECT, storagePath } from './fields.ts';
+import { changedPath, SUBJECT, storagePath } from './shared-schemas.ts';
 
 export const strReplace = defineTool({
   name: 'str_replace',

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { isFenceError } from '../../fence/index.ts';
-import { encodeContent } from '../../files/content.ts';
+import { encodeContent } from '../../files/encoding.ts';
 import { folderNames } from '../../files/list/list-folder.ts';
 import { readFile } from '../../files/read/read-file.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { encoding, SUBJECT, storagePath } from './fields.ts';
+import { encoding, SUBJECT, storagePath } from './shared-schemas.ts';
 
 const output = z.object({
   type: z.enum(['file', 'directory']),

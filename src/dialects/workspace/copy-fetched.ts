@@ -3,7 +3,7 @@ import { parseCallerPath, toForwardSlashes } from '../../fence/index.ts';
 import { writeFetchedFile, writeFetchedFolder } from '../../files/copy/write-fetched.ts';
 import { ToolError } from '../../tools/errors.ts';
 import type { CallContext } from '../../tools/tool.ts';
-import type { Ends } from './ends.ts';
+import type { Ends } from './source-destination.ts';
 
 interface Parties {
   /** The source; undefined if it is a folder of this machine. */

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { copy as copyOp } from '../../files/copy/copy.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { copyFetched } from './copy-fetched.ts';
-import { endsOf } from './ends.ts';
-import { ENDS_SUBJECT, ends } from './fields.ts';
+import { ENDS_SUBJECT, ends } from './shared-schemas.ts';
+import { endsOf } from './source-destination.ts';
 
 export const copy = defineTool({
   name: 'copy',

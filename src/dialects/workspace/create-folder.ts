@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { makeFolder } from '../../files/write/make-folder.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, rootName, SUBJECT } from './fields.ts';
+import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
 export const createFolder = defineTool({
   name: 'create_folder',

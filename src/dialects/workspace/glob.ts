@@ -12,7 +12,7 @@ import {
   searchOutcome,
   startFolder,
   timeoutSeconds,
-} from './fields.ts';
+} from './shared-schemas.ts';
 
 const match = z.object({ path: z.string(), type: entryType, size: z.int(), modified_at: z.string() });
 type Matches = JsonList<z.output<typeof match>>;

@@ -3,7 +3,15 @@ import type { LineMatch } from '../../search/file/match-list.ts';
 import { grep as search } from '../../search/grep.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
-import { maxDepth, maxResults, rootName, SUBJECT, searchOutcome, startFolder, timeoutSeconds } from './fields.ts';
+import {
+  maxDepth,
+  maxResults,
+  rootName,
+  SUBJECT,
+  searchOutcome,
+  startFolder,
+  timeoutSeconds,
+} from './shared-schemas.ts';
 
 const match = z.object({
   file: z.string(),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { HASH_ALGORITHMS, hashFile as hash, hashBytes } from '../../files/read/hash-file.ts';
 import { showValue } from '../../tools/show-value.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, rootName, SUBJECT } from './fields.ts';
+import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
 export const hashFile = defineTool({
   name: 'hash_file',

@@ -5,7 +5,7 @@ import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { SearchPool } from '../../search/pool/search-pool.ts';
 import { renderSuccess } from '../../server/call/render.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
-import { jsonBytes } from '../../wire/json.ts';
+import { jsonBytes } from '../../wire/json-chunks.ts';
 import { MAX_RESULT_BYTES } from '../../wire/result-size.ts';
 import { wordError } from './errors.ts';
 import { glob } from './glob.ts';

@@ -5,7 +5,7 @@ import { type EntryFacts, listEntries } from '../../files/list/list-folder.ts';
 import { IsoTimeFormatter } from '../../runtime/iso-times.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
-import { entryType, filePath, rootName, SUBJECT } from './fields.ts';
+import { entryType, filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
 /** More would keep others waiting while they are written down, and tell a model nothing. */
 const MAX_ENTRIES = 20_000;

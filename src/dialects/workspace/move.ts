@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { move as moveOp } from '../../files/copy/move.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { endsOf } from './ends.ts';
-import { ENDS_SUBJECT, ends } from './fields.ts';
+import { ENDS_SUBJECT, ends } from './shared-schemas.ts';
+import { endsOf } from './source-destination.ts';
 
 export const move = defineTool({
   name: 'move',

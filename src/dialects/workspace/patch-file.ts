@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { patchFile as patchOp } from '../../files/edit/edit-file.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, rootName, SUBJECT } from './fields.ts';
+import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
 export const patchFile = defineTool({
   name: 'patch_file',

@@ -4,7 +4,7 @@ import { OwnerNames } from '../../fence/index.ts';
 import { permissionsOf } from '../../files/list/permissions.ts';
 import { statPath } from '../../files/list/stat-path.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, rootName, SUBJECT } from './fields.ts';
+import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
 export const permissionsFile = defineTool({
   name: 'permissions_file',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import type { CallContext, RenderedResult } from '../../tools/tool.ts';
-import { jsonBytes } from '../../wire/json.ts';
+import { jsonBytes } from '../../wire/json-chunks.ts';
 import { readFile } from './read-file.ts';
 
 async function run(box: Sandbox, args: Record<string, unknown>, maxFullReadSize = 1000) {

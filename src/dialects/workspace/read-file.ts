@@ -1,14 +1,14 @@
 import * as z from 'zod';
-import { encodeContent } from '../../files/content.ts';
+import { encodeContent } from '../../files/encoding.ts';
 import { FileError } from '../../files/errors.ts';
 import { type FilePart, type ReadRange, readFile as read, sliceBytes } from '../../files/read/read-file.ts';
 import { ToolError } from '../../tools/errors.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { type ContentJson, contentJson, plainJson } from '../../wire/content-json.ts';
 import { formatSize } from '../../wire/format-size.ts';
-import { concatJson } from '../../wire/json.ts';
+import { concatJson } from '../../wire/json-chunks.ts';
 import { truncateToFit } from '../../wire/result-size.ts';
-import { filePath, rootName, SUBJECT } from './fields.ts';
+import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
 const input = z.strictObject({
   root: rootName,

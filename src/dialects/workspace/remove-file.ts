@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { removeFile as remove } from '../../files/remove/remove-entry.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, rootName, SUBJECT } from './fields.ts';
+import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
 export const removeFile = defineTool({
   name: 'remove_file',

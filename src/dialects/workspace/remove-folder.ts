@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { removeFolder as remove } from '../../files/remove/remove-folder.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, rootName, SUBJECT } from './fields.ts';
+import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
 export const removeFolder = defineTool({
   name: 'remove_folder',

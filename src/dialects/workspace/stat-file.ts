@@ -5,7 +5,7 @@ import { parseCallerPath } from '../../fence/index.ts';
 import { statPath } from '../../files/list/stat-path.ts';
 import { isoTime } from '../../runtime/iso-times.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, rootName, SUBJECT } from './fields.ts';
+import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
 const status = {
   name: z.string(),

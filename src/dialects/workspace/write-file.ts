@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { textToBytes } from '../../files/content.ts';
+import { textToBytes } from '../../files/encoding.ts';
 import { WRITE_MODES, writeFile as write } from '../../files/write/write-file.ts';
 import { showValue } from '../../tools/show-value.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, rootName, SUBJECT } from './fields.ts';
+import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
 export const writeFile = defineTool({
   name: 'write_file',

@@ -11,7 +11,7 @@ import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtim
 import { discardTree } from '../remove/remove-folder.ts';
 import { copyFile, type FileSource } from './copy-file.ts';
 import { type CopyTreeResult, copyTree, type OpenTree } from './copy-tree.ts';
-import { assertDisjoint, hostPathOf, prospectiveHostPath } from './disjoint.ts';
+import { assertDisjoint, hostPathOf, prospectiveHostPath } from './host-paths.ts';
 
 export interface CopyOptions {
   /** Wait until the disk has it, which is the default. */

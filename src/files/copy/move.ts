@@ -8,8 +8,8 @@ import {
   withLocationSync,
 } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { freeLater } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
-import { freeLater } from '../free-later.ts';
 import { canChangeEntries } from '../list/access.ts';
 import { refuseOutwardLink } from '../outward-link.ts';
 import { discardTree, removeTree } from '../remove/remove-folder.ts';
@@ -19,7 +19,7 @@ import { replaceLink } from '../write/replace-link.ts';
 import { resolveInto } from './copy.ts';
 import { copyFile } from './copy-file.ts';
 import { copyTree } from './copy-tree.ts';
-import { assertDisjoint, hostPathOf, prospectiveHostPath } from './disjoint.ts';
+import { assertDisjoint, hostPathOf, prospectiveHostPath } from './host-paths.ts';
 import { treeDigest } from './tree-digest.ts';
 
 export interface MoveOptions {

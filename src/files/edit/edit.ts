@@ -1,6 +1,6 @@
 import { type Insertion, insertLines } from './insert-lines.ts';
 import { applyPatch } from './patch/apply-patch.ts';
-import type { PatchOptions } from './patch/time-limit.ts';
+import type { PatchOptions } from './patch/work-limits.ts';
 import { type Replacement, replaceOnce } from './replace-once.ts';
 
 /** Characters that a few milliseconds suffice for; what a patch is made of takes more of them than a text that is replaced. */

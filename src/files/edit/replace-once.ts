@@ -1,4 +1,4 @@
-import { textToBytes } from '../content.ts';
+import { textToBytes } from '../encoding.ts';
 import { FileError } from '../errors.ts';
 import { assertText } from './assert-text.ts';
 import type { EditOutcome, EditPosition } from './edit.ts';

@@ -9,11 +9,11 @@ import {
 import { DEFAULT_CONTEXT, throwIfAborted } from '../../runtime/operation-context.ts';
 import { FileError, isFileError } from '../errors.ts';
 import { MAX_EDIT_BYTES } from '../limits.ts';
-import { readAt } from '../read/read-at.ts';
+import { readAt } from '../read/byte-source.ts';
 import { replaceFile } from '../write/replace-file.ts';
 import { applyEdit, type Edit, type EditOutcome, type EditResult, isQuickEdit } from './edit.ts';
 import { editInWorker } from './edit-in-worker.ts';
-import { TimeLimitExceeded } from './patch/time-limit.ts';
+import { TimeLimitExceeded } from './patch/work-limits.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 const ATTEMPTS = 20;

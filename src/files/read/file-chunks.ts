@@ -1,6 +1,6 @@
 import type { ReadableFile, Root } from '../../fence/index.ts';
 import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
-import { isEnd } from './read-at.ts';
+import { isEnd } from './byte-source.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 /** So much is read on this thread, since a small read costs less than handing it to another. */

@@ -5,7 +5,7 @@ import type { RingfenceError } from '../../errors.ts';
 import { isFenceError, parseCallerPath, Root } from '../../fence/index.ts';
 import { onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
-import { encodeContent } from '../content.ts';
+import { encodeContent } from '../encoding.ts';
 import { type ReadRange, readFile, sliceBytes } from './read-file.ts';
 
 const WHOLE: ReadRange = { by: 'whole' };

@@ -1,10 +1,10 @@
 import { type CallerPath, type Root, withLocation } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
-import { BINARY_SNIFF_BYTES, looksBinary } from '../content.ts';
+import { BINARY_SNIFF_BYTES, looksBinary } from '../encoding.ts';
 import { FileError } from '../errors.ts';
 import { MAX_READ_BYTES } from '../limits.ts';
-import type { LineIndexCache } from './line-index.ts';
-import { type ByteSource, type ReadLimit, readAt, readLimited, startsBinary } from './read-at.ts';
+import { type ByteSource, type ReadLimit, readAt, readLimited, startsBinary } from './byte-source.ts';
+import type { LineIndexCache } from './line-index-cache.ts';
 import { linesIn, readLines } from './read-lines.ts';
 
 /** Which part of a file. Lines count from 1 and end at LF. */

@@ -1,9 +1,9 @@
 import type { OpenFile } from '../../fence/index.ts';
-import { looksBinary } from '../content.ts';
+import { looksBinary } from '../encoding.ts';
+import { type ReadLimit, readAt, readLimited, startsBinary, truncatePart } from './byte-source.ts';
 import { countLineEnds, endsWithLine, nthLineEnd } from './line-ends.ts';
-import type { LineIndexCache } from './line-index.ts';
-import { type LineReadContext, SparseLineIndex } from './line-marks.ts';
-import { type ReadLimit, readAt, readLimited, startsBinary, truncatePart } from './read-at.ts';
+import type { LineIndexCache } from './line-index-cache.ts';
+import { type LineReadContext, SparseLineIndex } from './sparse-line-index.ts';
 
 /** Lines of a file up to this size are found in memory, after one read. */
 const SMALL_BYTES = 128 * 1024;

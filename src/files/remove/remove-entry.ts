@@ -7,7 +7,7 @@ import {
   withLocation,
 } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
-import { freeLater } from '../free-later.ts';
+import { freeLater } from '../deferred-free.ts';
 import { type RemoveOptions, removeLocatedFolder } from './remove-folder.ts';
 
 export interface RemoveEntryOptions extends RemoveOptions {

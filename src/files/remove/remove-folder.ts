@@ -12,8 +12,8 @@ import {
   withLocation,
 } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { freeLater } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
-import { freeLater } from '../free-later.ts';
 
 export interface RemoveOptions {
   /** Remove what is in a folder too (the default); otherwise a folder that is not empty is `not_empty`. */

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { type Dir, FenceError, isFenceError, type Name, type OpenFile, temporaryName } from '../../fence/index.ts';
+import { freeLater } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
-import { freeLater } from '../free-later.ts';
 import { isSameFile } from '../same-file.ts';
 
 /** An entry of an open folder; a Location is one. */

@@ -1,10 +1,10 @@
 import type { ReadableFile } from '../../fence/index.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
 import type { StopSignal } from '../pattern/line-matcher.ts';
+import { linesBefore } from './context-before.ts';
 import { excerptAround, type MatchedLine, shownLine } from './excerpt.ts';
 import { type BlockRange, type LineBlock, LineBlockReader } from './line-block-reader.ts';
 import type { LinePattern } from './line-pattern.ts';
-import { linesBefore } from './lines-before.ts';
 import type { MatchList } from './match-list.ts';
 
 const LF = 0x0a;

@@ -1,5 +1,5 @@
 import type { SearchSpec } from '../task/specs.ts';
-import type { PackedResults } from '../task/work-unit.ts';
+import type { PackedResults } from './work-unit.ts';
 
 /** Units of a search to work on. The result is what they turned into: some may be units again once the budget was spent. */
 export interface SearchTask {

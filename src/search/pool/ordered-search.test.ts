@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { WorkResult, WorkUnit } from '../task/work-unit.ts';
 import { childNode, START_NODE } from '../walk/dir-cache.ts';
 import { OrderedSearch } from './ordered-search.ts';
 import type { PooledSearch } from './search-pool.ts';
+import type { WorkResult, WorkUnit } from './work-unit.ts';
 
 const folder = (name: string): WorkUnit => ({ kind: 'folder', node: childNode(START_NODE, name) });
 const found = (text: string): WorkResult<string> => ({ kind: 'found', found: text });

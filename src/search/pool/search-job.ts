@@ -2,15 +2,15 @@ import type { Root } from '../../fence/index.ts';
 import { compileLinePattern, compileRegex } from '../file/line-pattern.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
 import { compileGlob, compileGlobFilter, type PathPattern } from '../pattern/glob-pattern.ts';
-import { EntryTask } from '../task/entry-task.ts';
-import { LineTask } from '../task/line-task.ts';
 import type { GlobSpec, GrepSpec, SearchSpec } from '../task/specs.ts';
 import type { Coroutine } from '../task/steps.ts';
 import type { StopFlag } from '../task/stop-flag.ts';
-import { packResults, unpackResults, type WorkResult, type WorkUnit } from '../task/work-unit.ts';
-import { Budget } from '../walk/budget.ts';
 import type { StealRequest } from '../walk/steal-request.ts';
+import { Budget } from './budget.ts';
+import { EntryTask } from './glob-task.ts';
+import { LineTask } from './grep-task.ts';
 import type { SearchTask, TaskResult } from './messages.ts';
+import { packResults, unpackResults, type WorkResult, type WorkUnit } from './work-unit.ts';
 
 interface SearchJobOptions {
   readonly root: Root;

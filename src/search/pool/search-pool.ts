@@ -4,13 +4,13 @@ import { compiledFile } from '../../runtime/compiled-file.ts';
 import { CancelledError } from '../../runtime/operation-context.ts';
 import { WorkerThread } from '../../runtime/worker-thread.ts';
 import { SearchError } from '../pattern/search-error.ts';
-import type { EntryResults } from '../task/entry-task.ts';
-import type { LineResults } from '../task/line-collector.ts';
 import type { GlobSpec, GrepSpec, SearchSpec } from '../task/specs.ts';
 import { StopFlag } from '../task/stop-flag.ts';
-import { type PackedResults, packResults, unpackResults, type WorkResult, type WorkUnit } from '../task/work-unit.ts';
 import { StealRequest } from '../walk/steal-request.ts';
+import type { EntryResults } from './glob-task.ts';
+import type { LineResults } from './match-collector.ts';
 import type { SearchNotice, SearchTask, TaskResult } from './messages.ts';
+import { type PackedResults, packResults, unpackResults, type WorkResult, type WorkUnit } from './work-unit.ts';
 
 /** More threads than this wait for the disk or the memory rather than search. */
 const MAX_WORKERS = 8;

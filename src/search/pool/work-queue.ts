@@ -1,4 +1,4 @@
-import { packNames, unpackNames, type WorkResult, type WorkUnit } from '../task/work-unit.ts';
+import { packNames, unpackNames, type WorkResult, type WorkUnit } from './work-unit.ts';
 
 /** How much is taken at once: so many folders, or files as long as their names fit in 4 KB, or a part of a large file. */
 const MAX_LOAD = 16;

@@ -1,6 +1,6 @@
 import { type Entry, type EntryType, isFenceError } from '../../fence/index.ts';
 import { byCodePoint } from '../../runtime/code-point-order.ts';
-import { type Budget, COST } from './budget.ts';
+import { type Budget, COST } from '../pool/budget.ts';
 import { childNode, type DirCache, type DirNode, START_NODE } from './dir-cache.ts';
 
 /** Halves of a code point, or bytes that are none. */

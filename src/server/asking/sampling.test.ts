@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { SampleParams } from '../../agent/sample.ts';
-import { jsonBytes } from '../../wire/json.ts';
+import { jsonBytes } from '../../wire/json-chunks.ts';
 import { processPeer } from '../call/peer.ts';
 import { ToolCaller } from '../call/tool-caller.ts';
 import { type HttpServing, startHttp } from '../http/http-server.ts';

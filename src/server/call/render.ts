@@ -1,6 +1,6 @@
 import { ToolError } from '../../tools/errors.ts';
 import type { RenderedResult, Tool } from '../../tools/tool.ts';
-import { concatJson, type JsonChunks, jsonAndEscaped, jsonByteLength } from '../../wire/json.ts';
+import { concatJson, type JsonChunks, jsonAndEscaped, jsonByteLength } from '../../wire/json-chunks.ts';
 import { escapeJson } from '../../wire/json-string.ts';
 import { MAX_RESULT_BYTES } from '../../wire/result-size.ts';
 

@@ -1,6 +1,6 @@
 import type { RingfenceError } from '../../errors.ts';
-import { InFlight } from '../../runtime/in-flight.ts';
 import { CancelledError } from '../../runtime/operation-context.ts';
+import { InFlight } from './in-flight.ts';
 
 /** One call under way, and the one way to stop it: for the client, the time limit and the shutdown. */
 export class RunningCall {

@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { type Backend, chooseBackend, Root } from '../../fence/index.ts';
 import { StatThread } from '../../files/list/stat-thread.ts';
-import { LineIndexCache } from '../../files/read/line-index.ts';
+import { LineIndexCache } from '../../files/read/line-index-cache.ts';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
 import { SearchPool } from '../../search/pool/search-pool.ts';
 import type { Dialect } from '../../tools/dialect.ts';

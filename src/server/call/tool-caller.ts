@@ -7,7 +7,7 @@ import { type CallError, ToolError } from '../../tools/errors.ts';
 import { nearest } from '../../tools/nearest.ts';
 import type { Roots } from '../../tools/roots.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
-import type { JsonChunks } from '../../wire/json.ts';
+import type { JsonChunks } from '../../wire/json-chunks.ts';
 import { CallSubject, type SubjectArguments, subjectArguments } from './call-subject.ts';
 import { CallTimer } from './call-timer.ts';
 import { InputRequired } from './input-required.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { InFlight } from '../../runtime/in-flight.ts';
+import type { InFlight } from '../call/in-flight.ts';
 import type { Peer } from '../call/peer.ts';
 import { type FastCall, type FastPath, NEEDS_SDK } from '../protocol/fast/fast-path.ts';
 import { canBeAsked, isRecord, MODERN_VERSION, type PlainRequest } from '../protocol/fast/plain-request.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { concatJson, type JsonChunks, jsonBytes } from '../../wire/json.ts';
+import { concatJson, type JsonChunks, jsonBytes } from '../../wire/json-chunks.ts';
 
 /** When a stream begins at the latest, so that nobody on the way takes the request for lost; then how often it shows life. */
 const OPEN_MS = 1_000;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describeThrown } from '../../audit/describe-thrown.ts';
-import { InFlight } from '../../runtime/in-flight.ts';
+import { InFlight } from '../call/in-flight.ts';
 import type { Service } from '../call/service.ts';
 import { authenticate, foreignCaller, isLoopbackAddress } from './access-control.ts';
 import { McpEndpoint } from './mcp-endpoint.ts';

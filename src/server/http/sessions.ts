@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
-import { InFlight } from '../../runtime/in-flight.ts';
+import { InFlight } from '../call/in-flight.ts';
 import type { Peer } from '../call/peer.ts';
 import type { Principal } from '../call/principals.ts';
 import type { FastCall } from '../protocol/fast/fast-path.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
-import type { JsonChunks } from '../../wire/json.ts';
+import type { JsonChunks } from '../../wire/json-chunks.ts';
 
 /** Where messages for the client go. */
 export interface MessageSink {

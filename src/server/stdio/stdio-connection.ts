@@ -1,5 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
-import { InFlight } from '../../runtime/in-flight.ts';
+import { InFlight } from '../call/in-flight.ts';
 import type { Peer } from '../call/peer.ts';
 import { type FastCall, type FastCaller, type FastPath, NEEDS_SDK } from '../protocol/fast/fast-path.ts';
 import {

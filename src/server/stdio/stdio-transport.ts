@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { BufferPool } from '../../runtime/buffer-pool.ts';
 import { drained } from '../../runtime/drained.ts';
-import { concatJson, type JsonChunks } from '../../wire/json.ts';
+import { concatJson, type JsonChunks } from '../../wire/json-chunks.ts';
 import type { MessageSink } from './sdk-transport.ts';
 
 const LF = 0x0a;

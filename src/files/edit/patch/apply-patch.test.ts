@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RingfenceError } from '../../../errors.ts';
 import { applyPatch } from './apply-patch.ts';
-import { TimeLimitExceeded } from './time-limit.ts';
+import { TimeLimitExceeded } from './work-limits.ts';
 
 const BOM = '\ufeff';
 

@@ -1,10 +1,10 @@
-import { textToBytes } from '../../content.ts';
+import { textToBytes } from '../../encoding.ts';
 import { FileError } from '../../errors.ts';
 import { type BinaryString, BYTE_ORDER_MARK, toBinaryString, toBytes } from './binary-string.ts';
 import { FileLines } from './file-lines.ts';
 import { HunkLocator, type HunkPosition, oldSide } from './locate-hunk.ts';
 import { type Hunk, type Patch, type PatchLine, parsePatch } from './parse-patch.ts';
-import { assertWithinTimeLimit, type PatchOptions } from './time-limit.ts';
+import { assertWithinTimeLimit, type PatchOptions } from './work-limits.ts';
 
 /**
  * Applies a unified diff of one file to that file's bytes: all hunks, or none. Works on bytes, so a file in any encoding

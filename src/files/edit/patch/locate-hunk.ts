@@ -2,7 +2,7 @@ import { FileError } from '../../errors.ts';
 import { quotePair } from './binary-string.ts';
 import { type FileLines, hashOf } from './file-lines.ts';
 import type { Hunk, PatchLine } from './parse-patch.ts';
-import { type PatchOptions, QUICK_COMPARISONS, TimeLimitExceeded } from './time-limit.ts';
+import { type PatchOptions, QUICK_COMPARISONS, TimeLimitExceeded } from './work-limits.ts';
 
 /** The part of the file that a hunk replaces. */
 export interface HunkPosition {

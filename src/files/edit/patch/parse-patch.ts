@@ -1,6 +1,6 @@
 import { FileError } from '../../errors.ts';
 import { type BinaryString, quote } from './binary-string.ts';
-import { namesFile, PatchPreamble } from './preamble.ts';
+import { namesFile, PatchPreamble } from './patch-headers.ts';
 
 export interface PatchLine {
   readonly kind: ' ' | '+' | '-';

@@ -1,5 +1,5 @@
 import type { Sample } from '../../../agent/sample.ts';
-import type { JsonChunks } from '../../../wire/json.ts';
+import type { JsonChunks } from '../../../wire/json-chunks.ts';
 import { InputRequired } from '../../call/input-required.ts';
 import { anonymousClient, type Peer } from '../../call/peer.ts';
 import { progressReports } from '../../call/progress.ts';

@@ -1,4 +1,4 @@
-import { concatJson, type JsonChunks } from '../../../wire/json.ts';
+import { concatJson, type JsonChunks } from '../../../wire/json-chunks.ts';
 import type { Progress } from '../../call/progress.ts';
 import { DESCRIPTION_CACHE, type ServerDescription } from '../../description/server-description.ts';
 import { MODERN_VERSION, type RequestId } from './plain-request.ts';

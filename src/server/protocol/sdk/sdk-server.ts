@@ -6,7 +6,7 @@ import {
   type Transport,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { type JsonChunks, jsonBytes } from '../../../wire/json.ts';
+import { type JsonChunks, jsonBytes } from '../../../wire/json-chunks.ts';
 import { ExpiringKeys } from '../../asking/expiring-keys.ts';
 import { MultiRoundCalls } from '../../asking/multi-round-calls.ts';
 import { pushedSample } from '../../asking/sampling.ts';

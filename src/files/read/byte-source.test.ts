@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readAt } from './read-at.ts';
+import { readAt } from './byte-source.ts';
 
 test('what was read stays as it is, whatever is read later', () => {
   const read = (value: number) => (into: Buffer) => into.fill(value).length;

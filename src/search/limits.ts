@@ -1,4 +1,4 @@
-import type { PooledSearch } from './search-pool.ts';
+import type { PooledSearch } from './pool/search-pool.ts';
 
 /** The longest time a timer can be set to. */
 const MAX_MS = 2 ** 31 - 1;

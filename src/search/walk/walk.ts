@@ -1,6 +1,6 @@
-import { type CallerPath, type EntryType, ROOT_PATH, type Root } from '../fence/index.ts';
-import { childPath, DirCache, START_NODE } from './walk/dir-cache.ts';
-import { walkTree } from './walk/walk-tree.ts';
+import { type CallerPath, type EntryType, ROOT_PATH, type Root } from '../../fence/index.ts';
+import { childPath, DirCache, START_NODE } from './dir-cache.ts';
+import { walkTree } from './walk-tree.ts';
 
 const UNLIMITED = { isSpent: false, spend: () => {} };
 const ALL_TYPES: readonly EntryType[] = ['file', 'directory', 'symlink', 'other'];

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { RootPath } from '../../fence/index.ts';
 import type { CallContext } from '../../tools/tool.ts';
-import type { ends } from './fields.ts';
+import type { ends } from './shared-schemas.ts';
 
 export type Ends = { [K in keyof typeof ends]: z.output<(typeof ends)[K]> };
 

@@ -1,7 +1,7 @@
 import { type LineMatch, type MatchLimits, textOf } from '../file/match-list.ts';
 import { unpackMatches } from '../file/packed-matches.ts';
 import { SearchError } from '../pattern/search-error.ts';
-import type { LineResults } from '../task/line-collector.ts';
+import type { LineResults } from './match-collector.ts';
 import { OrderedSearch, type SearchOutcome } from './ordered-search.ts';
 import type { PooledSearch } from './search-pool.ts';
 

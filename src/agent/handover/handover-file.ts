@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { base64ToBytes } from '../../files/content.ts';
+import { base64ToBytes } from '../../files/encoding.ts';
 import { BridgeError } from '../bridge-error.ts';
 import type { Mtime } from '../mtime.ts';
 import { assertEncoding, encodeText } from '../text-encoding.ts';

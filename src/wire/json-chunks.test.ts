@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { concatJson, jsonAndEscaped, jsonByteLength, jsonBytes } from './json.ts';
+import { concatJson, jsonAndEscaped, jsonByteLength, jsonBytes } from './json-chunks.ts';
 
 const items = (count: number): unknown[] => Array.from({ length: count }, (_, i) => ({ name: `"é${i}\n`, size: i }));
 

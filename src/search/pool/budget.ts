@@ -1,4 +1,4 @@
-import type { StealRequest } from './steal-request.ts';
+import type { StealRequest } from '../walk/steal-request.ts';
 
 const BETWEEN_PAUSES = 250;
 /** So much is done in any case: sharing out less would cost more than doing it. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { StealRequest } from '../walk/steal-request.ts';
 import { Budget } from './budget.ts';
-import { StealRequest } from './steal-request.ts';
 
 test('a budget is over when it is spent, whether or not somebody calls for work', () => {
   const call = new StealRequest();

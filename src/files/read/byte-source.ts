@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { BufferPool } from '../../runtime/buffer-pool.ts';
-import { BINARY_SNIFF_BYTES, looksBinary } from '../content.ts';
+import { BINARY_SNIFF_BYTES, looksBinary } from '../encoding.ts';
 
 const slab = new BufferPool();
 

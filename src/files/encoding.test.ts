@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcome } from '../fence/sandbox.fixture.ts';
 import { byCodePoint } from '../runtime/code-point-order.ts';
-import { base64ToBytes, encodeContent, looksBinary, textToBytes } from './content.ts';
+import { base64ToBytes, encodeContent, looksBinary, textToBytes } from './encoding.ts';
 
 test('text stays text, a BOM and NUL bytes too; anything else becomes base64', () => {
   for (const text of ['', 'plain', '\ufeffmark', 'nul\0', '\u{1f600}', '\ufffd']) {

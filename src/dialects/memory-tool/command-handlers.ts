@@ -1,7 +1,7 @@
 import { FenceError, isFenceError, type Root } from '../../fence/index.ts';
-import { textToBytes } from '../../files/content.ts';
 import { move } from '../../files/copy/move.ts';
 import { type Edited, insertText, replaceText } from '../../files/edit/edit-file.ts';
+import { textToBytes } from '../../files/encoding.ts';
 import { FileError } from '../../files/errors.ts';
 import { refuseOutwardLink } from '../../files/outward-link.ts';
 import { removeEntry } from '../../files/remove/remove-entry.ts';

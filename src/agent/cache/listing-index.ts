@@ -1,4 +1,4 @@
-import type { PathInfo } from '../listing.ts';
+import type { PathInfo } from '../listing-entry.ts';
 import type { ListingQuestion } from '../sample.ts';
 import type { CachedListing, FileCache } from './file-cache.ts';
 

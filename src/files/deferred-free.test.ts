@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { chooseBackend, parseCallerPath, Root } from '../fence/index.ts';
 import { DEFAULT_CONTEXT } from '../runtime/operation-context.ts';
 import { move } from './copy/move.ts';
-import { freeLater } from './free-later.ts';
+import { freeLater } from './deferred-free.ts';
 import { removeEntry, removeFile } from './remove/remove-entry.ts';
 import { removeFolder } from './remove/remove-folder.ts';
 import { writeFile } from './write/write-file.ts';

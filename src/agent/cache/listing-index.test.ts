@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { PathInfo } from '../listing.ts';
+import type { PathInfo } from '../listing-entry.ts';
 import { FileCache } from './file-cache.ts';
-import { Listings } from './listings.ts';
+import { Listings } from './listing-index.ts';
 
 const file = (path: string, mtime?: number): PathInfo => ({
   name: path.slice(path.lastIndexOf('/') + 1),

@@ -1,5 +1,5 @@
 import type { OpenFile } from '../../fence/index.ts';
-import { type LineReadContext, SparseLineIndex } from './line-marks.ts';
+import { type LineReadContext, SparseLineIndex } from './sparse-line-index.ts';
 
 /** Smaller files are counted anew each time, which is as fast as anything that could be remembered about them. */
 const WORTH_BYTES = 1024 * 1024;

@@ -1,11 +1,11 @@
 import type { Entry, EntryType, Root } from '../../fence/index.ts';
 import type { PathPattern } from '../pattern/glob-pattern.ts';
-import { type Budget, COST } from '../walk/budget.ts';
+import type { GlobSpec } from '../task/specs.ts';
+import type { Coroutine } from '../task/steps.ts';
+import type { StopFlag } from '../task/stop-flag.ts';
 import { childPath, DirCache, type DirNode, START_NODE } from '../walk/dir-cache.ts';
 import { isSkippable, walkTree } from '../walk/walk-tree.ts';
-import type { GlobSpec } from './specs.ts';
-import type { Coroutine } from './steps.ts';
-import type { StopFlag } from './stop-flag.ts';
+import { type Budget, COST } from './budget.ts';
 import type { WorkResult, WorkUnit } from './work-unit.ts';
 
 export interface FoundEntry {

@@ -3,13 +3,13 @@ import { afterMark, FileSearch } from '../file/file-search.ts';
 import { CHUNK_BYTES, LineBlockReader, SNIFF_BYTES } from '../file/line-block-reader.ts';
 import type { LinePattern } from '../file/line-pattern.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
-import { type Budget, COST } from '../walk/budget.ts';
+import type { GrepSpec } from '../task/specs.ts';
+import type { Coroutine } from '../task/steps.ts';
+import type { StopFlag } from '../task/stop-flag.ts';
 import { childPath, DirCache, type DirNode, START_NODE } from '../walk/dir-cache.ts';
 import { isSkippable, walkTree } from '../walk/walk-tree.ts';
-import { LineCollector, type LineResults } from './line-collector.ts';
-import type { GrepSpec } from './specs.ts';
-import type { Coroutine } from './steps.ts';
-import type { StopFlag } from './stop-flag.ts';
+import { type Budget, COST } from './budget.ts';
+import { LineCollector, type LineResults } from './match-collector.ts';
 import { type LineRange, packNames, unpackNames, type WorkResult, type WorkUnit } from './work-unit.ts';
 
 /** A larger file is searched in parts, by several workers at once. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseCallerPath } from '../../fence/index.ts';
 import { memory, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
-import { LineIndexCache } from './line-index.ts';
+import { LineIndexCache } from './line-index-cache.ts';
 import { readFile } from './read-file.ts';
 
 const MB = 1024 * 1024;
