@@ -1,14 +1,17 @@
+/** Where an error happened, and its cause. */
 export interface ErrorLocation {
   /** The path as the caller gave it. */
   readonly path?: string | undefined;
   /** The name of the root, never its host path. */
   readonly root?: string | undefined;
+  /** The underlying error. Only the audit log shows it. */
   readonly cause?: unknown;
 }
 
 /**
- * The base of every expected failure. Each part of the program has a subclass with a closed list of codes, `Details` says what
- * each of them carries. The message is for logs; dialects word their own from `code` and `details`.
+ * The base class of every expected failure. Each layer has a subclass with a closed list of codes; `Details` maps each
+ * code to the type of its details. `message` is only the code; dialects build the text for clients from `code` and
+ * `details`.
  */
 export abstract class RingfenceError<
   Details extends object = Record<string, object>,
@@ -36,13 +39,13 @@ export abstract class RingfenceError<
   }
 }
 
-/** Tests whether an error has one of some codes. */
+/** Tests whether a value is a `RingfenceError` with one of the given codes. */
 export type CodeGuard<Details extends object> = <Code extends keyof Details & string>(
   error: unknown,
   ...codes: Code[]
 ) => error is RingfenceError<Details, Code>;
 
-/** The guard for the codes of one part of the program, so that the compiler knows them and what they carry. */
+/** Creates a type guard for the codes of one layer, which narrows an error to the details of its code. */
 export function codeGuard<Details extends object>(): CodeGuard<Details> {
   return <Code extends keyof Details & string>(
     error: unknown,

@@ -2,7 +2,7 @@
  * `ringfence/fence`: access to the files beneath one folder and to nothing else, and the operations that build on it. Loads
  * neither the protocol nor its schemas.
  */
-export { type ErrorLocation, RingfenceError } from './errors.ts';
+export { type CodeGuard, type ErrorLocation, RingfenceError } from './errors.ts';
 export {
   BACKEND_NAMES,
   type Backend,
@@ -31,13 +31,11 @@ export {
 } from './fence/index.ts';
 export { type CopyOptions, type CopyResult, copy } from './files/copy/copy.ts';
 export { type MoveOptions, move } from './files/copy/move.ts';
-export type { EditPosition } from './files/edit/edit.ts';
 export { type Edited, insertText, patchFile, replaceText } from './files/edit/edit-file.ts';
-export type { Insertion } from './files/edit/insert-lines.ts';
-export type { Replacement } from './files/edit/replace-once.ts';
 export type { RewriteOptions } from './files/edit/rewrite-file.ts';
+export type { EditPosition, Insertion, Replacement } from './files/edit/text-edits.ts';
 export { FileError, type FileErrorCode, type FileErrorDetails, isFileError } from './files/errors.ts';
-export { type EntryFacts, type FolderEntry, listFolder, type TargetType } from './files/list/list-folder.ts';
+export { type EntryInfo, type FolderEntry, listFolder, type TargetType } from './files/list/list-folder.ts';
 export { type PathStatus, statPath } from './files/list/stat-path.ts';
 export type { ReadLimit } from './files/read/byte-source.ts';
 export { HASH_ALGORITHMS, type HashAlgorithm, hashFile } from './files/read/hash-file.ts';

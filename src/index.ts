@@ -14,22 +14,29 @@ export type { BridgeErrorLocation } from './agent/bridge-error.ts';
 export { BridgeError, SecurityError } from './agent/bridge-error.ts';
 export type { Evicted } from './agent/cache/byte-lru.ts';
 export {
+  type CacheableFile,
   type CachedFile,
   type CachedListing,
   type CacheStats,
   FileCache,
   type FileCacheOptions,
-  type Stored,
+  type StoreResult,
 } from './agent/cache/file-cache.ts';
 export type { ErrorType } from './agent/error-description.ts';
 export type { Chunk } from './agent/handover/chunk-sets.ts';
-export type { FileMetadata, ReceivedFile, TakenChunk, TakenFile, TakenListing } from './agent/handover/handover.ts';
-export type { HandedFile } from './agent/handover/handover-file.ts';
+export type {
+  AcceptedChunk,
+  AcceptedFile,
+  AcceptedListing,
+  FileMetadata,
+  ReceivedFile,
+} from './agent/handover/handover.ts';
+export type { HandoverFile } from './agent/handover/handover-file.ts';
 export type { ListingEntry, PathInfo } from './agent/listing-entry.ts';
 export type { Mtime } from './agent/mtime.ts';
 export { PathValidator } from './agent/policy/path-validator.ts';
 export { pathProblem } from './agent/policy/project-path.ts';
-export type { LocalPolicy, RemotePolicy } from './agent/policy/security-policy.ts';
+export type { AnyPolicy, LocalPolicy, RemotePolicy } from './agent/policy/security-policy.ts';
 export { DEFAULT_ALLOWED_PATHS, SecurityPolicy, type SecurityPolicyOptions } from './agent/policy/security-policy.ts';
 export type {
   FileQuestion,
@@ -50,6 +57,7 @@ export type { AuthConfig, TokenConfig } from './config/auth-config.ts';
 export type {
   AgentConfig,
   AgentRootConfig,
+  AnyRootConfig,
   Config,
   DialectConfig,
   LocalRootConfig,
@@ -73,10 +81,32 @@ export {
   type MemoryToolOptions,
 } from './dialects/memory-tool/create-memory-tool.ts';
 export { workspace } from './dialects/workspace/index.ts';
-export type { ErrorLocation } from './errors.ts';
-export { RingfenceError } from './errors.ts';
-export type { Backend, BackendName, RootPath } from './fence/index.ts';
-export { type CallerPath, chooseBackend, parseCallerPath, Root } from './fence/index.ts';
+export { type CodeGuard, type ErrorLocation, RingfenceError } from './errors.ts';
+export {
+  type Backend,
+  type BackendName,
+  type CallerPath,
+  chooseBackend,
+  type Dir,
+  type Entry,
+  type EntryType,
+  type FenceErrorDetails,
+  type HostPath,
+  type Location,
+  type Name,
+  type OpenFile,
+  parseCallerPath,
+  type ReadableFile,
+  type ResolveOptions,
+  Root,
+  type RootPath,
+  type StatLite,
+} from './fence/index.ts';
+export type { FileErrorDetails } from './files/errors.ts';
+export type { LineIndexCache, LineIndexOptions } from './files/read/line-index-cache.ts';
+export type { FairScheduler } from './runtime/fair-scheduler.ts';
+export type { OperationContext } from './runtime/operation-context.ts';
+export type { SearchErrorDetails, SearchPool } from './search/index.ts';
 export {
   type DialectOptions,
   forDialect,
@@ -96,9 +126,17 @@ export type { Client } from './tools/client.ts';
 export type { ArgumentProblem, Dialect, FailedCall } from './tools/dialect.ts';
 export type { CallError, ToolErrorDetails } from './tools/errors.ts';
 export { type ErrorCode, type ErrorDetails, isCode } from './tools/errors.ts';
-export type { NamedRoot } from './tools/roots.ts';
+export type { NamedAgentRoot, NamedLocalRoot, NamedRoot } from './tools/roots.ts';
 export { schemaMarkdown } from './tools/schema-markdown.ts';
-export type { CallContext, Effect, Limits, RenderedResult } from './tools/tool.ts';
-export { defineTool, type Tool } from './tools/tool.ts';
+export {
+  type CallContext,
+  defineTool,
+  type Effect,
+  type Limits,
+  type RenderedResult,
+  type Tool,
+  type ToolDefinition,
+  type ToolResult,
+} from './tools/tool.ts';
 export type { JsonChunks } from './wire/json-chunks.ts';
 export type { JsonList } from './wire/json-list.ts';

@@ -1,24 +1,43 @@
 /**
- * `ringfence/search`: grep, glob and walk over the folders that `ringfence/fence` opens, on worker threads. Loads neither the
- * protocol nor its schemas.
+ * `ringfence/search`: grep, glob and walk over the folders that `ringfence/fence` opens. grep and glob run on worker threads,
+ * walk on the calling thread. Loads neither the MCP protocol nor its schemas.
  */
-export { type ErrorLocation, RingfenceError } from './errors.ts';
+export { type CodeGuard, type ErrorLocation, RingfenceError } from './errors.ts';
+export type {
+  Backend,
+  BackendName,
+  CallerPath,
+  Dir,
+  Entry,
+  EntryType,
+  HostPath,
+  Location,
+  Name,
+  OpenFile,
+  ReadableFile,
+  ResolveOptions,
+  Root,
+  StatLite,
+} from './fence/index.ts';
+export type { FairScheduler } from './runtime/fair-scheduler.ts';
 export { CancelledError, type OperationContext } from './runtime/operation-context.ts';
-export type { LineMatch } from './search/file/match-list.ts';
 export {
   type GlobMatch,
   type GlobOptions,
   type GlobResult,
   type GlobScope,
+  type GrepOptions,
+  type GrepResult,
   glob,
-  type PathQuery,
-} from './search/glob.ts';
-export { type GrepOptions, type GrepResult, grep } from './search/grep.ts';
-export {
+  grep,
   isSearchError,
+  type LineMatch,
+  type PathQuery,
   SearchError,
   type SearchErrorCode,
   type SearchErrorDetails,
-} from './search/pattern/search-error.ts';
-export { SearchPool } from './search/pool/search-pool.ts';
-export { type WalkedEntry, type WalkOptions, walk } from './search/walk/walk.ts';
+  SearchPool,
+  type WalkedEntry,
+  type WalkOptions,
+  walk,
+} from './search/index.ts';

@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sample } from '../src/index.ts';
-import { tempDir } from './support/server.ts';
+import { ERAS } from './support/connections.ts';
+import { type Asked, json, SamplingClient } from './support/sampling-client.ts';
+import { startServer, type TestServer } from './support/start-server.ts';
+import { tempDir } from './support/temp-dir.ts';
 
 const TOP = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = fs.readFileSync(path.join(TOP, 'docs/bridge.md'), 'utf8');
@@ -42,49 +43,42 @@ test('the example with several clients keeps them apart', () => {
   expect(printed.slice(0, 2)).toEqual(['for one client only', 'undefined']);
 });
 
-describe.each(['legacy', { pin: '2026-07-28' }] as const)(
-  'the example of a server, asked by a client of %j',
-  (mode) => {
-    const asked: string[] = [];
-    const client = new Client(
-      { name: 'docs', version: '0' },
-      { capabilities: { sampling: {} }, versionNegotiation: { mode } },
-    );
-    client.setRequestHandler('sampling/createMessage', async ({ params }) => {
-      const [message] = params.messages;
-      asked.push(JSON.stringify(message?.content));
-      const text = asked.at(-1)?.includes('gone') ? '{"error":"not_found"}' : '{"content":"one\\ntwo\\nthree"}';
-      return { role: 'assistant', model: 'm', content: { type: 'text', text } };
-    });
-    const count = async (name: string) => {
-      const { content, isError = false } = await client.callTool({ name: 'count_lines', arguments: { path: name } });
-      return [(content as { text?: string }[])[0]?.text, isError];
-    };
+describe.each(ERAS)('the example of a server, asked by a %s client', (era) => {
+  const agent = new SamplingClient({ era, declares: 'sampling' });
+  const contentOf = ({ params }: Asked) => JSON.stringify(params.messages[0]?.content);
+  agent.answer((asked) =>
+    json(contentOf(asked).includes('gone') ? { error: 'not_found' } : { content: 'one\ntwo\nthree' }),
+  );
+  const asked = () => agent.asked.map(contentOf);
+  let server: TestServer;
+  const count = async (name: string) => {
+    const { text, isError } = await server.call('count_lines', { path: name });
+    return [text, isError];
+  };
 
-    beforeAll(() =>
-      client.connect(new StdioClientTransport({ command: process.execPath, args: [file('server.mjs')] })),
-    );
-    afterAll(() => client.close());
+  beforeAll(async () => {
+    server = await startServer({ program: file('server.mjs'), client: agent.client });
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
 
-    test('asks once for a file, and never for one that is not allowed', async () => {
-      expect(await count('docs/a.md')).toEqual(['3', false]);
-      expect(await count('./docs/a.md')).toEqual(['3', false]);
-      expect(asked).toEqual([expect.stringContaining('docs/a.md')]);
-      expect(await count('private/a')).toEqual([expect.stringMatching(/not in an allowed folder.*docs, src/), true]);
-      expect(await count('docs/gone')).toEqual([expect.stringMatching(/not found/), true]);
-      expect(asked).toHaveLength(2);
-    });
+  test('asks once for a file, and never for one that is not allowed', async () => {
+    expect(await count('docs/a.md')).toEqual(['3', false]);
+    expect(await count('./docs/a.md')).toEqual(['3', false]);
+    expect(asked()).toEqual([expect.stringContaining('docs/a.md')]);
+    expect(await count('private/a')).toEqual([expect.stringMatching(/not in an allowed folder.*docs, src/), true]);
+    expect(await count('docs/gone')).toEqual([expect.stringMatching(/not found/), true]);
+    expect(asked()).toHaveLength(2);
+  });
 
-    test('answers calls at once', async () => {
-      const answers = await Promise.all(['docs/b', 'docs/b', 'docs/c'].map((name) => count(name)));
-      expect(answers).toEqual([
-        ['3', false],
-        ['3', false],
-        ['3', false],
-      ]);
-    });
-  },
-);
+  test('answers calls at once', async () => {
+    const answers = await Promise.all(['docs/b', 'docs/b', 'docs/c'].map((name) => count(name)));
+    expect(answers).toEqual([
+      ['3', false],
+      ['3', false],
+      ['3', false],
+    ]);
+  });
+});
 
 test('what the page says of the classes is there', async () => {
   const library = (await import(path.join(TOP, 'dist/index.js'))) as Record<string, { prototype: object }>;

@@ -31,9 +31,7 @@ import { removeFolder } from '../src/files/remove/remove-folder.ts';
 import { makeFolder } from '../src/files/write/make-folder.ts';
 import { writeFile } from '../src/files/write/write-file.ts';
 import { DEFAULT_CONTEXT } from '../src/runtime/operation-context.ts';
-import { glob } from '../src/search/glob.ts';
-import { grep } from '../src/search/grep.ts';
-import { SearchPool } from '../src/search/pool/search-pool.ts';
+import { glob, grep, SearchPool } from '../src/search/index.ts';
 
 const pool = new SearchPool({ size: 1 });
 afterAll(() => pool.close());

@@ -1,9 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type * as Library from '../src/index.ts';
-import { tempDir } from './support/server.ts';
+import { Declarations } from './support/declarations.ts';
+import { tempDir } from './support/temp-dir.ts';
 
 const TOP = fileURLToPath(new URL('..', import.meta.url));
 
@@ -43,4 +44,73 @@ test('a server can be put together from its parts', async () => {
   await http.close(0);
   await service.close();
   fs.rmSync(folder, { recursive: true });
+});
+
+describe('the declared types', () => {
+  const ENTRIES = ['index', 'fence', 'search'];
+
+  test('the check finds a type that is mentioned but not exported', () => {
+    const folder = tempDir();
+    const write = (name: string, text: string) => fs.writeFileSync(path.join(folder, name), text);
+    write('entry.d.ts', "export { type A, f } from './a.js';\n");
+    write(
+      'a.d.ts',
+      "import type { B } from './b.js';\nexport interface A {\n    b?: B;\n}\nexport declare function f(): A;\n",
+    );
+    write('b.d.ts', 'export type B = string;\n');
+    expect(new Declarations().missingExports(path.join(folder, 'entry.d.ts'))).toEqual(['A mentions B of b.d.ts']);
+    write('entry.d.ts', "export { type A, f } from './a.js';\nexport type { B } from './b.js';\n");
+    expect(new Declarations().missingExports(path.join(folder, 'entry.d.ts'))).toEqual([]);
+    fs.rmSync(folder, { recursive: true });
+  });
+
+  test.each(ENTRIES)('%s exports every type that its exports mention', (entry) => {
+    const declarations = new Declarations();
+    const file = path.join(TOP, `dist/${entry}.d.ts`);
+    expect(declarations.exportsOf(file).size).toBeGreaterThan(30);
+    expect(declarations.missingExports(file)).toEqual([]);
+  });
+});
+
+describe('the pages about the libraries', () => {
+  const examples = ['fence.mjs', 'search.mjs'].map((name) => lines(read(`examples/${name}`)));
+
+  test.each(['docs/library.md', 'src/fence/README.md'])(
+    'every JavaScript sample of %s is part of an example',
+    (page) => {
+      const samples = [...read(page).matchAll(/```js\n([\s\S]*?)```/g)].map(([, sample = '']) => lines(sample));
+      expect(samples.length).toBeGreaterThan(1);
+      for (const sample of samples) {
+        expect(
+          examples.some((example) => example.includes(sample)),
+          sample,
+        ).toBe(true);
+      }
+    },
+  );
+
+  test('every error code is in the table, and no other', () => {
+    const declarations = new Declarations();
+    const codes = [
+      ['fence', 'FenceErrorDetails'],
+      ['fence', 'FileErrorDetails'],
+      ['search', 'SearchErrorDetails'],
+    ].flatMap(([entry, name = '']) => {
+      const { text = '' } = declarations.exportsOf(path.join(TOP, `dist/${entry}.d.ts`)).get(name) ?? {};
+      return [...text.matchAll(/^ {4}(\w+):/gm)].map(([, code]) => code);
+    });
+    const rows = read('docs/library.md').matchAll(/^\|(?: `\w+Error`)? \| (`[^|]+`) \|/gm);
+    const shown = [...rows].flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', '));
+    expect(codes.length).toBeGreaterThan(25);
+    expect(shown.sort()).toEqual([...codes, 'cancelled'].sort());
+  });
+
+  function read(file: string): string {
+    return fs.readFileSync(path.join(TOP, file), 'utf8');
+  }
+
+  /** The lines of a program without their indentation, each with its end. */
+  function lines(code: string): string {
+    return code.replace(/^ +/gm, '');
+  }
 });

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startStdioCommand, tempDir } from './support/server.ts';
+import { startServer } from './support/start-server.ts';
+import { tempDir } from './support/temp-dir.ts';
 
 const TOP = fileURLToPath(new URL('..', import.meta.url));
 const EXAMPLES = fs.readdirSync(path.join(TOP, 'examples')).filter((name) => name.endsWith('.mjs'));
@@ -73,12 +74,16 @@ describe('the packed package in an empty folder', () => {
     const folder = project('fence', LIBRARY_DEPENDENCIES);
     const { stdout } = await run(process.execPath, ['fence.mjs'], { cwd: folder });
     expect(stdout.split('\n')).toEqual([
-      '3 lines, from the second: "to do: the rest\\ndone: the start\\n"',
+      '40 bytes, first line: # Notes',
+      'line 2 of 3: to do: the rest',
       'copied 40 bytes to backup',
       'directory backup',
       'directory docs',
-      '../../etc/passwd: outside_root',
-      'way-out/passwd: outside_root',
+      'file log.txt',
+      '../../etc/passwd in project: outside_root',
+      'way-out/passwd in project: outside_root',
+      'text_not_unique: found 4 times',
+      'cancelled',
       '',
     ]);
   });
@@ -94,6 +99,7 @@ describe('the packed package in an empty folder', () => {
       '1 lines in 1 of 2 files',
       '2 Markdown files',
       '1 folders, two levels deep',
+      'searched everything',
       'refused: invalid_pattern',
       '',
     ]);
@@ -104,7 +110,7 @@ describe('the packed package in an empty folder', () => {
     const served = path.join(base, 'served');
     fs.mkdirSync(served);
     fs.writeFileSync(path.join(served, 'a.txt'), 'a');
-    await using server = await startStdioCommand({ program: path.join(folder, 'server.mjs'), args: [served] });
+    await using server = await startServer({ program: path.join(folder, 'server.mjs'), args: [served] });
     const counted = await server.call('count_files', { root: 'served' });
     expect(counted.structured).toEqual({ files: 1 });
     const read = await server.call('read_file', { root: 'served', path: 'a.txt' });

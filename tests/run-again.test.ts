@@ -1,26 +1,15 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Sample } from '../src/agent/sample.ts';
-import type { Config, RootConfig } from '../src/config/config.ts';
+import type { RootConfig } from '../src/config/config.ts';
 import { configFromDirs } from '../src/config/config-from-dirs.ts';
-import { classic } from '../src/dialects/classic/index.ts';
-import { guide } from '../src/dialects/guide/index.ts';
-import { memory } from '../src/dialects/memory/index.ts';
-import { workspace } from '../src/dialects/workspace/index.ts';
-import { chooseBackend } from '../src/fence/index.ts';
-import { withAgentFiles } from '../src/server/call/agent-files.ts';
 import { InputRequired } from '../src/server/call/input-required.ts';
-import { processPeer } from '../src/server/call/peer.ts';
-import { ToolCaller } from '../src/server/call/tool-caller.ts';
-import { openService } from '../src/server/open-service.ts';
 import { AGENT_CAPABILITIES } from '../src/tools/capabilities.ts';
-import type { Client } from '../src/tools/client.ts';
-import { jsonBytes } from '../src/wire/json-chunks.ts';
-import { tempDir } from './support/server.ts';
+import type { DialectName } from './support/dialect-contracts.ts';
+import { DIALECTS, InProcessServer } from './support/in-process-server.ts';
+import { tempDir } from './support/temp-dir.ts';
 
-const DIALECTS = [workspace, memory, classic, guide];
 const AGENT = { root: 'laptop', path: 'docs/a.txt' };
 const PATCH = '@@ -1 +1 @@\n-content\n+changed\n';
 const HANDED = { type: 'file', name: 'x.txt', size: 1 };
@@ -88,50 +77,33 @@ afterEach(async () => {
   for (const dispose of disposals.splice(0)) await dispose();
 });
 
-/** A server on a fresh folder, and what its one client has been asked. */
-function open(name: string) {
+/** A server on a fresh folder, and the state that its calls can change. */
+function open(dialect: DialectName) {
   const base = tempDir();
   const inside = path.join(base, 'inside');
   fs.mkdirSync(path.join(inside, 'd'), { recursive: true });
   fs.writeFileSync(path.join(inside, 'f.txt'), 'content\n');
   for (const entry of ['.', 'f.txt', 'd']) fs.utimesSync(path.join(inside, entry), 1, 1);
-  const dialect = DIALECTS.find((one) => one.name === name) ?? workspace;
   const agent = { allowedPaths: ['docs'], cacheBytes: 1_000_000, timeout: 5 };
   const laptop: RootConfig = { name: 'laptop', agent, allowed: AGENT_CAPABILITIES, origin: 'here' };
   const folders = configFromDirs([inside]);
-  const config: Config = { ...folders, roots: [...folders.roots, laptop] };
-  const service = withAgentFiles(
-    openService({ config, dialect, boundRoot: 'inside', logger: pino({ level: 'silent' }) }),
-    {
-      config,
-      backend: chooseBackend(),
-      ...(name === 'guide' && { project: { ...agent, project: inside, origin: '' } }),
-    },
-  );
+  const server = new InProcessServer({
+    dialect,
+    config: { ...folders, roots: [...folders.roots, laptop] },
+    boundRoot: 'inside',
+    ...(dialect === 'guide' && { project: { ...agent, project: inside, origin: '' } }),
+  });
   disposals.push(async () => {
-    await service.close();
+    await server[Symbol.asyncDispose]();
     fs.rmSync(base, { recursive: true });
   });
-  const caller = new ToolCaller(service);
-  const client = processPeer(service.roots).client as Client;
-  const call = async (tool: string, args: object, sample: Sample): Promise<unknown> => {
-    const running = service.running.start();
-    const request = {
-      name: tool,
-      args: { ...args },
-      client,
-      roots: service.roots,
-      sample,
-      running,
-      progress: () => {},
-    };
-    return JSON.parse(`${jsonBytes(await caller.call(request))}}`);
-  };
-  const state = () => [treeOf(inside), service.agentFiles?.of(client.key).cache.paths()];
+  const call = async (tool: string, args: object, sample: Sample): Promise<unknown> =>
+    (await server.call(tool, { ...args }, { sample })).raw;
+  const state = () => [contentsOf(inside), server.cachedPaths()];
   return { call, state };
 }
 
-function treeOf(folder: string): string[] {
+function contentsOf(folder: string): string[] {
   const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   return names.map((name) => {
     const file = path.join(folder, name);
@@ -158,32 +130,36 @@ const answer: Sample = Object.assign(
   { separate: true },
 );
 
-describe.each(DIALECTS)('a tool of $name may be run again until its first question', ({ name, tools }) => {
-  test('every tool is held to it', () => {
-    expect(Object.keys(CALLS[name] ?? {}).sort()).toEqual(tools.map((tool) => tool.name).sort());
-  });
+describe.each(Object.keys(DIALECTS) as DialectName[])(
+  'a tool of %s may be run again until its first question',
+  (name) => {
+    const { tools } = DIALECTS[name];
+    test('every tool is held to it', () => {
+      expect(Object.keys(CALLS[name] ?? {}).sort()).toEqual(tools.map((tool) => tool.name).sort());
+    });
 
-  test.each(tools.map((tool) => tool.name))('%s', async (tool) => {
-    let asked = false;
-    for (const args of CALLS[name]?.[tool] ?? []) {
-      const once = open(name);
-      const expected = await once.call(tool, args, answer);
-      expect([args, expected]).toEqual([args, expect.not.objectContaining({ isError: true })]);
+    test.each(tools.map((tool) => tool.name))('%s', async (tool) => {
+      let asked = false;
+      for (const args of CALLS[name]?.[tool] ?? []) {
+        const once = open(name);
+        const expected = await once.call(tool, args, answer);
+        expect([args, expected]).toEqual([args, expect.not.objectContaining({ isError: true })]);
 
-      const again = open(name);
-      const before = again.state();
-      for (let run = 0; run < 3; run += 1) {
-        const outcome = await again.call(tool, args, suspend).catch((error: unknown) => error);
-        if (!(outcome instanceof InputRequired)) break;
-        asked = true;
-        expect(again.state()).toEqual(before);
-        if (run === 2) expect(withoutTimes(await again.call(tool, args, answer))).toEqual(withoutTimes(expected));
+        const again = open(name);
+        const before = again.state();
+        for (let run = 0; run < 3; run += 1) {
+          const outcome = await again.call(tool, args, suspend).catch((error: unknown) => error);
+          if (!(outcome instanceof InputRequired)) break;
+          asked = true;
+          expect(again.state()).toEqual(before);
+          if (run === 2) expect(withoutTimes(await again.call(tool, args, answer))).toEqual(withoutTimes(expected));
+        }
+        if (asked) expect(again.state()).toEqual(once.state());
       }
-      if (asked) expect(again.state()).toEqual(once.state());
-    }
-    expect(asked).toBe(name === 'workspace' && ASKING.includes(tool));
-  });
-});
+      expect(asked).toBe(name === 'workspace' && ASKING.includes(tool));
+    });
+  },
+);
 
 /** Two folders were made at different times. */
 function withoutTimes(result: unknown): unknown {

@@ -14,7 +14,7 @@ describe('a refused path', () => {
     ['link', /link that leaves/],
     ['circle', /circle/],
     ['characters', /bad characters/],
-  ])('%s is named, with the path and where to go', (violation, name) => {
+  ])('%s is named, with the path and an instruction', (violation, name) => {
     const error = new SecurityError(violation, 'docs/x', ['docs', 'src']);
     expect(error).toBeInstanceOf(BridgeError);
     expect(error).toBeInstanceOf(RingfenceError);
@@ -30,7 +30,7 @@ describe('a refused path', () => {
     expect(message).not.toMatch(/[\u0000-\u001f]/);
   });
 
-  test('that is far too long is cut', () => {
+  test('that is too long is truncated', () => {
     expect(new SecurityError('traversal', 'x'.repeat(10_000)).message.length).toBeLessThan(300);
   });
 });
@@ -70,7 +70,7 @@ test.each(Object.entries(OTHERS))('%s has a kind, a message and an instruction',
   }
 });
 
-test('what is worded already stays as it is, and what is not gets the path that is known', () => {
+test('from returns a BridgeError unchanged, and adds the path to any other error', () => {
   const error = new BridgeError('not_found', {}, { path: 'docs/a' });
   expect(BridgeError.from(error, 'docs/b')).toBe(error);
   expect(BridgeError.from(new FenceError('not_found', {}), 'docs/b').message).toBe('File or folder not found: docs/b');

@@ -1,21 +1,24 @@
 import type { AgentErrorCode, AgentErrorDetails, Violation } from './agent-error.ts';
 
-/** What kind of failure it is, for a program that decides what to do about it. */
+/** The kind of a failure, for programs that decide how to react. */
 export type ErrorType = 'security' | 'validation' | 'not_found' | 'permission' | 'timeout' | 'unsupported' | 'system';
 
-export interface Wording {
+/** An error for people and models. */
+export interface ErrorDescription {
   readonly errorType: ErrorType;
   readonly message: string;
   /** What to do next. */
   readonly instruction: string;
 }
 
-type Wordings = { readonly [C in AgentErrorCode]?: (details: AgentErrorDetails[C], path: string) => Wording };
+type Descriptions = {
+  readonly [C in AgentErrorCode]?: (details: AgentErrorDetails[C], path: string) => ErrorDescription;
+};
 
 const COMMON_ENCODINGS =
   'utf-8, utf-16le, utf-16be, latin1, iso-8859-1 to -16, windows-1250 to -1258, koi8-r, shift_jis, euc-jp, gbk, gb18030, big5, euc-kr, and base64 for bytes';
 
-const WORDINGS: Wordings = {
+const DESCRIPTIONS: Descriptions = {
   path_not_allowed: ({ violation, allowed }, path) => security(violation, path, allowed),
   outside_root: (_, path) => security('traversal', path),
   link_loop: (_, path) => security('circle', path),
@@ -90,17 +93,24 @@ const REMEDIES: Readonly<Record<Violation, string>> = {
   characters: 'Use a path without control characters and of valid Unicode.',
 };
 
-/** A readable form of any failure. It shows the caller's path, never one of the host. */
-export function wordError<C extends AgentErrorCode>(code: C, details: AgentErrorDetails[C], path = ''): Wording {
-  const word = WORDINGS[code];
-  return word?.(details, printable(path)) ?? system(`Failed: ${code.replaceAll('_', ' ')}`, 'Try again later.');
+/**
+ * Describes a failure. Shows the caller's path, never a host path. A code without a description of its own gets a
+ * generic one.
+ */
+export function describeError<C extends AgentErrorCode>(
+  code: C,
+  details: AgentErrorDetails[C],
+  path = '',
+): ErrorDescription {
+  const describe = DESCRIPTIONS[code];
+  return describe?.(details, printable(path)) ?? system(`Failed: ${code.replaceAll('_', ' ')}`, 'Try again later.');
 }
 
 function at(path: string): string {
   return path && `: ${path}`;
 }
 
-function security(violation: Violation, path: string, allowed: readonly string[] = []): Wording {
+function security(violation: Violation, path: string, allowed: readonly string[] = []): ErrorDescription {
   const folders = allowed.length === 0 ? '' : ` Allowed folders: ${allowed.join(', ')}.`;
   return {
     errorType: 'security',
@@ -109,17 +119,17 @@ function security(violation: Violation, path: string, allowed: readonly string[]
   };
 }
 
-function validation(message: string, instruction: string): Wording {
+function validation(message: string, instruction: string): ErrorDescription {
   return { errorType: 'validation', message, instruction };
 }
 
-function system(message: string, instruction: string): Wording {
+function system(message: string, instruction: string): ErrorDescription {
   return { errorType: 'system', message, instruction };
 }
 
 const SHOWN_PATH = 200;
 
-/** A path with control characters would garble the message or a log line, so it is shown quoted and escaped. */
+/** Shortens a path, and quotes it if it holds control characters, which would break up a message or a log line. */
 function printable(path: string): string {
   const shown = path.length > SHOWN_PATH ? `${path.slice(0, SHOWN_PATH)}…` : path;
   return /\p{Cc}/u.test(shown) || !shown.isWellFormed() ? JSON.stringify(shown) : shown;

@@ -16,7 +16,7 @@ test.each([
 });
 
 test.each(['', 'yesterday', '1700000000x', '2026-13-01', Number.NaN, Number.POSITIVE_INFINITY, 1e300, {}, null])(
-  '%s is no time',
+  '%s is refused',
   (mtime) => {
     expect(() => toMilliseconds(mtime as never)).toThrow(/mtime must be/);
   },

@@ -1,15 +1,15 @@
 import { BridgeError } from './bridge-error.ts';
 
-/** When a file was changed: seconds or milliseconds since 1970, or an ISO 8601 text. Kept as it was given. */
+/** A modification time as a client sends it: seconds or milliseconds since 1970, an ISO 8601 string, or a Date. */
 export type Mtime = number | string | Date;
 
-/** A number below this is in seconds: as milliseconds it would be before 1973, as seconds it ends in the year 5138. */
+/** Smaller numbers are seconds, larger ones milliseconds. 1e11 is the year 5138 in seconds and 1973 in milliseconds. */
 const SECONDS_BELOW = 1e11;
-/** The last moment that a Date can hold. */
+/** The largest time value of a Date: https://tc39.es/ecma262/#sec-time-values-and-time-range */
 const LAST_MS = 8.64e15;
 const ISO = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
-/** Milliseconds since 1970, to compare. Raises `invalid_argument` for what is no time. */
+/** Converts a modification time to milliseconds since 1970. Raises `invalid_argument` if it is not a valid time. */
 export function toMilliseconds(mtime: Mtime): number {
   const ms = parse(mtime);
   if (Math.abs(ms) <= LAST_MS) return ms;

@@ -13,7 +13,7 @@ describe('encodings', () => {
   );
 
   test.each(['klingon', '', 'base64', 'hex', '__proto__', 'constructor', 'utf-8\n', 'utf 8', 'u'.repeat(100), 7])(
-    '%j is not, and the error names some that are',
+    '%j is unknown, and the error names known ones',
     (name) => {
       const error = thrown(() => assertEncoding(name as string));
       expect(error).toMatchObject({ code: 'unsupported_encoding', errorType: 'validation' });
@@ -32,7 +32,7 @@ describe('text and bytes', () => {
     ['shift_jis', '日本語'],
     ['gb18030', '中文😀'],
     ['utf-8', '\ufeffa\r\n'],
-  ])('%s keeps %j', (encoding, text) => {
+  ])('%s encodes and decodes %j', (encoding, text) => {
     const bytes = encodeText(text, encoding);
     expect(bytes).toEqual(iconv.encode(text, encoding, { addBOM: false }));
     expect(decodeBytes(bytes as Buffer, encoding)).toBe(text);
@@ -44,7 +44,7 @@ describe('text and bytes', () => {
     ['shift_jis', 'é'],
     ['utf-8', '\ud800'],
     ['utf-16le', 'a\ud800'],
-  ])('%s has no bytes for %j', (encoding, text) => {
+  ])('%s cannot encode %j', (encoding, text) => {
     expect(encodeText(text, encoding)).toBeUndefined();
   });
 
@@ -56,11 +56,11 @@ describe('text and bytes', () => {
     ['utf-16le', [0x61]],
     ['utf-16le', [0x00, 0xd8]],
     ['ascii', [0xe9]],
-  ])('%s cannot be read from %j', (encoding, bytes) => {
+  ])('%s cannot decode %j', (encoding, bytes) => {
     expect(decodeBytes(Buffer.from(bytes), encoding)).toBeUndefined();
   });
 
-  test('the first that fits is taken; if none does, the error names all', () => {
+  test('the first encoding that decodes is used, and an error names all that were tried', () => {
     const bytes = Buffer.from('café', 'latin1');
     expect(decodeFirst(bytes, ['utf-8', 'latin1', 'ascii'], 'a')).toBe('café');
     const error = thrown(() => decodeFirst(bytes, ['utf-8', 'ascii'], 'docs/a'));
@@ -69,10 +69,10 @@ describe('text and bytes', () => {
   });
 });
 
-describe('a handed file', () => {
+describe('toBytes', () => {
   const file = (content: string, more: object = {}) => ({ path: 'docs/a', content, ...more });
 
-  test('is its own bytes, whatever way it comes', () => {
+  test('returns the same bytes for text and for base64', () => {
     const bytes = Buffer.from('café', 'latin1');
     expect(toBytes(file('café', { encoding: 'latin1' }))).toEqual({ bytes, encoding: 'latin1' });
     const base64 = bytes.toString('base64');
@@ -83,21 +83,21 @@ describe('a handed file', () => {
     expect(sha256(bytes)).toBe('dafd66c0b98965e688be1fc12942c09f0350e6be0685017c3f234e97d0adc92e');
   });
 
-  test('of which no encoding is told is tried as what was asked for', () => {
+  test('tries the expected encodings if none is stated', () => {
     expect(toBytes(file('café'), ['latin1', 'utf-8'])).toMatchObject({ encoding: 'latin1' });
     expect(toBytes(file('5 €'), ['latin1', 'utf-8'])).toMatchObject({ encoding: 'utf-8' });
     expect(thrown(() => toBytes(file('5 €'), ['latin1', 'ascii'])).message).toMatch(/latin1.*ascii/);
     expect(thrown(() => toBytes(file('5 €', { encoding: 'latin1' }), ['utf-8'])).message).toMatch(/latin1/);
   });
 
-  test.each(['a', 'QUJD=', 'QU JD', 'QUJD\n', 'QU-_', 'QUI', '****'])('%j is no base64', (content) => {
+  test.each(['a', 'QUJD=', 'QU JD', 'QUJD\n', 'QU-_', 'QUI', '****'])('refuses %j as base64', (content) => {
     expect(thrown(() => toBytes(file(content, { encoding: 'base64' })))).toMatchObject({
       code: 'invalid_encoding',
       errorType: 'validation',
     });
   });
 
-  test('without content is a mistake', () => {
+  test('refuses missing content', () => {
     expect(thrown(() => toBytes(file(undefined as never))).message).toMatch(/content must be a string/);
   });
 });

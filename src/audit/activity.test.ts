@@ -21,7 +21,7 @@ function watched(maxClients?: number) {
   };
 }
 
-test('figures are kept by client', () => {
+test('calls and violations are counted per client', () => {
   const { activity, calls, pass } = watched();
   calls(3);
   activity.call(one, true);
@@ -37,17 +37,17 @@ test('figures are kept by client', () => {
   ]);
 });
 
-test('only those who did something since are in the next report', () => {
+test('takeChangedFigures returns only clients active since the last call', () => {
   const { activity, calls } = watched();
   calls(1);
-  expect(activity.news().map(({ client }) => client)).toEqual(['session-1']);
-  expect(activity.news()).toEqual([]);
+  expect(activity.takeChangedFigures().map(({ client }) => client)).toEqual(['session-1']);
+  expect(activity.takeChangedFigures()).toEqual([]);
   calls(1, other);
-  expect(activity.news().map(({ client }) => client)).toEqual(['ci']);
+  expect(activity.takeChangedFigures().map(({ client }) => client)).toEqual(['ci']);
   expect(activity.figures()).toHaveLength(2);
 });
 
-test('more calls than anyone needs are unusual, once in a while', () => {
+test('a high call rate is reported, at most once a minute', () => {
   const { calls, unusual, pass } = watched();
   calls(2_000);
   expect(unusual).toEqual([]);
@@ -61,7 +61,7 @@ test('more calls than anyone needs are unusual, once in a while', () => {
   expect(unusual).toHaveLength(2);
 });
 
-test('as many over a longer time are not', () => {
+test('the same number of calls over a longer time is not reported', () => {
   const { calls, unusual, pass } = watched();
   for (let i = 0; i < 10; i += 1) {
     calls(1_500);
@@ -70,7 +70,7 @@ test('as many over a longer time are not', () => {
   expect(unusual).toEqual([]);
 });
 
-test('the same violation again and again is unusual, and so are many different ones', () => {
+test('repeated violations and many different denied paths are reported', () => {
   const { activity, unusual, pass } = watched();
   for (let i = 0; i < 60; i += 1) activity.violation(one, '../x');
   for (let i = 0; i < 60; i += 1) activity.violation(other, `../${i}`);
@@ -84,13 +84,13 @@ test('the same violation again and again is unusual, and so are many different o
   expect(unusual).toHaveLength(3);
 });
 
-test('clients without a name are counted together', () => {
+test('anonymous clients are counted together', () => {
   const { activity } = watched();
   for (const key of ['anonymous:1', 'anonymous:2']) activity.call({ key, kind: 'anonymous', name: undefined }, false);
   expect(activity.figures()).toMatchObject([{ client: 'anonymous', calls: 2 }]);
 });
 
-test('of too many clients the one unseen for longest is forgotten', () => {
+test('the client inactive for longest is forgotten when there are too many', () => {
   const { activity, calls, pass } = watched(2);
   calls(1);
   pass(1);
@@ -102,7 +102,7 @@ test('of too many clients the one unseen for longest is forgotten', () => {
   expect(activity.figures().map(({ client }) => client)).toEqual(['session-1', 'session-3']);
 });
 
-test('what is remembered of denied paths is bounded', () => {
+test('the number of remembered denied paths is limited', () => {
   const { activity } = watched();
   for (let i = 0; i < 5_000; i += 1) activity.violation(one, `../${i}`);
   expect(activity.figures()).toMatchObject([{ violations: 5_000, deniedPaths: 100 }]);

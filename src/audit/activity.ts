@@ -1,18 +1,18 @@
 import type { Client } from '../tools/client.ts';
 
-/** What a client did so far. */
+/** The activity counters of one client. */
 export interface ClientFigures {
   readonly client: string;
   readonly calls: number;
   readonly errors: number;
   readonly violations: number;
-  /** How many different paths it was denied. At 100 the counting stops. */
+  /** The number of different paths that were denied, counted up to 100. */
   readonly deniedPaths: number;
-  /** The most calls within 10 seconds. */
+  /** The largest number of calls in one 10-second window. */
   readonly peakCalls: number;
 }
 
-/** Something that an operator should look at: so many times in so many seconds. */
+/** A pattern that an operator should look at: `count` occurrences in `seconds`. */
 export interface UnusualActivity {
   readonly client: string;
   readonly pattern: 'call_rate' | 'repeated_violations' | 'many_denied_paths';
@@ -20,26 +20,31 @@ export interface UnusualActivity {
   readonly seconds: number;
 }
 
+/** The options of an `Activity`. */
 export interface ActivityOptions {
-  /** Told of each pattern at most once a minute for a client. */
+  /** Called for each pattern at most once a minute per client. */
   readonly unusual: (what: UnusualActivity) => void;
   readonly now?: (() => number) | undefined;
+  /** How many clients are remembered; 1,000 by default. */
   readonly maxClients?: number | undefined;
 }
 
 const MAX_CLIENTS = 1_000;
 const MAX_DENIED_PATHS = 100;
-/** Longer paths that differ only at their end count as one. */
+/** Paths are truncated to this length to bound memory, so longer ones with the same start count as one. */
 const MAX_PATH = 200;
 const RATE_WINDOW_MS = 10_000;
 const VIOLATION_WINDOW_MS = 60_000;
 const QUIET_MS = 60_000;
-/** More than a busy agent does: 200 calls a second, for ten seconds. */
+/** 200 calls a second for ten seconds, which is more than a busy agent makes. */
 const MANY_CALLS = 2_000;
 const MANY_VIOLATIONS = 20;
 const MANY_PATHS = 10;
 
-/** Counts per client what it calls and what it tries, for a bounded number of clients, and notices what is unusual. */
+/**
+ * Counts calls and violations per client, and reports unusual patterns. Remembers a bounded number of clients and
+ * forgets the one that was inactive for longest. All anonymous clients count as one.
+ */
 export class Activity {
   readonly #clients = new Map<string, Counters>();
   readonly #unusual: ActivityOptions['unusual'];
@@ -52,15 +57,16 @@ export class Activity {
     this.#maxClients = maxClients;
   }
 
+  /** Counts a finished call. */
   call(client: Client, failed: boolean): void {
     const now = this.#now();
     const counters = this.#of(client, now);
     counters.calls += 1;
     if (failed) counters.errors += 1;
-    if (counters.rate.count(now) > MANY_CALLS) this.#tell(counters, 'call_rate', counters.rate);
+    if (counters.rate.count(now) > MANY_CALLS) this.#report(counters, 'call_rate', counters.rate);
   }
 
-  /** Notes that a client tried what it may not. Returns how often it had done so before. */
+  /** Counts a denied attempt. Returns how many the client made before. */
   violation(client: Client, path = ''): number {
     const now = this.#now();
     const counters = this.#of(client, now);
@@ -69,18 +75,19 @@ export class Activity {
     const denied = path.slice(0, MAX_PATH);
     if (!counters.denied.has(denied) && counters.denied.size < MAX_DENIED_PATHS) {
       counters.denied.add(denied);
-      if (counters.newPaths.count(now) >= MANY_PATHS) this.#tell(counters, 'many_denied_paths', counters.newPaths);
+      if (counters.newPaths.count(now) >= MANY_PATHS) this.#report(counters, 'many_denied_paths', counters.newPaths);
     }
-    if (counters.tries.count(now) >= MANY_VIOLATIONS) this.#tell(counters, 'repeated_violations', counters.tries);
+    if (counters.tries.count(now) >= MANY_VIOLATIONS) this.#report(counters, 'repeated_violations', counters.tries);
     return previous;
   }
 
+  /** Returns the counters of all remembered clients. */
   figures(): ClientFigures[] {
     return [...this.#clients.values()].map(toFigures);
   }
 
-  /** The figures of those who did something since this was last asked. */
-  news(): ClientFigures[] {
+  /** Returns the counters of the clients that were active since the last call of this method. */
+  takeChangedFigures(): ClientFigures[] {
     const active = [...this.#clients.values()].filter(
       ({ calls, violations, reported }) => calls + violations > reported,
     );
@@ -89,7 +96,7 @@ export class Activity {
   }
 
   #of(client: Client, now: number): Counters {
-    // Nothing tells anonymous clients apart, so a count for each would count nothing.
+    // An anonymous client has a new key with every call, so a counter for each would never exceed one.
     const key = client.kind === 'anonymous' ? 'anonymous' : client.key;
     let counters = this.#clients.get(key);
     if (counters === undefined) {
@@ -109,10 +116,14 @@ export class Activity {
     if (oldest !== undefined) this.#clients.delete(oldest[0]);
   }
 
-  #tell({ name, told }: Counters, pattern: UnusualActivity['pattern'], { seen, seconds }: CountWindow): void {
+  #report(
+    { name, lastReports }: Counters,
+    pattern: UnusualActivity['pattern'],
+    { seen, seconds }: FixedWindowCounter,
+  ): void {
     const now = this.#now();
-    if (now - (told.get(pattern) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
-    told.set(pattern, now);
+    if (now - (lastReports.get(pattern) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
+    lastReports.set(pattern, now);
     this.#unusual({ client: name, pattern, count: seen, seconds });
   }
 }
@@ -123,22 +134,22 @@ class Counters {
   errors = 0;
   violations = 0;
   lastSeen = 0;
-  /** How many calls and violations the last report knew of. */
+  /** The calls and violations that `takeChangedFigures` has returned. */
   reported = 0;
   readonly denied = new Set<string>();
-  readonly rate = new CountWindow(RATE_WINDOW_MS);
-  readonly tries = new CountWindow(VIOLATION_WINDOW_MS);
-  readonly newPaths = new CountWindow(VIOLATION_WINDOW_MS);
-  /** When each pattern was last told of. */
-  readonly told = new Map<UnusualActivity['pattern'], number>();
+  readonly rate = new FixedWindowCounter(RATE_WINDOW_MS);
+  readonly tries = new FixedWindowCounter(VIOLATION_WINDOW_MS);
+  readonly newPaths = new FixedWindowCounter(VIOLATION_WINDOW_MS);
+  /** When each pattern was last reported. */
+  readonly lastReports = new Map<UnusualActivity['pattern'], number>();
 
   constructor(name: string) {
     this.name = name;
   }
 }
 
-/** Counts within a stretch of time that begins with the first event and then anew with the first after its end. */
-class CountWindow {
+/** A fixed window counter. A window starts with the first event after the previous window has ended. */
+class FixedWindowCounter {
   readonly #milliseconds: number;
   #start = Number.NEGATIVE_INFINITY;
   seen = 0;

@@ -1,6 +1,6 @@
 /**
- * Describes an unexpected error for the log: its name and stack frames, and those of its causes. Messages are left out unless
- * they come from the system: parsers and the language itself quote the values they failed on, which may be file content.
+ * Describes an unexpected error for the log: its name and stack frames, and those of its causes. Includes messages only
+ * of system errors, because parsers and the JavaScript engine quote values in theirs, which may be file content.
  */
 export function describeThrown(thrown: unknown, depth = 0): object {
   if (!(thrown instanceof Error)) return { name: typeof thrown };
@@ -15,10 +15,10 @@ export function describeThrown(thrown: unknown, depth = 0): object {
   };
 }
 
-/** Returns the stack frames of an error without its message. */
+/** Returns the stack frames of an error without its message; none for a value that is not an error. */
 export function framesOf(thrown: unknown): string[] {
   if (!(thrown instanceof Error)) return [];
-  // A message may have lines that look like frames, so it is cut off as a whole.
+  // The message is removed as a whole, because it may contain lines that look like stack frames.
   const { stack = '', message } = thrown;
   const at = stack.indexOf(message);
   const frames = stack.slice(at === -1 ? 0 : at + message.length).split('\n');

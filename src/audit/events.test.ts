@@ -87,7 +87,7 @@ test('a message that looks like a stack stays out of the log', () => {
   expect(record({ code: 'internal', cause }).text).not.toContain('content');
 });
 
-test('a bug is an error that says where, without the values it failed on', () => {
+test('a bug is logged at ERROR with its stack, without values', () => {
   const cause = new SyntaxError('unexpected token in "the content of a file"', {
     cause: new TypeError('more content'),
   });
@@ -97,12 +97,12 @@ test('a bug is an error that says where, without the values it failed on', () =>
   expect(text).not.toContain('content');
 });
 
-test('a path of a megabyte does not fill the log', () => {
+test('a path of a megabyte is truncated', () => {
   const path = 'x'.repeat(1_000_000);
   expect(record(undefined, { path, about: { path } }).text.length).toBeLessThan(10_000);
 });
 
-test('the line of an ordinary call holds what it was about, how it ended and how long it took', () => {
+test('the line of an ordinary call has subject, outcome and duration', () => {
   const about = { root: 'r', path: 'a "b"\n\u0007 ü', glob: '*.ts' };
   const event = {
     tool: 'grep',

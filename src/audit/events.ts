@@ -6,21 +6,21 @@ import { type ErrorCode, isCode } from '../tools/errors.ts';
 import type { Activity } from './activity.ts';
 import { describeThrown, framesOf } from './describe-thrown.ts';
 
-/** One finished call, as it is logged. It names things; it never holds what is in files. */
+/** One finished call, for the log. Must not contain file content. */
 export interface CallEvent {
   readonly tool: string;
   readonly dialect: string;
   readonly client: Client;
   readonly root: string | undefined;
   readonly path: string | undefined;
-  /** Every argument that says what the call was about. */
+  /** The values of the arguments that the tool declares as its `subject`. */
   readonly about: Readonly<Record<string, string>>;
   readonly durationMs: number;
   readonly responseBytes: number;
   readonly failure: CallFailure | undefined;
 }
 
-/** `cause` is what was thrown, where something was. */
+/** How a call failed. `cause` is the thrown value, if one was thrown. */
 export interface CallFailure {
   readonly code: ErrorCode | 'unknown_tool';
   readonly cause?: unknown;
@@ -33,12 +33,12 @@ const VIOLATIONS: ReadonlySet<string> = new Set<ErrorCode>([
   'tool_not_allowed',
 ]);
 const MAX_FIELD = 4096;
-/** Enough to see by which way a violation came, not a page for each. */
+/** Enough to see which code path led to a violation without flooding the log. */
 const MAX_FRAMES = 8;
 
 /**
- * Writes one line: violations of the fence, a policy or an allowlist at WARN, bugs at ERROR, anything else at INFO. Counts
- * it for its client.
+ * Logs a finished call as one line and counts it for its client. Violations of the fence, a policy or an allowlist are
+ * logged at WARN, bugs at ERROR, everything else at INFO.
  */
 export function recordCall(logger: Logger, event: CallEvent, activity?: Activity): void {
   const { failure, client } = event;
@@ -52,7 +52,7 @@ export function recordCall(logger: Logger, event: CallEvent, activity?: Activity
   }
 }
 
-/** Whether a failure is nothing to warn of. */
+/** Whether a failure is neither a violation nor a bug. */
 function isOrdinary({ code }: CallFailure): boolean {
   return code !== 'internal' && !VIOLATIONS.has(code);
 }
@@ -74,15 +74,15 @@ function fieldsOf(event: CallEvent): Record<string, unknown> {
   return fields;
 }
 
-/** A denied attempt: who made it, with which failure, and the fields of its line that say what it was. */
+/** A denied attempt. `fields` are the log fields that identify the operation. */
 export interface ViolationEvent extends Pick<CallEvent, 'path' | 'client'> {
   readonly failure: CallFailure;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Writes one line at WARN: what was tried, where it would have led if that is known, by which way it came, and how often this
- * client tried before. Counts the attempt for its client.
+ * Logs a denied attempt as one line at WARN and counts it for its client. The line has the attempted path, the resolved
+ * path if it is known, the first stack frames, and how many violations this client made before.
  */
 export function recordViolation(logger: Logger, event: ViolationEvent, activity: Activity | undefined): void {
   const { failure, path, client, fields } = event;
@@ -99,8 +99,8 @@ export function recordViolation(logger: Logger, event: ViolationEvent, activity:
 }
 
 /**
- * Writes one line at TRACE for an operation on files of a client's side. A violation gets its line at WARN where the call that
- * it ends is logged.
+ * Logs an operation on client-side files as one line at TRACE. Violations are logged here like any other failure;
+ * `recordCall` logs them at WARN.
  */
 export function recordOperation(logger: Logger, event: BridgeEvent, client: string | undefined): void {
   if (!logger.isLevelEnabled('trace')) return;

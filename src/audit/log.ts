@@ -2,28 +2,32 @@ import fs from 'node:fs';
 import { type Logger, pino } from 'pino';
 import type { LogLevel } from './log-level.ts';
 
-/** Unwritten log that may pile up when nobody reads stderr. Beyond it lines are dropped: a stuck reader must not stop the server. */
+/**
+ * The most log output to buffer while nobody reads stderr. Further lines are dropped, so that a stuck reader cannot
+ * stop the server.
+ */
 const BACKLOG_BYTES = 16 * 1024 * 1024;
 const FLUSH_MS = 1_000;
-/** Lines of so long are written together: a write of its own would cost a call more than all else about its line. */
-const GATHER_MS = 20;
-const GATHER_BYTES = 32 * 1024;
+/** Lines are batched for this long, because one write per line costs more than formatting it. */
+const BATCH_MS = 20;
+const BATCH_LENGTH = 32 * 1024;
 
+/** An open log. */
 export interface Log {
   readonly logger: Logger;
-  /** Waits until what was logged is written, but not for a reader that is stuck. The last thing to do before the end. */
+  /** Writes all buffered lines, and gives up after a second if nobody reads them. Do not log after this. */
   flush(): Promise<void>;
 }
 
-/** JSON lines on stderr, written behind the callers' backs, so that no call waits for the log. */
+/** Opens a log of JSON lines on stderr. Lines are written asynchronously, so that no call waits for the log. */
 export function openLog(level: LogLevel): Log {
   const destination = pino.destination({ fd: openStderr(), sync: false, maxLength: BACKLOG_BYTES });
   let readerGone = false;
-  // A closed stderr is no reason to stop serving.
+  // The server keeps running when stderr is closed.
   destination.on('error', ({ code }: NodeJS.ErrnoException) => {
     readerGone ||= code === 'EPIPE';
   });
-  const lines = new GatheredLines((text) => destination.write(text));
+  const lines = new LineBatcher((text) => destination.write(text));
   const logger = pino(
     {
       level,
@@ -38,13 +42,13 @@ export function openLog(level: LogLevel): Log {
     flush: async () => {
       lines.flush();
       if (readerGone || (await drained(destination))) return;
-      // What the reader does not take is dropped, or writing it at exit would wait for the reader again.
+      // Drop the rest. Otherwise it would be written synchronously at exit and block on the stuck reader.
       destination.destroy();
     },
   };
 }
 
-/** Whether all that was handed over is written in time; false also if writing fails. */
+/** Resolves to true once everything is written, and to false on a write error or a timeout. */
 function drained(destination: ReturnType<typeof pino.destination>): Promise<boolean> {
   return new Promise((resolve) => {
     const onDrain = (): void => settle(true);
@@ -54,27 +58,27 @@ function drained(destination: ReturnType<typeof pino.destination>): Promise<bool
       destination.off('drain', onDrain).off('error', onError);
       resolve(done);
     };
-    // This timer must keep the process alive: with nothing else to wait for, it would end before its exit code is set.
+    // Not unref'ed: without another pending event the process would end before its exit code is set.
     const timer = setTimeout(onError, FLUSH_MS);
     destination.once('drain', onDrain).once('error', onError);
     destination.write('');
   });
 }
 
-/** Hands on lines in bundles, each line within 20 ms. */
-class GatheredLines {
-  readonly #hand: (text: string) => void;
+/** Collects lines and writes them in batches, each line within 20 ms. */
+class LineBatcher {
+  readonly #write: (text: string) => void;
   #text = '';
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(hand: (text: string) => void) {
-    this.#hand = hand;
+  constructor(write: (text: string) => void) {
+    this.#write = write;
   }
 
   write(line: string): void {
     this.#text += line;
-    if (this.#text.length > GATHER_BYTES) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), GATHER_MS);
+    if (this.#text.length > BATCH_LENGTH) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), BATCH_MS);
   }
 
   flush(): void {
@@ -83,20 +87,20 @@ class GatheredLines {
     if (this.#text === '') return;
     const text = this.#text;
     this.#text = '';
-    this.#hand(text);
+    this.#write(text);
   }
 }
 
 /**
- * Stderr, opened anew without blocking where it is a pipe: a write that blocks for good, because the reader is stuck, would
- * keep its thread and with it the whole process from ending.
+ * Returns a descriptor for stderr. A pipe is reopened with O_NONBLOCK: a write that blocks on a stuck reader would
+ * occupy a libuv thread and keep the process from exiting.
  */
 function openStderr(): number {
   const { O_WRONLY, O_NONBLOCK } = fs.constants;
   try {
     if (fs.fstatSync(2).isFIFO()) return fs.openSync('/proc/self/fd/2', O_WRONLY | O_NONBLOCK);
   } catch {
-    // No /proc, or a pipe that belongs to another user.
+    // There is no /proc, or the pipe belongs to another user.
   }
   return 2;
 }

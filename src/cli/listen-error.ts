@@ -1,4 +1,7 @@
-/** The reason why a server cannot listen where it was told to. The message is one line. */
+/**
+ * The error for an address that the server cannot listen on. The message is one line that names the flag or key to
+ * change.
+ */
 export class ListenError extends Error {
   constructor(message: string) {
     super(message);

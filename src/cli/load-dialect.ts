@@ -3,12 +3,12 @@ import { builtDescription } from '../config/package-files.ts';
 import type { ServerDescription } from '../server/description/server-description.ts';
 import { type Dialect, mergeDialects } from '../tools/dialect.ts';
 
-/** A dialect as a config has it. Each is loaded only where it is spoken: a client waits for the start. */
+/** Loads a dialect as configured. Unused dialects are not loaded, because the client waits for the start. */
 export async function loadDialect(name: DialectConfig['name'], config: Config): Promise<Dialect> {
   switch (name) {
     case 'workspace': {
       const { workspace } = await import('../dialects/workspace/index.ts');
-      // Files that a root asks the client for can also be handed over unasked.
+      // With a root of client-side files, the client can also hand files over by itself, with the guide tools.
       return hasAgentRoot(config) ? mergeDialects(workspace, await loadDialect('guide', config)) : workspace;
     }
     case 'memory':
@@ -21,10 +21,10 @@ export async function loadDialect(name: DialectConfig['name'], config: Config): 
 }
 
 /**
- * What a server of a dialect says about itself. The build has written that down, so that the first answer waits for neither
- * the tools nor their schemas; without a build, or for a mixture, it is made from them.
+ * Returns the server description of a dialect. Reads the one that the build wrote, so that the first response does not
+ * wait for loading tools and schemas. Without a build, or for merged dialects, derives it from the tools.
  */
-export async function descriptionOf(name: DialectConfig['name'], config: Config): Promise<ServerDescription> {
+export async function loadDescription(name: DialectConfig['name'], config: Config): Promise<ServerDescription> {
   const built = name === 'workspace' && hasAgentRoot(config) ? undefined : builtDescription(name);
   if (built !== undefined) return JSON.parse(built) as ServerDescription;
   const [{ describeServer }, dialect] = await Promise.all([
@@ -38,7 +38,7 @@ function hasAgentRoot({ roots }: Config): boolean {
   return roots.some(({ agent }) => agent !== undefined);
 }
 
-/** Where a dialect is served over HTTP. */
+/** Returns the URL path that a dialect is served at over HTTP. */
 export function mountPath(name: DialectConfig['name']): string {
   return name === 'workspace' ? '/mcp' : `/mcp/${name}`;
 }

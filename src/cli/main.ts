@@ -7,38 +7,41 @@ import { memoryConfig } from '../config/memory-config.ts';
 import { packageVersion } from '../config/package-files.ts';
 import { ListenError } from './listen-error.ts';
 
-const USAGE_ERROR = 2;
-const FAILURE = 1;
+const EXIT_USAGE_ERROR = 2;
+const EXIT_FAILURE = 1;
 
-/** Runs the command line to its end and returns the exit code. What goes wrong is one line on stderr. */
+/** Runs a command line until its command ends, and returns the exit code. Prints any error as one line on stderr. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
-    return (await runCommand(argv)) ? 0 : USAGE_ERROR;
+    return (await runCommand(argv)) ? 0 : EXIT_USAGE_ERROR;
   } catch (error) {
-    if (error instanceof ConfigError) return complain(error.message, USAGE_ERROR);
-    if (error instanceof ListenError) return complain(error.message, FAILURE);
-    return complain(`internal error: ${JSON.stringify(describeThrown(error))}`, FAILURE);
+    if (error instanceof ConfigError) return printError(error.message, EXIT_USAGE_ERROR);
+    if (error instanceof ListenError) return printError(error.message, EXIT_FAILURE);
+    return printError(`internal error: ${JSON.stringify(describeThrown(error))}`, EXIT_FAILURE);
   }
 }
 
-function complain(message: string, exitCode: number): number {
+function printError(message: string, exitCode: number): number {
   process.stderr.write(`ringfence: ${message}\n`);
   return exitCode;
 }
 
-/** Runs the command of a command line. Returns false for one that is not valid; commander has printed what is wrong with it. */
+/**
+ * Runs the command of a command line. Returns false for an invalid command line, after commander has printed the
+ * problem.
+ */
 async function runCommand(argv: readonly string[]): Promise<boolean> {
   try {
     await commands().parseAsync(argv, { from: 'user' });
     return true;
   } catch (error) {
-    // Commander has printed its own message, or the help that was asked for.
+    // Commander throws after it has printed an error, the help or the version. The exit code is 0 for the last two.
     if (error instanceof CommanderError) return error.exitCode === 0;
     throw error;
   }
 }
 
-/** The commands. Each loads what it needs when it runs, because the client waits until the server has started. */
+/** Defines the commands. Each loads its modules only when it runs, because the client waits for the start. */
 function commands(): Command {
   const program = new Command('ringfence')
     .description('A filesystem for AI agents, confined to the folders you name.')

@@ -6,16 +6,17 @@ import { CAPABILITIES } from '../tools/capabilities.ts';
 import { ListenError } from './listen-error.ts';
 import { mountPath } from './load-dialect.ts';
 import { firstSignal } from './signals.ts';
-import { GRACE_MS, loadSource, type RunningServer, type Source, start } from './start.ts';
+import { type ConfigSource, GRACE_MS, loadConfigSource, type RunningServer, start } from './start.ts';
 
-export interface ServeOptions extends Source {
+/** The command line of `ringfence serve`. */
+export interface ServeOptions extends ConfigSource {
   readonly host?: string;
   readonly port?: string;
 }
 
-/** Serves over HTTP until told to stop. Raises `ConfigError` and `ListenError`. */
+/** Serves over HTTP until SIGTERM or SIGINT. Raises `ConfigError` and `ListenError`. */
 export async function serve(options: ServeOptions): Promise<void> {
-  const config = withOverrides(await loadSource(options), options);
+  const config = withOverrides(await loadConfigSource(options), options);
   const stopped = firstSignal();
   const started = start(config);
   const { logger } = started.log;
@@ -57,7 +58,7 @@ function withOverrides(config: Config, { host, port }: ServeOptions): Config {
   return { ...config, ...(host !== undefined && { host }), ...(port !== undefined && { port: Number(port) }) };
 }
 
-/** Raises `ListenError`, which names what the operator wrote the address or port in. */
+/** Starts to listen. Raises `ListenError`, which names the flag or config key that set the address or port. */
 async function listen(
   attempt: () => Promise<HttpServing>,
   { file, host, port }: Config,
@@ -87,7 +88,7 @@ async function listen(
   }
 }
 
-/** Tells a person where to connect and how. The log has the same for programs. */
+/** Returns the text on stdout that tells a person how to connect. The log has the same facts for programs. */
 function banner({ roots, dialects, auth }: Config, urls: readonly string[], version: string): string {
   const width = Math.max(...roots.map(({ name }) => name.length));
   const rows = roots.map(({ name, allowed }) => {

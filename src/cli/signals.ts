@@ -1,4 +1,4 @@
-/** Resolves at the first SIGTERM or SIGINT. A second one ends the process at once. */
+/** Resolves with the first SIGTERM or SIGINT. A second one ends the process at once with exit code 1. */
 export function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked = false;

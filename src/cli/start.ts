@@ -9,31 +9,35 @@ import { packageVersion } from '../config/package-files.ts';
 import { type ActivityReport, reportActivity } from '../server/background/activity-report.ts';
 import { sweepInBackground } from '../server/background/sweep.ts';
 import { forDialect, openSharedService, type Service, type SharedService } from '../server/call/service.ts';
-import { descriptionOf, loadDialect } from './load-dialect.ts';
+import { loadDescription, loadDialect } from './load-dialect.ts';
 
-/** How long running calls may take to finish once the server was asked to stop, so that all is over within 10 s. */
+/**
+ * How long running calls may take to finish after a stop signal. Leaves time to exit within the 10 seconds that Docker
+ * waits.
+ */
 export const GRACE_MS = 8_500;
 
-/** What `serve` and `stdio` have in common on the command line. */
-export interface Source {
+/** The arguments of `serve` and `stdio` that say what to serve. */
+export interface ConfigSource {
   readonly dirs: readonly string[];
   readonly config?: string;
 }
 
-/** What is open once the server runs, with what it takes to describe and to end it. */
+/** A started server without its transport. */
 export interface RunningServer {
   readonly shared: SharedService;
-  /** What calls in one of the config's dialects need. Raises `ConfigError`. */
+  /** Opens the service of one of the configured dialects. Raises `ConfigError`. */
   serviceFor(dialect: DialectConfig): Promise<Service>;
   readonly log: Log;
   readonly report: ActivityReport;
-  /** What is logged about the start. Names roots, never their folders. */
+  /** The log fields of the start. They name roots, never their host paths. */
   readonly facts: Readonly<Record<string, unknown>>;
+  /** Releases everything and flushes the log. Stop the transport first. */
   close(): Promise<void>;
 }
 
-/** The config that the command line asks for. Raises `ConfigError`. */
-export async function loadSource({ dirs, config }: Source): Promise<Config> {
+/** Returns the config for the folders or the config file on the command line. Raises `ConfigError`. */
+export async function loadConfigSource({ dirs, config }: ConfigSource): Promise<Config> {
   if (config !== undefined && dirs.length > 0) {
     throw new ConfigError('give either --config FILE or folders, not both; list the folders as roots in the config');
   }
@@ -42,7 +46,7 @@ export async function loadSource({ dirs, config }: Source): Promise<Config> {
   throw new ConfigError('nothing to serve; give the folders to serve, or a config with --config FILE');
 }
 
-/** Opens everything but dialects and transport. Raises `ConfigError`. */
+/** Opens the roots, the log and the background tasks, but no dialect and no transport. Raises `ConfigError`. */
 export function start(config: Config): RunningServer {
   const backend = fenceFromEnvironment();
   const log = openLog(config.logLevel);
@@ -50,7 +54,7 @@ export function start(config: Config): RunningServer {
   const sweep = sweepInBackground(shared);
   const report = reportActivity(shared);
   process.on('SIGUSR2', report.all);
-  // Node's own report would print the error's message, which may quote file content.
+  // By default Node prints the error's message, which may quote file content.
   process.once('uncaughtException', (error) => {
     log.logger.error({ error: describeThrown(error) }, 'crashed');
     void log.flush().finally(() => process.exit(1));
@@ -58,7 +62,7 @@ export function start(config: Config): RunningServer {
   const serviceFor = async (named: DialectConfig): Promise<Service> => {
     const [dialect, description] = await Promise.all([
       loadDialect(named.name, config),
-      descriptionOf(named.name, config),
+      loadDescription(named.name, config),
     ]);
     const service = forDialect(shared, { dialect, description, boundRoot: named.root });
     if (!usesAgentFiles(config, named)) return service;
@@ -85,7 +89,7 @@ export function start(config: Config): RunningServer {
   };
 }
 
-/** Whether a dialect works on files of the client's side. */
+/** Whether a dialect works on client-side files. */
 export function usesAgentFiles({ roots }: Config, { root, project }: DialectConfig): boolean {
   return project !== undefined || (root === undefined && roots.some(({ agent }) => agent !== undefined));
 }

@@ -1,25 +1,29 @@
 import type { Config, DialectConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { startStdio } from '../server/stdio/stdio-server.ts';
-import { descriptionOf } from './load-dialect.ts';
+import { loadDescription } from './load-dialect.ts';
 import { firstSignal } from './signals.ts';
-import { GRACE_MS, loadSource, type Source, start, usesAgentFiles } from './start.ts';
+import { type ConfigSource, GRACE_MS, loadConfigSource, start, usesAgentFiles } from './start.ts';
 
-/** The same in the dialect of `ringfence stdio`. Raises `ConfigError`. */
-export async function workspaceStdio(source: Source): Promise<void> {
-  const config = await loadSource(source);
+/**
+ * Serves the workspace dialect over stdin and stdout until the client disconnects, or SIGTERM or SIGINT. Raises
+ * `ConfigError`.
+ */
+export async function workspaceStdio(source: ConfigSource): Promise<void> {
+  const config = await loadConfigSource(source);
   await stdio(config, workspaceOf(config));
 }
 
-/** Serves the client at the other end of stdin and stdout until it goes away or we are told to stop. Raises `ConfigError`. */
+/** Serves a dialect over stdin and stdout until the client disconnects, or SIGTERM or SIGINT. Raises `ConfigError`. */
 export async function stdio(config: Config, dialect: DialectConfig): Promise<void> {
   const stopped = firstSignal();
   const { shared, serviceFor, report, facts, close } = start(config);
   const { logger, running } = shared;
-  // What an operator got wrong about files of the client's side shows only when they are opened.
+  // Opened before the start is announced: mistakes in the configuration of client-side files are found only by opening
+  // them.
   const ready = usesAgentFiles(config, dialect) ? await serviceFor(dialect) : undefined;
   const serving = startStdio({
-    description: await descriptionOf(dialect.name, config),
+    description: await loadDescription(dialect.name, config),
     shared,
     load: async () => ready ?? serviceFor(dialect),
   });
@@ -33,7 +37,7 @@ export async function stdio(config: Config, dialect: DialectConfig): Promise<voi
   await close();
 }
 
-/** The dialect of `ringfence stdio`. Raises `ConfigError` for a config that names only others. */
+/** Returns the workspace dialect of a config. Raises `ConfigError` if the config names only other dialects. */
 function workspaceOf({ dialects, file }: Config): DialectConfig {
   const found = dialects.find(({ name }) => name === 'workspace');
   if (found !== undefined) return found;

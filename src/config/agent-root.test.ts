@@ -31,7 +31,7 @@ test('an agent root has defaults, and "*" means the five tools', async () => {
   ]);
 });
 
-test('every key of an agent root and of the guide dialect is taken over', async () => {
+test('every key of an agent root and of the guide dialect is read', async () => {
   const config = await load(
     `roots: [${LOCAL}, { name: laptop, agent: { allowed_paths: [x/], cache_bytes: 7, timeout: 0.5 }, allowed_tools: [copy] }]
 dialects: { guide: { project: a, allowed_paths: [y], cache_bytes: 8, timeout: 9 } }`,
@@ -92,7 +92,7 @@ describe('a config is refused', () => {
   });
 });
 
-test('ringfence guide takes the project and what of it is allowed', () => {
+test('ringfence guide takes the project and its allowed paths', () => {
   expect(guideConfig({ project: dir, allow: ['docs'], logLevel: 'trace' })).toMatchObject({
     logLevel: 'trace',
     roots: [],

@@ -17,7 +17,7 @@ function check(...tokens: Parameters<typeof checkAuth>[0]['tokens']) {
   });
 }
 
-test('a token is known by its hash, whichever way it was written', () => {
+test('a token is stored as its hash, given by variable or by hash', () => {
   const given = check(ci, { name: 'ops', sha256: sha256('x').toUpperCase(), roots: ['a', 'b'] });
   expect(given).toEqual({
     tokens: [

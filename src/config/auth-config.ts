@@ -2,30 +2,34 @@ import { createHash } from 'node:crypto';
 import { nearest } from '../tools/nearest.ts';
 import type { ConfigFile } from './schema.ts';
 
-/** One who may call over HTTP, and the roots it may know of. Of its token only the hash is kept. */
+/** A client that may call over HTTP, and the roots that it may see. Holds the hash of its token, never the token. */
 export interface TokenConfig {
   readonly name: string;
   readonly sha256: Buffer;
   readonly roots: readonly string[];
 }
 
+/** The clients that may call over HTTP. */
 export interface AuthConfig {
   readonly tokens: readonly TokenConfig[];
 }
 
 type Fail = (problem: string) => never;
-type Entry = NonNullable<ConfigFile['auth']>['tokens'][number];
+type TokenEntry = NonNullable<ConfigFile['auth']>['tokens'][number];
 
-interface Surroundings {
+interface AuthCheckOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly fail: Fail;
 }
 
-/** Checks `auth` against the names of the roots. Calls `fail` with one line that names the key, and never shows a token. */
+/**
+ * Checks the `auth` section of a config against the names of the roots, and reads tokens from the environment. Calls
+ * `fail` for the first problem, with a line that names the key and never shows a token.
+ */
 export function checkAuth(
   { tokens }: NonNullable<ConfigFile['auth']>,
   roots: readonly string[],
-  { env, fail }: Surroundings,
+  { env, fail }: AuthCheckOptions,
 ): AuthConfig {
   const names = new Map<string, number>();
   const hashes = new Map<string, number>();
@@ -62,7 +66,7 @@ function checkRoot(root: string, known: readonly string[], fail: Fail): void {
 }
 
 function hashOf(
-  { token_env, sha256 }: Entry,
+  { token_env, sha256 }: TokenEntry,
   env: NodeJS.ProcessEnv,
   fail: (key: string, what: string) => never,
 ): Buffer {
@@ -83,7 +87,7 @@ function hashOf(
 function tokenOf(variable: string, env: NodeJS.ProcessEnv, fail: Fail): string {
   if (!/^[A-Za-z_]\w*$/.test(variable))
     return fail('must be the name of an environment variable, not the token itself');
-  // What does not look like the name of a variable may be a token that was put in its place.
+  // A value that does not look like a variable name may be a token that was pasted here by mistake, so it is not shown.
   const shown = /^[A-Z_][A-Z0-9_]*$/.test(variable)
     ? `the environment variable ${variable}`
     : 'the environment variable';

@@ -41,19 +41,19 @@ describe('filesystem-server/config: flag over environment over default', () => {
     expect(settings(FLAGS, VARIABLES)).toEqual(fromFlags);
   });
 
-  test('each for itself', () => {
+  test('each setting independently', () => {
     for (const [index, flag] of (['rootDir', 'maxFileSize', 'requestTimeout', 'logLevel'] as const).entries()) {
       const mixed = fromVariables.map((value, at) => (at === index ? fromFlags[at] : value));
       expect(settings({ [flag]: FLAGS[flag] }, VARIABLES)).toEqual(mixed);
     }
   });
 
-  test('an empty variable is the same as none', () => {
+  test('an empty variable counts as unset', () => {
     const empty = { FS_SERVER_ROOT: '', FS_MAX_FILE_SIZE: '', FS_REQUEST_TIMEOUT: '', FS_LOG_LEVEL: '' };
     expect(settings({}, empty)).toEqual(defaults);
   });
 
-  test('a wrong variable does not matter where a flag wins', () => {
+  test('an invalid variable is ignored if its flag is given', () => {
     expect(settings(FLAGS, { FS_SERVER_ROOT: '/nonexistent', FS_MAX_FILE_SIZE: 'x' })).toEqual(fromFlags);
   });
 });
@@ -68,12 +68,12 @@ test('a relative root is relative to the current directory', () => {
   expect(classicConfig({ rootDir: 'src' }, {}).roots[0]?.path).toBe(path.resolve('src'));
 });
 
-test('levels may be in capitals, and sizes beyond any answer are no limit', () => {
+test('log levels may be in capitals, and a size above the maximum is reduced to it', () => {
   expect(classicConfig({ rootDir: byFlag, logLevel: 'WARN' }, {}).logLevel).toBe('warn');
   expect(classicConfig({ rootDir: byFlag, maxFileSize: '10737418240' }, {}).maxFullReadSize).toBe(64 * 1024 * 1024);
 });
 
-describe('filesystem-server/config: what is invalid is named by the flag or variable it came from', () => {
+describe('filesystem-server/config: an invalid value is reported with its flag or variable', () => {
   const BYTES = 'must be a whole number of bytes above 0';
   const SECONDS = 'must be a number of seconds above 0 and at most 86400';
   const LEVELS = 'must be one of error, warn, info, debug, trace';

@@ -4,9 +4,9 @@ import { CAPABILITIES } from '../tools/capabilities.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { defaultConfig, MAX_FULL_READ_SIZE, MAX_TIMEOUT_SECONDS } from './defaults.ts';
-import { checkFolder } from './folder-problem.ts';
+import { folderProblem } from './folder-problem.ts';
 
-/** The flags of the command, as written. */
+/** The flags of `ringfence classic`, unparsed. */
 export interface ClassicFlags {
   readonly rootDir?: string;
   readonly maxFileSize?: string;
@@ -14,7 +14,7 @@ export interface ClassicFlags {
   readonly logLevel?: string;
 }
 
-/** The name by which the one folder appears in the log. */
+/** The name of the one root, as it appears in the log. */
 const ROOT = 'root';
 const DEFAULT_MAX_FILE_SIZE = 10 * 1024 * 1024;
 const DEFAULT_TIMEOUT_SECONDS = 30;
@@ -24,23 +24,26 @@ interface Unit {
   fits(value: number): boolean;
 }
 
-/** More than is ever read at once is fine: it only means no limit of the operator's own. */
+/** There is no upper bound: a larger value is reduced to `MAX_FULL_READ_SIZE`. */
 const BYTES: Unit = { name: 'a whole number of bytes above 0', fits: (value) => Number.isInteger(value) && value > 0 };
 const SECONDS: Unit = {
   name: `a number of seconds above 0 and at most ${MAX_TIMEOUT_SECONDS}`,
   fits: (value) => value > 0 && value <= MAX_TIMEOUT_SECONDS,
 };
 
-/** The config of a server on one folder. A flag wins over its variable, that over the default. Raises `ConfigError`. */
+/**
+ * Returns the config of `ringfence classic`. A flag takes precedence over its environment variable. Raises
+ * `ConfigError`.
+ */
 export function classicConfig(flags: ClassicFlags, env: NodeJS.ProcessEnv = process.env): Config {
   const root = pick(flags.rootDir, '--root-dir', env, 'FS_SERVER_ROOT');
   const maxFileSize = pick(flags.maxFileSize, '--max-file-size', env, 'FS_MAX_FILE_SIZE');
   const timeout = pick(flags.requestTimeout, '--request-timeout', env, 'FS_REQUEST_TIMEOUT');
   const level = pick(flags.logLevel, '--log-level', env, 'FS_LOG_LEVEL');
-  // A script's unset variable must not open whatever folder it happens to run in.
+  // An unset variable in a script must not expose the current folder.
   if (root.value === '') throw new ConfigError(`${root.from}: must be the path of a folder, got an empty one`);
   const folder = path.resolve(root.value ?? '.');
-  const trouble = checkFolder(folder);
+  const trouble = folderProblem(folder);
   if (trouble !== undefined) throw new ConfigError(`${root.from}: ${trouble}`);
   return {
     ...defaultConfig(),
@@ -54,7 +57,7 @@ export function classicConfig(flags: ClassicFlags, env: NodeJS.ProcessEnv = proc
 
 interface Setting {
   readonly value: string | undefined;
-  /** The flag or variable it came by, for messages. */
+  /** The flag or variable that it came from, for messages. */
   readonly from: string;
 }
 

@@ -6,8 +6,8 @@ import { nearest } from '../tools/nearest.ts';
 import { checkAuth } from './auth-config.ts';
 import type { AgentConfig, Config, DialectConfig, RootConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
-import { checkFolder } from './folder-problem.ts';
-import { nameProblem } from './root-name.ts';
+import { folderProblem } from './folder-problem.ts';
+import { rootNameProblem } from './root-name.ts';
 import { type ConfigFile, configSchema, type DialectName } from './schema.ts';
 
 const KEYS: CheckStyle = {
@@ -18,11 +18,14 @@ const KEYS: CheckStyle = {
         typeof key === 'number' ? `${name}[${key}]` : name === '' ? String(key) : `${name}.${String(key)}`,
       '',
     ),
-  // A token may stand where it does not belong.
+  // A token may have been written at a wrong key of this section.
   hides: ([first]) => first === 'auth',
 };
 
-/** Reads and checks a config file, and the variables that it names. Everything wrong with it is a `ConfigError` that names the file, the key and the fix. */
+/**
+ * Reads and checks a config file and the environment variables that it names. Raises a `ConfigError` that names file,
+ * key and fix.
+ */
 export async function readConfigFile(file: string, env: NodeJS.ProcessEnv): Promise<Config> {
   const fail = (problem: string): never => {
     throw new ConfigError(`${file}: ${problem}`);
@@ -70,7 +73,7 @@ function readText(file: string, fail: Fail): string {
 }
 
 async function parseYaml(text: string, fail: Fail): Promise<unknown> {
-  // A start on folders alone does not wait for a parser that it does not need.
+  // Loaded only here: a start without a config file does not need the parser.
   const { parseDocument } = await import('yaml');
   const document = parseDocument(text, { prettyErrors: true });
   const [error] = document.errors;
@@ -97,7 +100,7 @@ function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootC
   }
   return roots.map((root, index) => {
     const at = `roots[${index}]`;
-    const problem = nameProblem(root.name);
+    const problem = rootNameProblem(root.name);
     if (problem !== undefined) fail(`${at}.name ${problem}`);
     const earlier = seen.get(root.name);
     if (earlier !== undefined)
@@ -119,7 +122,7 @@ function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootC
     }
     const folder = path.resolve(base, root.path);
     const origin = `${at}.path`;
-    const trouble = checkFolder(folder);
+    const trouble = folderProblem(folder);
     if (trouble !== undefined) fail(`${origin}: ${trouble}`);
     return { name: root.name, path: folder, allowed, origin };
   });
@@ -133,7 +136,7 @@ function checkDialects(
   const [first, ...more] = Object.entries(dialects).map(([name, options]): DialectConfig => {
     if (name === 'guide' && dialects.guide !== undefined) {
       const project = path.resolve(base, dialects.guide.project);
-      const trouble = checkFolder(project);
+      const trouble = folderProblem(project);
       if (trouble !== undefined) fail(`dialects.guide.project: ${trouble}`);
       const origin = 'dialects.guide.allowed_paths';
       return { name, root: undefined, project: { ...toAgent(dialects.guide), project, origin } };
@@ -162,7 +165,7 @@ function toAgent(written: NonNullable<ConfigFile['roots'][number]['agent']>): Ag
 
 type FailFor = (problem: (root: string) => string) => never;
 
-/** `all` is what can be allowed on that kind of root. */
+/** Returns the capabilities for one entry of `allowed_tools`. `all` are those that this kind of root can allow. */
 function toCapabilities(tool: string, all: readonly Capability[], fail: FailFor): readonly Capability[] {
   if (tool === '*') return all;
   const known = CAPABILITIES.find((name) => name === tool);

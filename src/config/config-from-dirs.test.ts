@@ -16,7 +16,7 @@ test('a root for each folder, named after it, with all tools, bound to loopback'
   expect(config.roots[0]?.allowed).toEqual(CAPABILITIES);
 });
 
-test('folders of the same name are told apart', () => {
+test('folders of the same name get numbered names', () => {
   const config = configFromDirs([`${dir}/one/src`, `${dir}/two/src`]);
   expect(config.roots.map(({ name }) => name)).toEqual(['src', 'src-2']);
 });

@@ -3,64 +3,74 @@ import type { Capability } from '../tools/capabilities.ts';
 import type { AuthConfig } from './auth-config.ts';
 import type { DialectName } from './schema.ts';
 
-interface AnyRootConfig {
+/** What the config says about a root of either kind. */
+export interface AnyRootConfig {
   readonly name: string;
   readonly allowed: readonly Capability[];
-  /** Where the operator wrote the folder, or the allowed paths, for messages. */
+  /** Where the operator wrote the folder or the allowed paths, such as `roots[0].path`, for messages. */
   readonly origin: string;
 }
 
+/** A root that is a folder of this machine. */
 export interface LocalRootConfig extends AnyRootConfig {
-  /** An absolute folder of this machine. */
+  /** The absolute host path of the folder. */
   readonly path: string;
   readonly agent?: undefined;
 }
 
-/** A root whose files are on the client's side. */
+/** A root of client-side files. */
 export interface AgentRootConfig extends AnyRootConfig {
   readonly path?: undefined;
   readonly agent: AgentConfig;
 }
 
+/** A root as configured. */
 export type RootConfig = LocalRootConfig | AgentRootConfig;
 
-/** Files of the client's side: what may be asked for, how much is kept for each client, and how long an answer may take. */
+/** The configuration of client-side files. */
 export interface AgentConfig {
-  /** Relative to the top of the client's project; undefined for the usual ones. */
+  /** The paths that may be asked for, relative to the client's project; undefined for `DEFAULT_ALLOWED_PATHS`. */
   readonly allowedPaths: readonly string[] | undefined;
+  /** The cache size per client. */
   readonly cacheBytes: number;
-  /** Seconds. */
+  /** How long to wait for an answer, in seconds. */
   readonly timeout: number;
 }
 
-/** The same for a project of which this machine has a copy to look links up in. */
+/**
+ * The configuration of client-side files of a project that this machine has a copy of, in which symbolic links are
+ * resolved.
+ */
 export interface ProjectConfig extends AgentConfig {
-  /** An absolute folder of this machine. */
+  /** The absolute host path of the copy. */
   readonly project: string;
-  /** Where the operator wrote the allowed paths, for messages. */
+  /** Where the operator wrote the allowed paths, such as `--allow`, for messages. */
   readonly origin: string;
 }
 
-/** A dialect that is spoken, and what its tools work on where they name no root. */
+/**
+ * A dialect to serve. `root` is set if its tools work on one root without naming it, `project` if they accept
+ * client-side files.
+ */
 export interface DialectConfig {
   readonly name: DialectName;
   readonly root: string | undefined;
   readonly project?: ProjectConfig | undefined;
 }
 
-/** What the operator decided, checked and complete. */
+/** The complete configuration of a server, checked. */
 export interface Config {
-  /** The config file as given on the command line; undefined if only folders were. */
+  /** The path of the config file as given on the command line; undefined without one. */
   readonly file: string | undefined;
   readonly host: string;
   readonly port: number;
   readonly maxFullReadSize: number;
-  /** Seconds, per call. */
+  /** The time limit of one call, in seconds. */
   readonly requestTimeout: number;
   readonly logLevel: LogLevel;
   readonly durableWrites: boolean;
   readonly roots: readonly RootConfig[];
   readonly dialects: readonly [DialectConfig, ...DialectConfig[]];
-  /** Who may call over HTTP; undefined if anyone may. */
+  /** The clients that may call over HTTP; undefined if anyone may. */
   readonly auth: AuthConfig | undefined;
 }

@@ -1,12 +1,15 @@
 import type { Config } from './config.ts';
 
+/** The upper bound of every configurable timeout: one day. */
 export const MAX_TIMEOUT_SECONDS = 24 * 60 * 60;
 /** The most that an operator may set for `max_full_read_size`: several calls at once hold that much in memory. */
 export const MAX_FULL_READ_SIZE = 64 * 1024 * 1024;
+/** The default cache size per client for client-side files. */
 export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
+/** The default time to wait for a client's answer. */
 export const DEFAULT_ASK_SECONDS = 30;
 
-/** What holds where a config says nothing else. */
+/** The defaults of the config keys. */
 export const DEFAULTS = {
   port: 8091,
   maxFullReadSize: 1_048_576,
@@ -15,7 +18,7 @@ export const DEFAULTS = {
   durableWrites: true,
 } as const;
 
-/** What holds where no config file says otherwise: reachable from this machine only. The roots are still missing. */
+/** Returns the config of a server without a config file, except its roots. It listens on the loopback address only. */
 export function defaultConfig(): Omit<Config, 'roots'> {
   return {
     ...DEFAULTS,

@@ -3,8 +3,8 @@ import { nearest } from '../tools/nearest.ts';
 import { ConfigError } from './config-error.ts';
 
 /**
- * Chooses the backend of the fence: the one that the environment variable `RINGFENCE_FENCE` names, else the strongest that works
- * on this machine. Raises `ConfigError` for a name that is not known and for a backend that does not work here.
+ * Returns the fence backend that the environment variable `RINGFENCE_FENCE` names, by default the strongest that works
+ * on this machine. Raises `ConfigError` for an unknown name and for a backend that does not work here.
  */
 export function fenceFromEnvironment(env: NodeJS.ProcessEnv = process.env): Backend {
   const forced = env.RINGFENCE_FENCE;

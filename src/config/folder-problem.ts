@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 
-/** Why a path cannot be a root, with the fix; undefined if it can. */
-export function checkFolder(folder: string): string | undefined {
+/** Returns why a host path cannot be a root, and how to fix it; undefined if it is a readable folder. */
+export function folderProblem(folder: string): string | undefined {
   try {
     if (!fs.statSync(folder).isDirectory()) return `${folder} is not a folder; a root has to be one`;
     fs.accessSync(folder, fs.constants.R_OK | fs.constants.X_OK);

@@ -3,20 +3,20 @@ import { LOG_LEVELS } from '../audit/log-level.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { DEFAULT_ASK_SECONDS, DEFAULT_CACHE_BYTES, defaultConfig } from './defaults.ts';
-import { checkFolder } from './folder-problem.ts';
+import { folderProblem } from './folder-problem.ts';
 
-/** The flags of the command, as written. */
+/** The flags of `ringfence guide`, unparsed. */
 export interface GuideFlags {
   readonly project?: string;
   readonly allow?: readonly string[];
   readonly logLevel?: string;
 }
 
-/** The config of a server that has no folder of its own, only what the client hands over of one project. Raises `ConfigError`. */
+/** Returns the config of `ringfence guide`: no roots, only client-side files of one project. Raises `ConfigError`. */
 export function guideConfig({ project = '.', allow, logLevel = 'info' }: GuideFlags): Config {
   if (project === '') throw new ConfigError('--project: must be the path of a folder, got an empty one');
   const folder = path.resolve(project);
-  const trouble = checkFolder(folder);
+  const trouble = folderProblem(folder);
   if (trouble !== undefined) throw new ConfigError(`--project: ${trouble}`);
   const level = LOG_LEVELS.find((name) => name === logLevel);
   if (level === undefined) {

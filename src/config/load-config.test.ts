@@ -45,7 +45,7 @@ test('FR-018: defaults, and paths relative to the file', async () => {
   });
 });
 
-test('FR-018: every key is taken over', async () => {
+test('FR-018: every key is read', async () => {
   const config = await load(`
 host: 127.0.0.1
 port: 0
@@ -68,7 +68,7 @@ roots:
   expect(config.roots.map(({ allowed }) => allowed)).toEqual([['read_file', 'grep'], []]);
 });
 
-test('DESIGN §7: dialects are served as listed, each on its root', async () => {
+test('DESIGN §7: dialects are read in order, each with its root', async () => {
   const dialectsOf = async (dialects: string) => (await load(`${A}\ndialects: ${dialects}`)).dialects;
   expect(await dialectsOf('{ workspace: {} }')).toEqual([{ name: 'workspace', root: undefined }]);
   expect(await dialectsOf('{ workspace: }')).toEqual([{ name: 'workspace', root: undefined }]);
@@ -76,7 +76,7 @@ test('DESIGN §7: dialects are served as listed, each on its root', async () => 
   expect(await dialectsOf('{ classic: { root: a }, workspace: {}, memory: { root: a } }')).toHaveLength(3);
 });
 
-describe('FR-018: what is wrong is named by file, key and fix, in one line', () => {
+describe('FR-018: a mistake is one line that names file, key and fix', () => {
   test.each([
     ['', /the config is empty/],
     ['# nothing', /the config is empty/],

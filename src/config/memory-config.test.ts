@@ -18,13 +18,13 @@ test('BASE_PATH is the one root, with all tools', () => {
   expect(config.durableWrites).toBe(true);
 });
 
-test('a missing folder is made, with those above it, for this user alone', () => {
+test('a missing folder and its parents are created, accessible to this user only', () => {
   const folder = path.join(dir, 'made', 'here');
   memoryConfig({ BASE_PATH: folder });
   expect(fs.statSync(folder).mode & 0o777).toBe(0o700);
 });
 
-test('a folder that is there stays as it is', () => {
+test('an existing folder is not changed', () => {
   const folder = path.join(dir, 'kept');
   fs.mkdirSync(folder);
   fs.chmodSync(folder, 0o755);

@@ -1,17 +1,20 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ensureHostFolder } from '../fence/index.ts';
-import { MAX_READ_BYTES } from '../files/limits.ts';
+import { MAX_READ_BYTES } from '../files/read/read-file.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { defaultConfig } from './defaults.ts';
-import { checkFolder } from './folder-problem.ts';
+import { folderProblem } from './folder-problem.ts';
 
-/** The name by which the one folder appears in the log. */
+/** The name of the one root, as it appears in the log. */
 const ROOT = 'memory';
 
-/** The config of a server on the folder `BASE_PATH`, which is made if it is missing. Raises `ConfigError`. */
+/**
+ * Returns the config of `ringfence memory` on the folder `BASE_PATH`, and creates that folder if it is missing. Raises
+ * `ConfigError`.
+ */
 export function memoryConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const folder = env.BASE_PATH;
   const fail = (problem: string): never => {
@@ -27,7 +30,7 @@ export function memoryConfig(env: NodeJS.ProcessEnv = process.env): Config {
     if (code !== 'EEXIST')
       return fail(`the folder ${folder} cannot be made: ${code ?? 'unknown error'}; correct the path or make it`);
   }
-  const trouble = checkFolder(folder) ?? writeTrouble(folder);
+  const trouble = folderProblem(folder) ?? writeTrouble(folder);
   if (trouble !== undefined) return fail(trouble);
   return {
     ...defaultConfig(),

@@ -8,14 +8,14 @@ import {
   MAX_TIMEOUT_SECONDS,
 } from './defaults.ts';
 
-/** How files of the client's side are asked for and kept. */
+/** The keys for client-side files. */
 const agent = {
   allowed_paths: z.array(z.string().min(1)).min(1).optional(),
   cache_bytes: z.int().min(1).default(DEFAULT_CACHE_BYTES),
   timeout: z.number().positive().max(MAX_TIMEOUT_SECONDS).default(DEFAULT_ASK_SECONDS),
 };
 
-/** A root is a folder, or files of the client's side. That it is exactly one of the two is checked where it is read. */
+/** A root has either `path` or `agent`. `readConfigFile` checks that it has exactly one of them. */
 const root = z.strictObject({
   name: z.string().min(1).max(64),
   path: z.string().min(1).optional(),
@@ -23,7 +23,10 @@ const root = z.strictObject({
   allowed_tools: z.array(z.string()),
 });
 
-/** A token is written as the variable that holds it, or as its hash. Which of the two is checked where the variables are read. */
+/**
+ * A token is given by the environment variable that holds it or by its hash. `checkAuth` checks that it is exactly one
+ * of them.
+ */
 const token = z.strictObject({
   name: z.string().min(1).max(64),
   token_env: z.string().min(1).optional(),
@@ -33,7 +36,7 @@ const token = z.strictObject({
 
 const bound = z.strictObject({ root: z.string().min(1) });
 
-/** The dialects that can be served, each with what it has to be told. */
+/** The dialects that can be served, with their options. */
 const dialects = z.strictObject({
   workspace: z.strictObject({}).nullable().optional(),
   memory: bound.optional(),
@@ -41,9 +44,10 @@ const dialects = z.strictObject({
   guide: z.strictObject({ project: z.string().min(1), ...agent }).optional(),
 });
 
+/** The name of a dialect that can be served. */
 export type DialectName = keyof z.output<typeof dialects>;
 
-/** The config file as an operator writes it. */
+/** The schema of the config file. */
 export const configSchema = z.strictObject({
   host: z.string().min(1).default('0.0.0.0'),
   port: z.int().min(0).max(65535).default(DEFAULTS.port),
@@ -53,8 +57,9 @@ export const configSchema = z.strictObject({
   durable_writes: z.boolean().default(DEFAULTS.durableWrites),
   roots: z.array(root).min(1),
   dialects: dialects.default({ workspace: {} }),
-  // An empty list would be a door that only looks locked.
+  // With an empty list every request would be refused, which cannot be intended.
   auth: z.strictObject({ tokens: z.array(token).min(1) }).optional(),
 });
 
+/** A config file with its defaults filled in. */
 export type ConfigFile = z.output<typeof configSchema>;

@@ -16,7 +16,7 @@ describe.each([workspace, memory, classic, guide])('tools/list of $name', (diale
     expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length);
   });
 
-  test('every tool says what it takes and what it answers', () => {
+  test('every tool has an input and an output schema', () => {
     for (const { name, description, inputSchema, outputSchema } of tools) {
       expect([name, inputSchema.type, outputSchema?.type]).toEqual([name, 'object', 'object']);
       expect([name, Object.keys(outputSchema?.properties ?? {}).length > 0]).toEqual([name, true]);
@@ -33,12 +33,12 @@ test.each([workspace, memory, classic, guide])(
   },
 );
 
-test('what only adds destroys nothing, but adds again when repeated', () => {
+test('a tool that adds is neither destructive nor idempotent', () => {
   const insert = describeServer(memory).tools.find(({ name }) => name === 'insert');
   expect(insert?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: false });
   expect(insert?.annotations).not.toHaveProperty('idempotentHint', true);
 });
 
-test('the list of the workspace tools is short enough to be read with every task', () => {
+test('the tools/list of workspace stays within its size limit', () => {
   expect(Buffer.byteLength(JSON.stringify({ tools: describeServer(workspace).tools }))).toBeLessThan(16_000);
 });

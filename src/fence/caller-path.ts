@@ -2,10 +2,10 @@ import { FenceError } from './errors.ts';
 
 declare const host: unique symbol;
 
-/** A path on this machine. It never reaches a client. */
+/** A path on this machine. The brand keeps the compiler from accepting any other string for it. */
 export type HostPath = string & { readonly [host]: true };
 
-/** A path as a caller names it, parsed: relative to a root, with `.` and `..` resolved. */
+/** A path that a caller named, as `parseCallerPath` returns it: relative to a root, with `.` and `..` resolved. */
 export interface CallerPath {
   /** The path as the caller wrote it, for messages. */
   readonly raw: string;
@@ -13,9 +13,10 @@ export interface CallerPath {
   readonly segments: readonly string[];
 }
 
-/** The root itself. */
+/** The path of the root itself. */
 export const ROOT_PATH: CallerPath = { raw: '.', segments: [] };
 
+/** Separates the names of a path, in callers' paths and in the targets of links. */
 export const SEPARATOR = process.platform === 'win32' ? /[\\/]/ : /\//;
 
 /**
@@ -47,10 +48,12 @@ export function toForwardSlashes(raw: string): string {
 /** Names with this prefix are reserved for temporary files: see `temp-name.ts`. */
 const RESERVED_PREFIX = '.ringfence-tmp-';
 
+/** Tests whether a name is reserved for temporary files, so that no caller may use it. */
 export function isReservedName(name: string): boolean {
   return name.startsWith(RESERVED_PREFIX);
 }
 
+/** Makes a reserved name that ends in `suffix`. */
 export function reservedName(suffix: string): string {
   return RESERVED_PREFIX + suffix;
 }

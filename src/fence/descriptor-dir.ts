@@ -1,22 +1,15 @@
 import fs from 'node:fs';
 import { type HostPath, isReservedName } from './caller-path.ts';
-import {
-  assertSingleName,
-  Dir,
-  type Entry,
-  type Name,
-  notRegularError,
-  SAFE_OPEN_FLAGS,
-  type SharedDir,
-} from './dir.ts';
+import { Dir, SAFE_OPEN_FLAGS, type SharedDir } from './dir.ts';
+import { assertSingleName, type Entry, type Name } from './entry.ts';
 import { fromSystem } from './errno.ts';
 import { FenceError } from './errors.ts';
-import { ReadableFile } from './open-file.ts';
+import { notRegularError, ReadableFile } from './open-file.ts';
 import type { RawEntry, StatLite, Syscalls } from './syscalls.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = fs.constants;
 
-/** Missing from Node's constants. Such a descriptor is only a place to start from, and needs no read permission: see open(2). */
+/** An open(2) flag that Node's constants lack. The descriptor only marks a place in the tree, and needs no read permission. */
 export const O_PATH = 0o10000000;
 
 interface Options {
@@ -24,13 +17,13 @@ interface Options {
   readonly syscalls: Syscalls | undefined;
   /** False for a root's own descriptor, which outlives every `Dir` made of it. */
   readonly owned?: boolean;
-  /** The descriptor was just opened for reading. */
+  /** True if the descriptor was just opened for reading, so that the first listing can use it. */
   readonly listable?: boolean;
 }
 
 /**
- * A directory held by its descriptor (Linux). `/proc/PID/fd/N/name` is looked up from the very directory that was opened,
- * wherever it has been moved since, so there is no path left that anyone could swap.
+ * A directory held by its descriptor, for the `openat2` and `procfd` backends (Linux). `/proc/PID/fd/N/name` is looked up from
+ * the very directory that was opened, wherever it has been moved since, so there is no path left that anyone could swap.
  */
 export class DescriptorDir extends Dir {
   readonly fd: number;
@@ -136,7 +129,7 @@ export class DescriptorDir extends Dir {
     }
   }
 
-  /** Reads on in an open directory of which at least one batch was read. */
+  /** Reads the next batch of an open directory after the first one has succeeded. */
   #nextBatch(fd: number): RawEntry[] {
     const found = this.#syscalls?.getdents(fd);
     if (found !== undefined) return found;
@@ -221,7 +214,7 @@ export class DescriptorDir extends Dir {
 /** Computed once: a process keeps its number. */
 let folder: string | undefined;
 
-/** Where /proc shows our descriptors. `/proc/self` would do, but it is a link, and following it with each call costs time. */
+/** Returns the folder in which /proc shows our descriptors. `/proc/self` is a link, and following it with each call costs time. */
 function descriptorFolder(): string {
   folder ??= `/proc/${fs.readlinkSync('/proc/self')}/fd/`;
   return folder;

@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import fs from 'node:fs';
 import { promisify } from 'node:util';
 import { type HostPath, isReservedName } from './caller-path.ts';
-import { decodeName, type Name } from './entry.ts';
+import { decodeName, type Entry, entryTypeOf, type Name } from './entry.ts';
 import { errnoOf, fromSystem } from './errno.ts';
 import { FenceError, isFenceError } from './errors.ts';
-import { OpenFile, type ReadableFile } from './open-file.ts';
+import { type OpenFile, type ReadableFile, wrapRegularFile } from './open-file.ts';
 import type { StatLite } from './syscalls.ts';
 
 const { constants } = fs;
@@ -13,36 +13,25 @@ const openAsync = promisify(fs.open);
 const fsyncAsync = promisify(fs.fsync);
 const closeAsync = promisify(fs.close);
 
-/** A FIFO must not block the open, a terminal must not become ours, and a link must not be followed: see open(2). */
+/** The open(2) flags for a file of unknown kind: a FIFO must not block, a terminal must not become ours, no link is followed. */
 export const SAFE_OPEN_FLAGS = constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
 
-export type { Name } from './entry.ts';
-
-export type EntryType = 'file' | 'directory' | 'symlink' | 'other';
-
-export interface Entry {
-  /** The name for people and JSON; a name that is not UTF-8 shows U+FFFD here. */
-  readonly name: string;
-  /** The name for system calls. */
-  readonly raw: Name;
-  readonly type: EntryType;
-}
-
-/** A directory that is open in another thread of this process. */
+/** A directory that is open in another thread of this process, where all threads share the descriptors. */
 export interface SharedDir {
   readonly fd: number;
 }
 
 /**
  * An open directory inside a root. Every method acts on entries of this very directory by a single name and never follows a
- * link in it, so a `Dir` that lies inside the root can only lead to what lies inside the root. Failures of the system are
- * raised as `FenceError`.
+ * link in it, so a `Dir` that lies inside the root can only lead to what lies inside the root. A failed system call is raised as
+ * the `FenceError` that its errno stands for, without path and root, which only the caller knows. A name that is not a single
+ * name is a bug of the caller and throws a plain `Error`. Dispose of a `Dir` to close it.
  */
 export abstract class Dir implements Disposable {
-  /** The host path of an entry, or of the directory itself for `.`. Resolving it does not confine by itself. */
+  /** Returns the host path of an entry, or of the directory itself for `.`. Resolving that path does not confine by itself. */
   protected abstract pathUnconfined(name: Name): HostPath | Buffer;
 
-  /** Opens a subdirectory. A link in its place is `not_directory`. */
+  /** Opens a subdirectory, or this directory once more for `.`. A link in its place is `not_directory`. */
   abstract openDir(name: Name): Dir;
 
   /** Opens a subdirectory that will be listed and read from, as cheaply as the backend can. */
@@ -50,9 +39,10 @@ export abstract class Dir implements Disposable {
     return this.openDir(name);
   }
 
-  /** The host path of this directory at this moment, for comparing two of them. The directory may have moved by the next moment. */
+  /** Returns the host path of this directory, for comparing two of them. It may be out of date as soon as it is returned. */
   abstract hostPath(): HostPath;
 
+  /** Closes the directory. Further calls are ignored. */
   abstract [Symbol.dispose](): void;
 
   /** Called before anything is changed or opened. The portable backend checks here that the directory is still inside. */
@@ -92,12 +82,12 @@ export abstract class Dir implements Disposable {
     });
   }
 
-  /** What another thread needs to stat entries while this directory is open here; undefined if that would not be faster. @internal */
+  /** Returns what another thread needs to stat entries while this is open; undefined if that would not be faster. @internal */
   share(): SharedDir | undefined {
     return undefined;
   }
 
-  /** The part of `lstat` that a listing shows. */
+  /** Stats an entry as `lstat` does, and returns the part that a listing shows, which takes half the time with `openat2`. */
   statLite(name: Name): StatLite | undefined {
     const stats = this.lstat(name);
     return stats && { type: entryTypeOf(stats), size: stats.size, mtimeMs: stats.mtimeMs };
@@ -117,7 +107,7 @@ export abstract class Dir implements Disposable {
     return this.#call(name, (hostPath) => decodeName(fs.readlinkSync(hostPath, 'buffer')));
   }
 
-  /** Opens a regular file; anything else is refused. `flags` are added to `SAFE_OPEN_FLAGS`. */
+  /** Opens a regular file with open(2) flags. A link is `link_loop`, a folder `is_directory`, anything else `special_file`. */
   openFile(name: Name, flags: number = constants.O_RDONLY, mode = 0o644): OpenFile {
     return this.#call(name, (hostPath) => {
       const fd = fs.openSync(hostPath, flags | SAFE_OPEN_FLAGS, mode);
@@ -164,18 +154,22 @@ export abstract class Dir implements Disposable {
     return this.openFile(name, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, mode);
   }
 
+  /** Makes a subdirectory. Anything in its place is `already_exists`. */
   mkdir(name: Name, mode = 0o755): void {
     this.#call(name, (hostPath) => fs.mkdirSync(hostPath, { mode }));
   }
 
+  /** Removes a file, or a link itself. */
   unlink(name: Name): void {
     this.#call(name, (hostPath) => fs.unlinkSync(hostPath));
   }
 
+  /** Removes an empty subdirectory. One that is not empty is `not_empty`. */
   rmdir(name: Name): void {
     this.#call(name, (hostPath) => fs.rmdirSync(hostPath));
   }
 
+  /** Makes a symbolic link to `target`, which is stored as it is and not checked: following the link is what is confined. */
   symlink(target: Name, name: Name): void {
     this.#call(name, (hostPath) => fs.symlinkSync(target, hostPath));
   }
@@ -249,7 +243,7 @@ export abstract class Dir implements Disposable {
     }
   }
 
-  /** Runs a system call on an entry here and one in another directory, which is `to`, and translates its failure. */
+  /** Runs a system call on an entry of this directory and one of `to`, and translates its failure. */
   #callOnPair(
     name: Name,
     to: Dir,
@@ -258,7 +252,7 @@ export abstract class Dir implements Disposable {
   ): void {
     this.#call(name, (from) => {
       to.assertInside();
-      // SAFETY: as in `#call`; no call that renames, links or removes follows a link in the last place.
+      // SAFETY: single names in two open directories, and no call that renames, links or removes follows a link in the last place.
       run(from, to.pathUnconfined(toName));
     });
   }
@@ -270,28 +264,4 @@ function listBytes(hostPath: HostPath | Buffer, includeReserved: boolean): Entry
     .readdirSync(hostPath, { withFileTypes: true, encoding: 'buffer' })
     .map((dirent) => ({ name: dirent.name.toString(), raw: decodeName(dirent.name), type: entryTypeOf(dirent) }))
     .filter((entry) => includeReserved || !isReservedName(entry.name));
-}
-
-/** Wraps a descriptor that must be a regular file. Does not close it on failure. */
-export function wrapRegularFile(fd: number): OpenFile {
-  const stats = fs.fstatSync(fd);
-  if (!stats.isFile()) throw notRegularError(entryTypeOf(stats));
-  return new OpenFile(fd, stats);
-}
-
-export function notRegularError(type: EntryType): FenceError {
-  return new FenceError(type === 'directory' ? 'is_directory' : 'special_file', {});
-}
-
-/** Refuses anything but one plain name (or `.`), whatever the caller took it for. */
-export function assertSingleName(name: Name): void {
-  // A NUL would end the name early where it is handed to the kernel as a C string.
-  const bad = typeof name === 'string' ? /[/\0]/.test(name) : name.includes(0x2f) || name.includes(0);
-  if (bad || name.length === 0 || name.toString() === '..') throw new Error('not a single file name');
-}
-
-export function entryTypeOf(item: fs.Stats | fs.Dirent | fs.Dirent<Buffer>): EntryType {
-  if (item.isFile()) return 'file';
-  if (item.isDirectory()) return 'directory';
-  return item.isSymbolicLink() ? 'symlink' : 'other';
 }

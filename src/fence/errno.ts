@@ -2,7 +2,6 @@ import os from 'node:os';
 import { RingfenceError } from '../errors.ts';
 import type { CallerPath } from './caller-path.ts';
 import { FenceError } from './errors.ts';
-import type { Root } from './root.ts';
 
 type PlainCode =
   | 'not_found'
@@ -80,7 +79,7 @@ export function withFenceErrors<T>(call: () => T): T {
 
 /** Runs work on a path, and adds that path and root to an error that does not say yet where it happened. */
 export async function withLocation<T>(
-  root: Pick<Root, 'name'>,
+  root: { readonly name: string },
   path: Pick<CallerPath, 'raw'>,
   work: () => T | Promise<T>,
 ): Promise<T> {
@@ -92,7 +91,7 @@ export async function withLocation<T>(
 }
 
 /** Runs synchronous work on a path, and adds that path and root to an error that does not say yet where it happened. */
-export function withLocationSync<T>(root: Pick<Root, 'name'>, path: Pick<CallerPath, 'raw'>, work: () => T): T {
+export function withLocationSync<T>(root: { readonly name: string }, path: Pick<CallerPath, 'raw'>, work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { FenceErrorCode } from './errors.ts';
 import type { BackendName } from './index.ts';
 
-/** What stands in every file outside the root. No result of any operation may contain it. */
+/** The content of every file outside the root. No result of any operation may contain it. */
 export const SECRET = 'SECRET-9f31-outside-the-fence';
 
 /** The folders of one layout on the host, all of them real paths. */
@@ -33,7 +33,7 @@ export interface EscapeRow {
   build?(places: Places): void;
   /** The folder that is opened as a root, where that is not `root` itself. */
   opened?(places: Places): string;
-  /** What the caller says. */
+  /** The path as the caller writes it. */
   readonly path: string | ((places: Places) => string);
   readonly expect: Expectation;
   /** Backends that answer otherwise, each for a reason that its own documentation states. */
@@ -55,7 +55,7 @@ export interface Layout extends Disposable {
   readonly path: string;
   /** Every name, kind, mode, size, time, link target and content outside the root, as one comparable text. */
   snapshotOutside(): string;
-  /** The same of what is inside. */
+  /** Every name, kind, mode, size, time, link target and content inside the root, as one comparable text. */
   snapshotInside(): string;
 }
 
@@ -109,7 +109,7 @@ function file(name: string): (places: Places) => void {
   return ({ root }) => fs.writeFileSync(path.join(root, name), 'inside, oddly named');
 }
 
-/** `c1 -> c2 -> … -> file.txt`, so many links in all. */
+/** Makes a chain of links, `c1 -> c2 -> … -> file.txt`. */
 function chain(length: number): (places: Places) => void {
   return ({ root }) => {
     for (let i = 1; i <= length; i += 1) {
@@ -563,7 +563,7 @@ export const ESCAPE_ROWS: readonly EscapeRow[] = [
   { name: '41 links', build: chain(41), path: 'c1', expect: LOOP },
   { name: 'a link to the root, 41 times', build: link('.', 'l'), path: `${'l/'.repeat(41)}file.txt`, expect: LOOP },
 
-  // What the kernel makes of links in /proc.
+  // Links in /proc, which the kernel resolves in its own way.
   {
     name: 'a link to /proc/self/root',
     build: link('/proc/self/root', 'l'),

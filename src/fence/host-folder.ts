@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** Creates a folder on the host, and those above it, unless it exists. Throws a system error if that fails. */
+/** Creates a folder of the host, and those above it, unless it exists. Does not confine. Throws a system error if that fails. */
 export function ensureHostFolder(hostPath: string): void {
   const folder = path.resolve(hostPath);
   if (tryMake(folder)) return;

@@ -1,6 +1,7 @@
 export { BACKEND_NAMES, type Backend, type BackendName, chooseBackend } from './backend.ts';
 export { type CallerPath, type HostPath, parseCallerPath, ROOT_PATH, toForwardSlashes } from './caller-path.ts';
-export { Dir, type Entry, type EntryType, entryTypeOf, type Name, type SharedDir } from './dir.ts';
+export { Dir, type SharedDir } from './dir.ts';
+export { type Entry, type EntryType, entryTypeOf, type Name } from './entry.ts';
 export { fromSystem, withLocation, withLocationSync } from './errno.ts';
 export { FenceError, type FenceErrorCode, type FenceErrorDetails, isFenceError } from './errors.ts';
 export { ensureHostFolder } from './host-folder.ts';

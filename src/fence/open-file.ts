@@ -1,6 +1,8 @@
 import fs from 'node:fs';
 import { promisify } from 'node:util';
+import { type EntryType, entryTypeOf } from './entry.ts';
 import { fromSystem, withFenceErrors } from './errno.ts';
+import { FenceError } from './errors.ts';
 
 const fsync = promisify(fs.fsync);
 
@@ -9,7 +11,7 @@ const CLOSED = -1;
 
 /** A regular file that was opened through the fence for reading. Holds a descriptor, so dispose of it. */
 export class ReadableFile implements Disposable {
-  /** The size in bytes when it was opened. Files in /proc and the like say 0 and have content all the same. */
+  /** The size in bytes when it was opened. Files in /proc and the like report 0 although they have content. */
   readonly size: number;
   #fd: number;
 
@@ -53,7 +55,7 @@ export class ReadableFile implements Disposable {
     }
   }
 
-  /** A text that is equal for two descriptors only if they are the same file. */
+  /** Returns a text that is equal for two open files only if they are the same file: device and inode. */
   identity(): string {
     const { dev, ino } = withFenceErrors(() => fs.fstatSync(this.#fd, { bigint: true }));
     return `${dev} ${ino}`;
@@ -82,6 +84,7 @@ export class ReadableFile implements Disposable {
 
 /** A regular file that was opened through the fence, for reading and writing. Holds a descriptor, so dispose of it. */
 export class OpenFile extends ReadableFile {
+  /** The status when it was opened. */
   readonly stats: fs.Stats;
 
   constructor(fd: number, stats: fs.Stats) {
@@ -118,18 +121,22 @@ export class OpenFile extends ReadableFile {
     return withFenceErrors(() => fs.fstatSync(this.fd));
   }
 
+  /** Cuts the file, or extends it with zeros, to `size` bytes. */
   truncate(size: number): void {
     withFenceErrors(() => fs.ftruncateSync(this.fd, size));
   }
 
+  /** Sets the mode bits. */
   chmod(mode: number): void {
     withFenceErrors(() => fs.fchmodSync(this.fd, mode));
   }
 
+  /** Sets owner and group, which only a privileged process may do freely. */
   chown(uid: number, gid: number): void {
     withFenceErrors(() => fs.fchownSync(this.fd, uid, gid));
   }
 
+  /** Sets the times of last access and last modification. */
   utimes(atime: Date, mtime: Date): void {
     withFenceErrors(() => fs.futimesSync(this.fd, atime, mtime));
   }
@@ -142,4 +149,16 @@ export class OpenFile extends ReadableFile {
       throw fromSystem(error);
     }
   }
+}
+
+/** Makes an `OpenFile` of a descriptor. Raises `is_directory` or `special_file` for anything else, without closing it. */
+export function wrapRegularFile(fd: number): OpenFile {
+  const stats = fs.fstatSync(fd);
+  if (!stats.isFile()) throw notRegularError(entryTypeOf(stats));
+  return new OpenFile(fd, stats);
+}
+
+/** Makes the error for an entry that was to be opened as a regular file and is something else. */
+export function notRegularError(type: EntryType): FenceError {
+  return new FenceError(type === 'directory' ? 'is_directory' : 'special_file', {});
 }

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 
-/** The user and group names of this machine, from `/etc/passwd` and `/etc/group`. Unknown ids stay numbers, as text. */
+/** The user and group names of this machine, read once from `/etc/passwd` and `/etc/group`. Other name services are not asked. */
 export class OwnerNames {
   readonly #users: ReadonlyMap<string, string>;
   readonly #groups: ReadonlyMap<string, string>;
@@ -11,10 +11,12 @@ export class OwnerNames {
     this.#groups = table(`${folder}/group`);
   }
 
+  /** Returns the name of a user, or the number as text. */
   user(uid: number): string {
     return this.#users.get(String(uid)) ?? String(uid);
   }
 
+  /** Returns the name of a group, or the number as text. */
   group(gid: number): string {
     return this.#groups.get(String(gid)) ?? String(gid);
   }

@@ -1,15 +1,18 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { HostPath } from './caller-path.ts';
-import { assertSingleName, Dir, type Name } from './dir.ts';
+import { Dir } from './dir.ts';
+import { assertSingleName, type Name } from './entry.ts';
 import { fromSystem } from './errno.ts';
 import { FenceError } from './errors.ts';
 
 /**
- * A directory known by its real path (macOS, Windows). Best effort: the real path is compared before each step, and every opened
- * file with what its name then leads to. That narrows the moment for a swap but cannot close it.
+ * A directory known by its real path, for the `portable` backend (macOS, Windows). Best effort: the real path is compared before
+ * each step, and every opened file is compared with what its name leads to afterwards. That leaves little time for a swap, but
+ * some.
  */
 export class PathDir extends Dir {
+  /** The real path at the time it was opened. */
   readonly real: HostPath;
 
   constructor(real: HostPath) {

@@ -3,15 +3,17 @@ import { SEPARATOR } from './caller-path.ts';
 import type { Dir } from './dir.ts';
 import { FenceError, isFenceError } from './errors.ts';
 
+/** As many as Linux follows: see path_resolution(7). */
 const MAX_LINKS = 40;
-/** Names that link targets may add to a path before they count as a circle. */
+/** How many names link targets may add to a path before they count as a circle. */
 const MAX_EXTRA_STEPS = 10_000;
 
 /**
- * Where a path ends: an open directory and one name in it. Dispose of it to close the directory. Folders that were made on the
- * way and are still empty then are removed, because what they were made for has failed.
+ * Where a path ends: an open directory and one name in it. Dispose of it to close the directory. That also removes the folders
+ * that `makeParents` made and that are still empty, because what they were made for has failed.
  */
 export interface Location extends Disposable {
+  /** The directory that holds the entry, or the directory itself if `name` is `.`. */
   readonly dir: Dir;
   /** `.` if the path is the directory itself, as it is for the root. */
   readonly name: string;
@@ -21,10 +23,11 @@ export interface Location extends Disposable {
   readonly path: string;
 }
 
+/** How to resolve a path. */
 export interface ResolveOptions {
   /** Whether to follow a link in the last place. Links before it are always followed. */
   readonly follow: boolean;
-  /** Whether to make missing folders on the way to the last name. */
+  /** Whether to make missing folders on the way to the last name. False by default. */
   readonly makeParents?: boolean;
 }
 
@@ -171,7 +174,7 @@ class Resolver {
     this.#pending.push(...names.reverse());
   }
 
-  /** Undefined if the link was replaced by something else meanwhile, so that it has to be looked at again. */
+  /** Reads where a link leads. Undefined if something has replaced the link, so that the name has to be resolved again. */
   #readlink(name: string): string | undefined {
     try {
       return this.dir.readlink(name);

@@ -4,10 +4,10 @@ import { KeyedMutex } from '../runtime/keyed-mutex.ts';
 import { type Backend, type BackendName, chooseBackend } from './backend.ts';
 import { type CallerPath, type HostPath, parseCallerPath } from './caller-path.ts';
 import { DescriptorDir, O_PATH } from './descriptor-dir.ts';
-import { type Dir, type SharedDir, wrapRegularFile } from './dir.ts';
+import type { Dir, SharedDir } from './dir.ts';
 import { fromSystem } from './errno.ts';
 import { FenceError, isFenceError } from './errors.ts';
-import type { OpenFile } from './open-file.ts';
+import { type OpenFile, wrapRegularFile } from './open-file.ts';
 import { PathDir } from './path-dir.ts';
 import { type Location, type ResolveOptions, type ResolverRoot, resolveBeneath } from './resolver.ts';
 
@@ -31,13 +31,14 @@ export interface SharedRoot {
 }
 
 /**
- * Gives access to the files beneath one folder and to nothing else, like Go's os.Root. A root is an open descriptor, not a
- * string: no path, no link and no rename by another process makes its methods return what lies outside.
+ * Gives access to the files beneath one folder and to nothing else, like Go's os.Root (https://pkg.go.dev/os#Root). A root is an
+ * open descriptor, not a string: no path, no link and no rename by another process makes its methods return what lies outside.
  *
  * It does not protect against hard links and bind mounts that somebody with access to the host put inside the folder, nor
  * against other processes with the same rights. On macOS and Windows (backend `portable`) a swap at the right moment can win.
  */
 export class Root implements Disposable {
+  /** The name that errors and results use for this root. */
   readonly name: string;
   readonly #backend: Backend;
   readonly #resolverRoot: ResolverRoot;
@@ -64,7 +65,10 @@ export class Root implements Disposable {
     };
   }
 
-  /** Opens a folder of the host as a root. Throws a system error if it is not a readable folder. Dispose of the root to close it. */
+  /**
+   * Opens a folder of the host as a root. The folder stays the root even if it is renamed or replaced later. Throws the system
+   * error of Node, with the host path in it, if the folder is missing, not a folder or not readable. Close the root after use.
+   */
   static open(name: string, hostPath: string, backend: Backend = chooseBackend()): Root {
     const given = path.resolve(hostPath) as HostPath;
     const real = fs.realpathSync.native(given) as HostPath;
@@ -83,7 +87,7 @@ export class Root implements Disposable {
     return this.#shared;
   }
 
-  /** Parses a path that a caller wrote for this root. Raises `outside_root` and `invalid_path`. */
+  /** Parses a path that a caller wrote for this root, without touching the disk. Raises `outside_root` and `invalid_path`. */
   parse(raw: string): CallerPath {
     try {
       return parseCallerPath(raw);
@@ -104,7 +108,10 @@ export class Root implements Disposable {
     return this.#largeLock.runExclusive('', work);
   }
 
-  /** Opens a regular file for reading. Links that stay inside are followed. */
+  /**
+   * Opens a regular file for reading. Links that stay inside are followed. Raises `outside_root`, `not_found`, `is_directory`,
+   * `special_file` and what else the file system refuses. Dispose of the file to close it.
+   */
   openFile(path: CallerPath): OpenFile {
     return this.#withLocation(path, () => {
       const fd = this.#openBeneath(path.segments, O_RDONLY | O_NONBLOCK | O_NOCTTY);
@@ -124,7 +131,10 @@ export class Root implements Disposable {
     });
   }
 
-  /** Opens a folder. Links that stay inside are followed. */
+  /**
+   * Opens a folder. Links that stay inside are followed. Raises `outside_root`, `not_found`, `not_directory` and what else the
+   * file system refuses. Dispose of the `Dir` to close it.
+   */
   openDir(path: CallerPath): Dir {
     return this.#withLocation(path, () => this.#openDir(path.segments));
   }
@@ -145,7 +155,8 @@ export class Root implements Disposable {
 
   /**
    * Finds where a path ends, without opening the entry itself. With `follow`, a link in the last place is resolved; one that is
-   * swapped in later is not followed either, because a `Dir` never does.
+   * swapped in later is not followed either, because a `Dir` never does. A missing last name is no error, a missing folder before
+   * it is `not_found`. Raises `outside_root` and what else the file system refuses. Dispose of the location to close its directory.
    */
   locate(path: CallerPath, options: ResolveOptions): Location {
     return this.#withLocation(
@@ -154,10 +165,16 @@ export class Root implements Disposable {
     );
   }
 
-  [Symbol.dispose](): void {
+  /** Closes the root. Further calls are ignored. Using it afterwards throws a plain `Error`; what it opened stays open. */
+  close(): void {
     if (this.#closed) return;
     this.#closed = true;
     if (this.#owned && this.#shared.fd !== undefined) fs.closeSync(this.#shared.fd);
+  }
+
+  /** Closes the root, for `using`. */
+  [Symbol.dispose](): void {
+    this.close();
   }
 
   /** The number of a closed descriptor soon belongs to another folder, perhaps of another root. */

@@ -1,13 +1,12 @@
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import type { LibraryHandle } from 'koffi';
-import type { Entry, EntryType } from './dir.ts';
-import { decodeName } from './entry.ts';
+import { decodeName, type Entry, type EntryType } from './entry.ts';
 
 /**
- * The Linux system calls that Node does not offer, made through koffi. They report success, not the reason of a failure: what
- * openat2(2) refuses needs another look in any case (EXDEV may be an absolute link that stays inside, EAGAIN only means that
- * something was renamed while a `..` was resolved), so the caller repeats the attempt through Node and reports that reason.
+ * The Linux system calls that Node does not offer, made through koffi. They report success, not the reason of a failure: after
+ * openat2(2) refuses a path the caller has to try again in any case (EXDEV may be an absolute link that stays inside, EAGAIN only
+ * means that something was renamed while a `..` was resolved), and it does so through Node, which reports the reason.
  *
  * Calls that take a name and could leave a directory by themselves end in `Unconfined`; whoever calls one says in a `SAFETY`
  * comment why it cannot.
@@ -40,8 +39,11 @@ export type RawEntry = Entry | (Omit<Entry, 'type'> & { readonly type: undefined
 
 /** The part of a file's status that a listing shows. */
 export interface StatLite {
+  /** The kind of the entry itself, not of what a link leads to. */
   readonly type: EntryType;
+  /** In bytes. */
   readonly size: number;
+  /** The time of the last modification, in milliseconds since 1970. */
   readonly mtimeMs: number;
 }
 

@@ -5,7 +5,7 @@ import { isReservedName, reservedName } from './caller-path.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Makes a name for a temporary file or folder that is never listed and tells which process made it. */
+/** Makes a name for a temporary file or folder. It is never listed, and names the process that made it. */
 export function temporaryName(): string {
   return reservedName([hostTag(), process.pid, randomBytes(8).toString('hex')].join('-'));
 }
@@ -14,8 +14,9 @@ export function temporaryName(): string {
 export const isTemporaryName: (name: string) => boolean = isReservedName;
 
 /**
- * Tests whether a temporary entry was left behind by a process that is gone. One with this process's own pid was, if it is older
- * than this process. Of another machine's processes nothing is known, so its entries count as left behind after a day.
+ * Tests whether a temporary entry was left behind by a process that is gone. An entry with this process's own pid was left by an
+ * earlier process if it is older than this one. Nothing is known about the processes of another machine, so its entries count as
+ * left behind after a day.
  */
 export function isLeftover(name: string, { ctimeMs, mtimeMs }: Pick<Stats, 'ctimeMs' | 'mtimeMs'>): boolean {
   if (!isTemporaryName(name)) return false;
@@ -35,10 +36,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Computed once: neither part of it changes while the process lives. */
+/** Computed once: neither the host name nor the PID namespace is expected to change while the process lives. */
 let known: string | undefined;
 
-/** Tells apart machines and containers that share a folder, where the same pid is another process. */
+/** Returns a text that differs between machines and containers that share a folder, where the same pid is another process. */
 function hostTag(): string {
   known ??= createHash('sha256').update(`${os.hostname()} ${pidNamespace()}`).digest('hex').slice(0, 8);
   return known;

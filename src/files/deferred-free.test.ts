@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { chooseBackend, parseCallerPath, Root } from '../fence/index.ts';
 import { DEFAULT_CONTEXT } from '../runtime/operation-context.ts';
 import { move } from './copy/move.ts';
-import { freeLater } from './deferred-free.ts';
+import { deferFree } from './deferred-free.ts';
 import { removeEntry, removeFile } from './remove/remove-entry.ts';
 import { removeFolder } from './remove/remove-folder.ts';
 import { writeFile } from './write/write-file.ts';
@@ -26,7 +26,7 @@ beforeEach(() => {
   fs.writeFileSync(path.join(top, 'small'), 'x');
 });
 
-/** Files without a name that this process still holds. */
+/** Returns the unlinked files that this process still has open. */
 function held(): string[] {
   const found: string[] = [];
   for (const fd of fs.readdirSync('/proc/self/fd')) {
@@ -35,33 +35,33 @@ function held(): string[] {
       if (target.startsWith(top) && target.endsWith(' (deleted)'))
         found.push(path.relative(top, target).split(' ')[0] ?? '');
     } catch {
-      // The descriptor that lists the others is closed by now.
+      // The descriptor that readdir used is closed by now.
     }
   }
   return found;
 }
 
 describe.runIf(process.platform === 'linux').each(['openat2', 'procfd'] as const)('%s', (backend) => {
-  test('a large file without a name is there until it is let go, and soon after no more', async () => {
+  test('an unlinked large file is held open until it is disposed of, and closed soon after', async () => {
     using root = Root.open('w', top, chooseBackend(backend));
     {
       using place = root.locate(at('large'), { follow: false });
-      using _held = freeLater(place);
+      using _held = deferFree(place);
       place.dir.unlink(place.name);
       expect(held()).toEqual(['large']);
     }
     await vi.waitFor(() => expect(held()).toEqual([]));
   });
 
-  test('nothing is held for a small one, nor for one that is not there', () => {
+  test('a small file and a missing entry are not held open', () => {
     using root = Root.open('w', top, chooseBackend(backend));
     for (const name of ['small', 'missing']) {
       using place = root.locate(at(name), { follow: false });
-      expect(freeLater(place)).toBeUndefined();
+      expect(deferFree(place)).toBeUndefined();
     }
     using gone = root.locate(at('large'), { follow: false });
     gone.dir.unlink(gone.name);
-    expect(freeLater(gone)).toBeUndefined();
+    expect(deferFree(gone)).toBeUndefined();
   });
 
   test.each([
@@ -77,7 +77,7 @@ describe.runIf(process.platform === 'linux').each(['openat2', 'procfd'] as const
       (root: Root) =>
         move({ root, path: at('small') }, { root, path: at('large') }, { durable: false }, DEFAULT_CONTEXT),
     ],
-  ])('%s holds it, and lets go of it on another thread', async (_what, work) => {
+  ])('%s holds a large file open and closes it on another thread', async (_what, work) => {
     using root = Root.open('w', top, chooseBackend(backend));
     const close = vi.spyOn(fs, 'close');
     await work(root);

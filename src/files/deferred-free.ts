@@ -1,7 +1,7 @@
 import type { Dir, Name } from '../fence/index.ts';
 
-/** From here on it is felt how long the system takes to free a file. */
-const LARGE = 16 * 1024 * 1024;
+/** The file size from which unlink(2) takes noticeable time, because the filesystem frees the blocks of the last link. */
+const LARGE_BYTES = 16 * 1024 * 1024;
 
 interface RemovedEntry {
   readonly dir: Dir;
@@ -9,7 +9,11 @@ interface RemovedEntry {
   readonly stats: { readonly size: number } | undefined;
 }
 
-/** To be in use while the entry at a place is removed or replaced: if it is a large file, others need not wait until it is freed. */
-export function freeLater({ dir, name, stats }: RemovedEntry): Disposable | undefined {
-  return stats !== undefined && stats.size >= LARGE ? dir.holdOpen(name) : undefined;
+/**
+ * Holds a large file open while its entry is unlinked or replaced, so that its blocks are freed by the close(2) on another
+ * thread and not by the unlink on this one. Dispose of the result after the removal. Returns undefined for a small file and
+ * for a missing entry.
+ */
+export function deferFree({ dir, name, stats }: RemovedEntry): Disposable | undefined {
+  return stats !== undefined && stats.size >= LARGE_BYTES ? dir.holdOpen(name) : undefined;
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { outcome } from '../fence/sandbox.fixture.ts';
-import { byCodePoint } from '../runtime/code-point-order.ts';
+import { byCodePoint } from '../runtime/unicode.ts';
 import { base64ToBytes, encodeContent, looksBinary, textToBytes } from './encoding.ts';
 
-test('text stays text, a BOM and NUL bytes too; anything else becomes base64', () => {
+test('valid UTF-8, with a BOM or NUL bytes too, is returned as text; anything else as base64', () => {
   for (const text of ['', 'plain', '\ufeffmark', 'nul\0', '\u{1f600}', '\ufffd']) {
     expect(encodeContent(Buffer.from(text))).toEqual({ content: text, encoding: 'utf-8' });
   }
@@ -13,20 +13,20 @@ test('text stays text, a BOM and NUL bytes too; anything else becomes base64', (
   }
 });
 
-test('text that UTF-8 cannot hold is refused, not changed', async () => {
+test('a text with a lone surrogate is refused, not changed', async () => {
   expect(textToBytes('a\u{1f600}', 'content')).toEqual(Buffer.from('a\u{1f600}'));
   for (const text of ['\ud83d', '\ude00', 'a\ude00\ud83db']) {
     expect(await outcome(() => textToBytes(text, 'content'))).toBe('invalid_encoding');
   }
 });
 
-test('binary means a NUL among the first 8,192 bytes', () => {
+test('a NUL among the first 8,192 bytes makes a file binary', () => {
   const at = (position: number) => Buffer.from(`${'x'.repeat(position)}\0`);
   expect([0, 8191, 8192].map((position) => looksBinary(at(position)))).toEqual([true, true, false]);
   expect(looksBinary(Buffer.alloc(0))).toBe(false);
 });
 
-test('names are in code point order, the same whichever two are compared', () => {
+test('byCodePoint sorts by code point and is antisymmetric', () => {
   const sorted = [
     '',
     '\t',
@@ -46,7 +46,7 @@ test('names are in code point order, the same whichever two are compared', () =>
   for (const a of sorted) for (const b of sorted) expect(byCodePoint(a, b)).toBe(-byCodePoint(b, a) + 0);
 });
 
-test('base64 is decoded only in its one proper spelling', async () => {
+test('only canonical base64 is decoded', async () => {
   for (const bytes of [[], [0], [0, 255], [1, 2, 3], [251, 255]]) {
     expect([...base64ToBytes(Buffer.from(bytes).toString('base64'), 'content')]).toEqual(bytes);
   }

@@ -1,28 +1,36 @@
 import { codeGuard, RingfenceError } from '../errors.ts';
 
-/** What each code of a `FileError` carries, beyond the path and root that any error has. */
+/** The details that each code of a `FileError` carries, in addition to the path and root of every error. */
 export type FileErrorDetails = {
   /** The root itself cannot be moved or removed. */
   root_itself: { readonly action: string };
+  /** Source and destination are the same file. */
   same_file: object;
-  /** A folder cannot be put inside itself. */
+  /** A folder cannot be copied or moved into itself. */
   into_itself: object;
+  /** The file is larger than the limit; both sizes are in bytes. */
   too_large: { readonly size: number; readonly limit: number };
-  /** The file is not UTF-8. */
+  /** The file is not valid UTF-8. */
   not_text: object;
-  /** An argument does not fit its encoding. */
+  /** An argument is not valid in its encoding. */
   invalid_encoding: { readonly argument: string };
+  /** The text to replace does not occur in the file. */
   text_not_found: object;
+  /** The text to replace occurs `count` times, on these lines. */
   text_not_unique: { readonly count: number; readonly lines: readonly number[] };
+  /** The file has no such line; `max` is the largest valid number. */
   line_out_of_range: { readonly line: number; readonly max: number };
+  /** A unified diff is malformed or does not match; `hunk` and `line` (of the file) count from 1. */
   patch_failed: { readonly problem: string; readonly hunk?: number; readonly line?: number };
-  /** Somebody else changed the file while the operation ran. */
+  /** Another process or call changed the file while the operation ran. */
   changed_meanwhile: object;
 };
 
+/** The closed list of codes that an operation on files raises, besides those of the fence. */
 export type FileErrorCode = keyof FileErrorDetails;
 
-/** What an operation refuses although the file system would not. */
+/** An expected failure of an operation on files, for a reason that is not an error of the file system. */
 export class FileError<C extends FileErrorCode = FileErrorCode> extends RingfenceError<FileErrorDetails, C> {}
 
+/** Reports whether an error is a `FileError` with one of the given codes. */
 export const isFileError = codeGuard<FileErrorDetails>();

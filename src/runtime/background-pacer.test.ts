@@ -16,18 +16,18 @@ test('rests most of the time', async () => {
     busy(1);
     worked += 1;
   }
-  // However busy the machine is, there is a rest after each few milliseconds of work.
+  // Even on a busy machine there is a rest after every few milliseconds of work.
   expect(performance.now() - started).toBeGreaterThan(5 * worked);
 });
 
-test('goes on without waiting while there is time', () => {
+test('does not wait during a work slice', () => {
   const pause = backgroundPacer(new AbortController().signal);
   expect(pause()).toBeUndefined();
   busy(4);
   expect(pause()).toBeInstanceOf(Promise);
 });
 
-test('can be stopped, also while it rests', async () => {
+test('can be aborted, also during a rest', async () => {
   const stopping = new AbortController();
   const pause = backgroundPacer(stopping.signal);
   busy(4);

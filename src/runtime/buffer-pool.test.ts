@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BufferPool } from './buffer-pool.ts';
 
-test('gives each its own memory, whatever is taken later', () => {
+test('allocations do not overlap', () => {
   const slab = new BufferPool();
   const lengths = Array.from({ length: 300 }, (_, i) => 1 + ((i * 7919) % 40_000));
   const parts = lengths.map((length, i) => slab.allocate(length).fill(i % 251));
@@ -11,7 +11,7 @@ test('gives each its own memory, whatever is taken later', () => {
   }
 });
 
-test('keeps texts as UTF-8, whatever they take', () => {
+test('encodes texts of any length as UTF-8', () => {
   const slab = new BufferPool();
   const texts = Array.from(
     { length: 300 },

@@ -1,22 +1,28 @@
-/** What a part may have at most. */
+/** Largest allocation that is served from a slab; larger ones get memory of their own. */
 const PART_BYTES = 32 * 1024;
 const SLAB_BYTES = 256 * 1024;
-/** What a character takes at most in UTF-8. */
+/** Upper bound on UTF-8 bytes per UTF-16 code unit. */
 const CHARACTER_BYTES = 3;
 
-/** Memory for what is short and soon forgotten, in parts of large pieces: to give each its own costs more than a small read. */
+/**
+ * Slab allocator for small, short-lived buffers: it hands out consecutive parts of 256 KB slabs, because one
+ * `ArrayBuffer` per small read costs more than the read.
+ *
+ * Parts are never reused. A slab is collected once none of its parts is referenced, so one long-lived part retains up
+ * to 256 KB.
+ */
 export class BufferPool {
   #memory = Buffer.alloc(0);
   #used = 0;
 
-  /** Memory that nobody else uses. What it holds is left to chance. */
+  /** Returns memory that is not shared with any other allocation. Its content is uninitialized. */
   allocate(length: number): Buffer {
     if (length > PART_BYTES) return Buffer.allocUnsafe(length);
     this.#makeRoom(length);
     return this.#part(length);
   }
 
-  /** A text as UTF-8. */
+  /** Returns the text encoded as UTF-8. */
   encode(text: string): Buffer {
     const most = text.length * CHARACTER_BYTES;
     if (most > PART_BYTES) return Buffer.from(text);

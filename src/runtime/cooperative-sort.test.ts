@@ -4,7 +4,7 @@ import { cooperativeSort } from './cooperative-sort.ts';
 
 const never = { pause: () => undefined };
 
-test('sorts as the built-in sort does, by units or by any other order, equals in their old order', async () => {
+test('sorts like the built-in sort, with and without a comparison, and is stable', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.string({ maxLength: 3 }), { maxLength: 200 }), fc.nat(300), async (some, times) => {
       const items = Array.from({ length: times }, () => some).flat();
@@ -17,7 +17,7 @@ test('sorts as the built-in sort does, by units or by any other order, equals in
   );
 });
 
-test('pauses between all its steps', async () => {
+test('pauses between all steps', async () => {
   const items = Array.from({ length: 50_000 }, (_, index) => String((index * 7919) % 50_000));
   let pauses = 0;
   const pause = () => {
@@ -25,6 +25,6 @@ test('pauses between all its steps', async () => {
     return Promise.resolve();
   };
   expect(await cooperativeSort(items, { pause })).toEqual(items.toSorted());
-  // Of runs there are four, and they are merged twice.
+  // Four runs are merged in two rounds.
   expect(pauses).toBeGreaterThan(4 + items.length / 4096);
 });

@@ -1,17 +1,21 @@
 type Compare<T> = (a: T, b: T) => number;
 
-/** So many are sorted in a few milliseconds. */
+/** Initial run length: the built-in sort handles this many items in a few milliseconds. */
 const RUN = 16 * 1024;
 const STEPS = 4096;
 
 interface SortOptions<T> {
-  /** Without one, strings are ordered by their UTF-16 units. */
+  /** Default: strings in order of their UTF-16 code units. */
   readonly compare?: Compare<T> | undefined;
-  /** Called between steps; what it returns is awaited. */
+  /** Called between steps. A returned promise is awaited. */
   pause(): Promise<void> | undefined;
 }
 
-/** Sorts a list of any length without keeping the thread: short runs by themselves, then run by run together. */
+/**
+ * Sorts a list of any length without blocking the event loop: a bottom-up merge sort whose initial runs are sorted by
+ * the built-in sort. Stable, and it does not modify `items`. Calls `pause` between runs and every 4,096 merged items.
+ * Rejects with what `compare` or `pause` throws.
+ */
 export async function cooperativeSort<T>(items: readonly T[], { compare, pause }: SortOptions<T>): Promise<T[]> {
   if (items.length <= RUN) return items.toSorted(compare);
   let runs: T[][] = [];

@@ -4,7 +4,7 @@ import { drained } from './drained.ts';
 
 const EVENTS = ['drain', 'close', 'error'];
 
-/** A stream that has taken more than it likes and whose reader takes nothing until told to. */
+/** A stream above its high-water mark whose reader takes nothing until told to. */
 function full() {
   let take: (error?: Error) => void = () => {};
   const stream = new Writable({
@@ -18,7 +18,7 @@ function full() {
   return { stream, take: (error?: Error) => take(error), listeners };
 }
 
-test('resolves when the reader has caught up, and leaves no listener', async () => {
+test('resolves when the stream has drained, and leaves no listener', async () => {
   const { stream, take, listeners } = full();
   const before = listeners();
   let resolved = false;
@@ -45,7 +45,7 @@ test.each([
   expect(it.listeners()).toEqual(before);
 });
 
-test('does not wait for a stream that is closed already, or has room', async () => {
+test('does not wait for a stream that is closed or has room', async () => {
   const { stream } = full();
   await new Promise((resolve) => stream.destroy().once('close', resolve));
   await drained(stream);

@@ -1,8 +1,11 @@
 import type { Writable } from 'node:stream';
 
-/** Resolves when a stream can take more, and also when it never will because it ended or broke. Never rejects. */
+/**
+ * Resolves when a stream can accept more data, and also when it never will because it was closed or failed. Never
+ * rejects.
+ */
 export function drained(stream: Writable): Promise<void> {
-  // False for a stream that is closed, from which no event would come.
+  // A closed stream reports false here; it would not emit another event.
   if (!stream.writableNeedDrain) return Promise.resolve();
   return new Promise((resolve) => {
     const settle = (): void => {

@@ -8,13 +8,13 @@ function work(milliseconds: number): void {
   while (performance.now() < end);
 }
 
-test('what is new begins in order, as much in each turn as there is time for, with room for others in between', async () => {
-  const pace = new FairScheduler();
+test('new tasks begin in order, as many per turn as time allows, with I/O in between', async () => {
+  const scheduler = new FairScheduler();
   const begun: number[] = [];
   for (let number = 0; number < 40; number += 1)
     void (async () => {
-      await pace.admit();
-      // Some of it is done only after an answer that is there already.
+      await scheduler.admit();
+      // Continues after a promise that is already resolved.
       await undefined;
       begun.push(number);
       work(2);
@@ -28,11 +28,11 @@ test('what is new begins in order, as much in each turn as there is time for, wi
   expect(counts.length).toBeGreaterThan(5);
   await turn();
   await turn();
-  expect(pace.admit()).toBeUndefined();
+  expect(scheduler.admit()).toBeUndefined();
 });
 
-test('of many that take long one goes on in each turn for a while, in order, and none is forgotten', async () => {
-  const pace = new FairScheduler();
+test('each turn resumes one long task for a slice, in order, and none starves', async () => {
+  const scheduler = new FairScheduler();
   const went: number[] = [];
   let turns = 0;
   let running = 10;
@@ -40,7 +40,7 @@ test('of many that take long one goes on in each turn for a while, in order, and
     for (let step = 0; step < 12; step += 1) {
       if (went.at(-1) !== number) went.push(number);
       work(1);
-      await pace.yieldTurn();
+      await scheduler.yieldTurn();
     }
     running -= 1;
   });
@@ -49,41 +49,41 @@ test('of many that take long one goes on in each turn for a while, in order, and
     await turn();
   }
   await Promise.all(all);
-  // 120 ms of work, at most about 5 of them in each turn.
+  // 120 ms of work, at most about 5 ms of it per turn.
   expect(turns).toBeGreaterThan(10);
   const first = went.slice(0, 10);
   expect(first).toEqual([...first].sort((a, b) => a - b));
 });
 
-test('what is new does not wait for the end of what takes long', async () => {
-  const pace = new FairScheduler();
+test('a new task does not wait for a long task to end', async () => {
+  const scheduler = new FairScheduler();
   let running = 20;
   for (let number = 0; number < 20; number += 1)
     void (async () => {
       for (let step = 0; step < 20; step += 1) {
         work(1);
-        await pace.yieldTurn();
+        await scheduler.yieldTurn();
       }
       running -= 1;
     })();
-  await pace.admit();
+  await scheduler.admit();
   expect(running).toBeGreaterThan(15);
   while (running > 0) await turn();
 });
 
-test('a turn may be made short', async () => {
-  const pace = new FairScheduler();
+test('shortenNextTurn shortens the next turn', async () => {
+  const scheduler = new FairScheduler();
   let steps = 0;
   const long = (async () => {
     for (; steps < 30; steps += 1) {
       work(1);
-      await pace.yieldTurn();
+      await scheduler.yieldTurn();
     }
   })();
   const counts: number[] = [];
   while (steps < 30) {
     const before = steps;
-    pace.shortenNextTurn();
+    scheduler.shortenNextTurn();
     await turn();
     counts.push(steps - before);
   }
@@ -91,11 +91,11 @@ test('a turn may be made short', async () => {
   expect(Math.max(...counts.slice(1))).toBeLessThanOrEqual(2);
 });
 
-test('one that comes while others wait does not overtake them', async () => {
-  const pace = new FairScheduler();
+test('a new task does not overtake waiting ones', async () => {
+  const scheduler = new FairScheduler();
   const begun: number[] = [];
   const begin = async (number: number): Promise<void> => {
-    await pace.admit();
+    await scheduler.admit();
     begun.push(number);
     work(1);
   };
@@ -106,15 +106,15 @@ test('one that comes while others wait does not overtake them', async () => {
   expect(begun.at(-1)).toBe(40);
 });
 
-test('alone it does not wait', async () => {
-  const pace = new FairScheduler();
+test('a single task does not wait', async () => {
+  const scheduler = new FairScheduler();
   let waits = 0;
   for (let number = 0; number < 100; number += 1) {
-    if (pace.admit() !== undefined) waits += 1;
-    if (pace.yieldTurn() !== undefined) waits += 1;
+    if (scheduler.admit() !== undefined) waits += 1;
+    if (scheduler.yieldTurn() !== undefined) waits += 1;
     await turn();
     await turn();
   }
-  // Where the machine has other things to do, a turn may be over between the two.
+  // On a busy machine a turn may end between the two calls.
   expect(waits).toBeLessThan(20);
 });

@@ -1,26 +1,35 @@
-/** How long work may take in one turn of the event loop, and how long one that goes on may take of that, in milliseconds. */
+/** Time budget in milliseconds of one turn of the event loop, and of one resumed task within that turn. */
 const TURN_MS = 5;
 const SLICE_MS = 3;
-/** The same for a turn in which others are to be heard at once. */
+/** Budget of a turn after `shortenNextTurn`. */
 const SHORT_TURN_MS = 1;
-/** How many may begin in a turn before the first of them has shown how long it takes. */
+/**
+ * Upper bound on tasks admitted in one turn without waiting, since their cost is unknown until the first of them has
+ * run.
+ */
 const AT_ONCE = 16;
 
 /**
- * Shares the thread among all that is done at the same time. In each turn of the event loop something that has begun goes on for
- * a while, and something new may begin while there is time, each in the order in which it came; the rest waits for the
- * next turn. So however many calls are under way, others are heard between turns, such as a question for the server's health.
+ * Cooperative time-slicing scheduler for all calls that share the main thread. Each turn of the event loop resumes one
+ * waiting task for at most 3 ms and admits new tasks until 5 ms have passed, both in first-in, first-out order; the
+ * rest waits for the next turn. Between turns the event loop handles I/O, so that requests such as `/health` are
+ * answered however many calls are running.
+ *
+ * It is not preemptive: a task that does not call `yieldTurn` holds the thread.
  */
 export class FairScheduler {
   readonly #new: (() => void)[] = [];
   readonly #old: (() => void)[] = [];
-  /** When the time of this turn is over, and of what runs now. Undefined between turns. */
+  /**
+   * End of the current turn and of the current slice, as `performance.now()` times. `#turnEnd` is undefined between
+   * turns.
+   */
   #turnEnd: number | undefined;
   #sliceEnd = 0;
   #begun = 0;
   #hasty = false;
 
-  /** To be awaited before something begins. Undefined if it may at once. */
+  /** Asks to begin a task. Returns undefined if it may begin at once, otherwise a promise to await first. */
   admit(): Promise<void> | undefined {
     if (this.#hasTime() && this.#new.length === 0 && this.#begun < AT_ONCE) {
       this.#begun += 1;
@@ -29,12 +38,15 @@ export class FairScheduler {
     return new Promise((resolve) => void this.#new.push(resolve));
   }
 
-  /** To be awaited again and again by what takes long. Undefined if it may go on at once. */
+  /**
+   * Asks to continue a long task; call it between steps. Returns undefined if the task may continue at once, otherwise
+   * a promise to await first.
+   */
   yieldTurn(): Promise<void> | undefined {
     return this.#hasTime() ? undefined : new Promise((resolve) => void this.#old.push(resolve));
   }
 
-  /** Makes the next turn a short one. */
+  /** Limits the next turn to 1 ms, so that pending I/O is handled soon. */
   shortenNextTurn(): void {
     this.#hasty = true;
   }
@@ -59,12 +71,12 @@ export class FairScheduler {
     this.#run(this.#old.shift() ?? this.#new.shift());
   };
 
-  /** Lets one run until it waits for something, then the next. */
+  /** Resumes one task until it awaits something, then the next one. */
   #run(one: (() => void) | undefined): void {
     if (one === undefined) return;
     this.#sliceEnd = Math.min(this.#turnEnd ?? 0, performance.now() + SLICE_MS);
     one();
-    // What it does at once is done in microtasks, and the next tick comes after the last of those.
+    // The resumed task runs in microtasks; `nextTick` runs after the last of them.
     queueMicrotask(() => process.nextTick(this.#runNext));
   }
 

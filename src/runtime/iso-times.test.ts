@@ -4,7 +4,7 @@ import { IsoTimeFormatter, isoTime } from './iso-times.ts';
 
 const MAX_MS = 8.64e15;
 
-test('writes every time as Date does, whatever was written before', () => {
+test('formats every time like Date, whatever was formatted before', () => {
   const times = new IsoTimeFormatter();
   const near = fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2026, 0, 3) });
   fc.assert(
@@ -14,7 +14,7 @@ test('writes every time as Date does, whatever was written before', () => {
   );
 });
 
-test('a time that no Date can hold shows as the nearest that one can', () => {
+test('a time outside the range of Date is clamped', () => {
   for (const write of [isoTime, (ms: number) => new IsoTimeFormatter().format(ms)]) {
     expect(write(MAX_MS + 1)).toBe('+275760-09-13T00:00:00.000Z');
     expect(write(-MAX_MS - 1)).toBe('-271821-04-20T00:00:00.000Z');

@@ -3,7 +3,7 @@ import { KeyedMutex } from './keyed-mutex.ts';
 
 const later = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-test('work on one thing happens in the order of asking, also after a failure', async () => {
+test('work under one key runs in call order, also after a failure', async () => {
   const turns = new KeyedMutex();
   const seen: string[] = [];
   const work = (name: string) => async () => {
@@ -18,7 +18,7 @@ test('work on one thing happens in the order of asking, also after a failure', a
   expect(seen).toEqual(['a starts', 'a ends', 'b starts', 'b ends', 'c starts', 'c ends']);
 });
 
-test('different things do not wait for each other', async () => {
+test('work under different keys runs concurrently', async () => {
   const turns = new KeyedMutex();
   const never = turns.runExclusive('x', () => new Promise(() => {}));
   await expect(turns.runExclusive('y', async () => 'done')).resolves.toBe('done');

@@ -1,14 +1,16 @@
 /**
- * A mutex for each key: work under the same key runs one after another, in the order in which it was asked for. Work under
- * different keys runs at the same time. Keys that nobody uses take no memory.
+ * A mutex per key. Work under the same key runs one after another in the order of the calls; work under different keys
+ * runs concurrently. A key takes no memory while unused.
+ *
+ * It orders work within this process and thread only, and it is not reentrant.
  */
 export class KeyedMutex {
-  /** The last work that was asked for under each key; it settles when all work before it has. */
+  /** The last work queued under each key, which settles after all work before it. */
   readonly #last = new Map<string, Promise<unknown>>();
 
   /**
-   * Runs work once all work under the same key that was asked for before is over, whether that succeeded or failed. Resolves and
-   * rejects as the work does. Work that waits for other work under its own key waits forever.
+   * Runs `work` after all earlier work under the same key has settled, whether it succeeded or failed. Resolves or
+   * rejects as `work` does. Work that awaits other work under its own key deadlocks.
    */
   async runExclusive<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key) ?? Promise.resolve();

@@ -3,9 +3,9 @@ import { outcome } from '../fence/sandbox.fixture.ts';
 import { ToolError } from '../tools/errors.ts';
 import { DEFAULT_CONTEXT, throwIfAborted, yieldPoint } from './operation-context.ts';
 
-test('a pause costs nothing at first and then lets the event loop run', async () => {
+test('yieldPoint does not wait at first and then lets the event loop run', async () => {
   const pause = await vi.waitFor(() => {
-    // On a busy machine the time may be over already.
+    // On a busy machine the slice may have ended already.
     const fresh = yieldPoint(DEFAULT_CONTEXT);
     expect(fresh()).toBeUndefined();
     return fresh;
@@ -19,7 +19,7 @@ test('a pause costs nothing at first and then lets the event loop run', async ()
   expect(ran).toBe(true);
 });
 
-test('a pause throws what the signal was aborted with', async () => {
+test('yieldPoint throws the reason of an aborted signal', async () => {
   const stop = new AbortController();
   const pause = yieldPoint({ signal: stop.signal });
   stop.abort();

@@ -2,19 +2,22 @@ import { setMaxListeners } from 'node:events';
 import { RingfenceError } from '../errors.ts';
 import { FairScheduler } from './fair-scheduler.ts';
 
-/** How a running operation is watched and stopped. */
+/** Progress, cancellation and scheduling of one running operation. */
 export interface OperationContext {
   readonly signal: AbortSignal;
-  /** Told how far the work is, often: an implementation that sends reports has to thin them out. */
+  /** Called often while the operation runs; an implementation that sends notifications has to throttle them. */
   progress?(done: number, total?: number): void;
-  /** Shared with all that is done at the same time; without it the work only gives way by itself. */
+  /**
+   * Scheduler shared with concurrent operations. Without it, an operation still yields to the event loop, but
+   * concurrent operations do not share turns.
+   */
   readonly scheduler?: FairScheduler | undefined;
 }
 
-/** For library callers and tests that neither watch nor stop. */
+/** Context for callers that neither observe nor cancel an operation. */
 export const DEFAULT_CONTEXT: OperationContext = { signal: never() };
 
-/** A signal that is never aborted, for any number of listeners. */
+/** Returns a signal that is never aborted and accepts any number of listeners. */
 function never(): AbortSignal {
   const { signal } = new AbortController();
   setMaxListeners(0, signal);
@@ -22,9 +25,9 @@ function never(): AbortSignal {
 }
 
 /**
- * Lets the rest of the server run during long synchronous work: call it between steps. It returns at once as long as there is
- * time, then waits for the next turn of the event loop in which it may go on. Throws what the signal was aborted with
- * (`cancelled` by default).
+ * Returns a function to call between the steps of long synchronous work. It returns undefined while there is time,
+ * otherwise a promise that resolves in a later turn of the event loop. Throws like `throwIfAborted` once the signal is
+ * aborted.
  */
 export function yieldPoint({
   signal,
@@ -36,13 +39,14 @@ export function yieldPoint({
   };
 }
 
-/** The caller gave up, or the program stops. */
+/** Raised when the caller cancelled the operation or the program shuts down. Its code is `cancelled`. */
 export class CancelledError extends RingfenceError<{ cancelled: object }, 'cancelled'> {
   constructor(options: { readonly cause?: unknown } = {}) {
     super('cancelled', {}, options);
   }
 }
 
+/** Throws if the signal is aborted: its reason if that is a `RingfenceError`, otherwise a `CancelledError`. */
 export function throwIfAborted(signal: AbortSignal): void {
   if (!signal.aborted) return;
   throw signal.reason instanceof RingfenceError ? signal.reason : new CancelledError();

@@ -1,20 +1,24 @@
 import { RingfenceError } from '../errors.ts';
 
-/** An error on its way from a worker thread: structured cloning would drop its class and its fields. */
+/** An error in the form in which it is sent between threads. Structured cloning would drop its class and its fields. */
 export interface WorkerError {
-  /** The name of its class. */
+  /** The name of the error's class. */
   readonly name: string;
   readonly code: string;
   readonly details: object;
-  /** Its stack. */
+  /** The stack trace. */
   readonly cause: string;
 }
 
 type ErrorClass = new (code: never, details: never, options: { readonly cause: unknown }) => Error;
 
-/** The classes that errors of a worker may have, by name. */
+/** The error classes that a worker may raise, by class name. */
 export type ErrorClasses = Readonly<Record<string, ErrorClass>>;
 
+/**
+ * Converts an error for sending. An error that is not a `RingfenceError` gets the code `internal`, and of it only the
+ * stack trace is kept.
+ */
 export function toWorkerError(error: unknown): WorkerError {
   const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
   if (!(error instanceof RingfenceError)) return { name: 'Error', code: 'internal', details: {}, cause };
@@ -22,7 +26,10 @@ export function toWorkerError(error: unknown): WorkerError {
   return { name, code, details, cause };
 }
 
-/** Makes an instance of the class that the error had; anything unexpected becomes a plain `Error`. */
+/**
+ * Restores an error of the class it had in the worker. An error of a class that is not in `classes` becomes a plain
+ * `Error`. The worker's stack trace is in `cause`.
+ */
 export function fromWorkerError({ name, code, details, cause }: WorkerError, classes: ErrorClasses): Error {
   const Class = classes[name];
   if (Class === undefined) return new Error('a worker thread failed', { cause: new Error(cause) });

@@ -2,23 +2,24 @@ import { Worker } from 'node:worker_threads';
 import { CancelledError } from './operation-context.ts';
 import { type ErrorClasses, fromWorkerError, type WorkerError } from './worker-error.ts';
 
-/** A message to a worker: a call has an id and is answered, a notice is not. */
+/** A message to a worker. A call has an id and is answered; a notice is not. */
 export type ToWorker<Call, Notice> = { readonly id: number; readonly call: Call } | { readonly notice: Notice };
 
-/** A message from a worker. `ready` comes once, when its modules are loaded. */
+/** A message from a worker. `ready` is sent once, when the worker's modules are loaded. */
 export type FromWorker<Result> =
   | 'ready'
   | { readonly id: number; readonly result: Result }
   | { readonly id: number; readonly error: WorkerError };
 
+/** Options of a `WorkerThread`. */
 export interface WorkerThreadOptions {
-  /** The compiled module that the thread runs; it calls `serveParent`. */
+  /** The compiled module that the thread runs. It must call `serveParent`. */
   readonly entry: URL;
-  /** The classes of errors that its calls may fail with. */
+  /** Error classes to restore when a call fails. */
   readonly errors: ErrorClasses;
-  /** The error of calls that were pending when the thread crashed; a plain `Error` by default. */
+  /** Creates the error for calls that are pending when the thread crashes; by default a plain `Error`. */
   crashed?(cause: unknown): Error;
-  /** Called when the thread is gone, for whatever reason. */
+  /** Called when the thread has ended for any reason. May be called twice: once for the error, once for the exit. */
   onEnd?(): void;
 }
 
@@ -27,7 +28,10 @@ interface PendingCall<Result> {
   reject(error: Error): void;
 }
 
-/** A worker thread, seen from the thread that started it. It keeps the process alive only while a call is pending. */
+/**
+ * A worker thread as seen by the thread that started it: calls with answers, and notices without. It keeps the process
+ * alive only while a call is pending.
+ */
 export class WorkerThread<Call, Result, Notice = never> {
   readonly #worker: Worker;
   readonly #errors: ErrorClasses;
@@ -38,7 +42,7 @@ export class WorkerThread<Call, Result, Notice = never> {
 
   constructor({ entry, errors, crashed = plainError, onEnd }: WorkerThreadOptions) {
     this.#errors = errors;
-    // Descriptors opened through koffi are unknown to Node, which would warn about closing them.
+    // Node does not know descriptors opened through koffi and would warn when they are closed.
     this.#worker = new Worker(entry, { trackUnmanagedFds: false, execArgv: [] });
     this.#worker.unref();
     this.#worker.on('message', (message: FromWorker<Result>) => this.#receive(message));
@@ -50,26 +54,30 @@ export class WorkerThread<Call, Result, Notice = never> {
     this.#worker.on('exit', (code) => ended(new Error(`exit code ${code}`)));
   }
 
-  /** Whether its modules are loaded. Calls are accepted before that, but do not begin. */
+  /** Whether the worker's modules are loaded. Calls made before that are queued. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
+  /** Whether the thread has ended or was closed. */
   get hasEnded(): boolean {
     return this.#ended !== undefined;
   }
 
-  /** The number of calls that are not answered yet. */
+  /** The number of calls without an answer. */
   get load(): number {
     return this.#pending.size;
   }
 
-  /** Sends a message that is not answered. Does nothing once the thread has ended. */
+  /** Sends a notice. Does nothing once the thread has ended. */
   notify(notice: Notice): void {
     if (this.#ended === undefined) this.#worker.postMessage({ notice } satisfies ToWorker<Call, Notice>);
   }
 
-  /** Rejects with what the call raises in the thread, and with a plain `Error` if the thread ends before it has answered. */
+  /**
+   * Sends a call. Rejects with the error that the call raises in the worker, with the error from `crashed` if the
+   * thread ends before it answers, and with `CancelledError` after `close`.
+   */
   call(call: Call, transfer: readonly ArrayBuffer[] = []): Promise<Result> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
     const id = this.#nextId;
@@ -82,7 +90,7 @@ export class WorkerThread<Call, Result, Notice = never> {
     return result;
   }
 
-  /** Ends the thread. Pending calls reject with `CancelledError`. */
+  /** Terminates the thread. Pending calls reject with `CancelledError`. */
   async close(): Promise<void> {
     this.#end(new CancelledError());
     await this.#worker.terminate();

@@ -22,7 +22,7 @@ async function paths(box: Sandbox, options: Options): Promise<string[]> {
 }
 
 onEveryBackend((open) => {
-  test('globs and regular expressions are about the path from the start, results from the root', async () => {
+  test('patterns match the path relative to the start; results are relative to the root', async () => {
     using box = open();
     for (const name of ['a.go', 'c.txt', 'src/a.go', 'src/pkg/b.go', 'src/pkg/.git/x.go']) box.file(name);
     expect(await paths(box, { pattern: '*.go' })).toEqual(['a.go']);
@@ -34,7 +34,7 @@ onEveryBackend((open) => {
     expect(await paths(box, { pattern: '*.xyz' })).toEqual([]);
   });
 
-  test('says what each entry is; links are listed, not followed', async () => {
+  test('reports the type of each entry; links are listed, not followed', async () => {
     using box = open();
     box.file('file', '12345');
     box.file('folder/inner', '');
@@ -60,7 +60,7 @@ onEveryBackend((open) => {
     expect(await paths(box, { pattern: '*', path: 'link' })).toEqual(['link/inner', 'link/loop']);
   });
 
-  test('the order is that of whole paths by code point', async () => {
+  test('results are sorted by code point of the whole path', async () => {
     using box = open();
     for (const name of ['a/b', 'a/-', 'a.b', 'a-', 'a0', '\u{ff01}', '\u{1f600}/x']) box.file(name);
     const expected = ['a', 'a-', 'a.b', 'a/-', 'a/b', 'a0', '\u{ff01}', '\u{1f600}', '\u{1f600}/x'];
@@ -73,7 +73,7 @@ onEveryBackend((open) => {
     expect(await search(box, { pattern: '**', maxResults: 9 })).toMatchObject({ totalMatches: 9, truncated: false });
   });
 
-  test('depth, hidden and leftover temporary files', async () => {
+  test('maxDepth, hidden files and leftover temporary files', async () => {
     using box = open();
     for (const name of ['f', 'a/f', 'a/b/f', '.h/f', '.ringfence-tmp-1']) box.file(name);
     expect(await paths(box, { pattern: '**', maxDepth: 0 })).toEqual([]);
@@ -82,7 +82,7 @@ onEveryBackend((open) => {
     expect(await paths(box, { pattern: '**/f', skipHidden: true })).toEqual(['a/b/f', 'a/f', 'f']);
   });
 
-  test('what is wrong with the start or the pattern is an error', async () => {
+  test('an invalid start or pattern is an error', async () => {
     using box = open();
     box.file('f');
     box.link(box.outside, 'out');
@@ -93,7 +93,7 @@ onEveryBackend((open) => {
     expect(await outcome(search(box, { pattern: '' }))).toBe('invalid_pattern');
   });
 
-  test('stops when told to', async () => {
+  test('stops when aborted', async () => {
     using box = open();
     box.file('f');
     const abort = new AbortController();

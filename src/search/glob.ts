@@ -1,65 +1,75 @@
 import { type CallerPath, type EntryType, ROOT_PATH, type Root, withLocation } from '../fence/index.ts';
 import { IsoTimeFormatter } from '../runtime/iso-times.ts';
 import { DEFAULT_CONTEXT, type OperationContext, throwIfAborted } from '../runtime/operation-context.ts';
-import { Deadline } from './limits.ts';
+import { DEFAULT_MAX_RESULTS, DEFAULT_TIMEOUT_SECONDS, Deadline } from './limits.ts';
 import type { FoundEntry } from './pool/glob-task.ts';
 import { OrderedSearch } from './pool/ordered-search.ts';
 import type { SearchPool } from './pool/search-pool.ts';
-import { DEFAULT_MAX_RESULTS, DEFAULT_TIMEOUT_SECONDS } from './task/specs.ts';
 
-/** How many entries may be found before something that takes long. */
-const MAX_WAITING = 100_000;
+/** Maximum number of entries that are held back because an earlier part of the tree is not finished. */
+const MAX_BUFFERED = 100_000;
 
 const ALL_TYPES: readonly EntryType[] = ['file', 'directory', 'symlink', 'other'];
 
-/** What a path has to match, from `path` on: a glob, or a regular expression in RE2 syntax, not anchored. */
+/** What a path, relative to `path`, has to match: a glob, or an unanchored regular expression in RE2 syntax. */
 export type PathQuery =
   | { readonly pattern: string; readonly regex?: undefined }
   | { readonly regex: string; readonly pattern?: undefined };
 
+/** Options of `glob`. */
 export type GlobOptions = PathQuery & GlobScope;
 
+/** Where `glob` searches, and its limits. */
 export interface GlobScope {
-  /** A folder, by default the root. A link here is followed if it stays inside; links met on the way are not. */
+  /**
+   * The folder to search, by default the root. A symbolic link here is followed if it stays inside the root; links
+   * found during the search are not followed.
+   */
   readonly path?: CallerPath;
-  /** By default 1,000. */
+  /** Maximum number of matches, by default 1,000. */
   readonly maxResults?: number;
-  /** How long to search before it returns what it has found, by default 30. */
+  /** Time after which the search returns what it has found, by default 30 seconds. */
   readonly timeoutSeconds?: number;
-  /** 1 is the direct children of `path`; 0 is nothing, since `path` itself is never a result. */
+  /** Maximum depth: 1 is the direct children of `path`. 0 finds nothing, since `path` itself is never a result. */
   readonly maxDepth?: number | undefined;
-  /** By default `all`. */
+  /** Type of entries to find, by default `all`. */
   readonly type?: 'file' | 'directory' | 'symlink' | 'all';
+  /** Skips entries whose name starts with a dot, and everything below such folders. */
   readonly skipHidden?: boolean;
 }
 
+/** An entry that matched. */
 export interface GlobMatch {
-  /** Relative to the root. */
+  /** Path relative to the root. */
   readonly path: string;
   readonly type: EntryType;
-  /** Of the link itself for a link. */
+  /** Size in bytes; for a symbolic link, that of the link itself. */
   readonly size: number;
-  /** ISO 8601. */
+  /** Modification time in ISO 8601. */
   readonly modifiedAt: string;
 }
 
+/** The result of `glob`. */
 export interface GlobResult {
-  /** By code point of the whole path. */
+  /** Sorted by code point of the whole path. */
   readonly matches: readonly GlobMatch[];
   readonly totalMatches: number;
-  /** There was at least one match more. */
+  /** Whether there was at least one more match. */
   readonly truncated: boolean;
-  /** Time was up: the matches are those that come first. */
+  /** Whether the time ran out. The matches are then a prefix of the complete result. */
   readonly timedOut: boolean;
-  /** Folders left out as unreadable. */
+  /** Number of folders that could not be read. */
   readonly skipped: number;
 }
 
 /**
- * Finds entries below a folder by glob or regular expression, hidden ones too. `*` does not cross `/`, `**` does; a
- * glob that ends in `/` is for folders only.
+ * Finds entries below a folder by glob or regular expression, including hidden ones. In a glob, `*` does not match `/`,
+ * `**` does, and a trailing `/` restricts the glob to folders.
  *
- * Raises `invalid_pattern`, what opening `path` raises, and `cancelled`.
+ * The order is the same on every run. Entries that are created, moved or removed during the search may or may not be
+ * found.
+ *
+ * Raises `invalid_pattern`, what opening `path` raises, `cancelled`, and `internal` if a worker thread crashes.
  */
 export async function glob(
   root: Root,
@@ -72,7 +82,7 @@ export async function glob(
   const { maxResults = DEFAULT_MAX_RESULTS, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
   return withLocation(root, path, async () => {
     using search = pool.begin({
-      kind: 'entries',
+      kind: 'glob',
       root: root.share(),
       path,
       maxDepth,
@@ -87,7 +97,7 @@ export async function glob(
     let skipped = 0;
     const ordered = new OrderedSearch(search, {
       workers: pool.size,
-      maxWaitingWeight: MAX_WAITING,
+      maxBufferedWeight: MAX_BUFFERED,
       weigh: (found) => found.entries.length,
       take: (found) => {
         for (const entry of found.entries) entries.push(entry);
@@ -106,6 +116,6 @@ export async function glob(
 }
 
 function toMatch({ path, type, size, mtimeMs }: FoundEntry, times: IsoTimeFormatter): GlobMatch {
-  // Rounded as Node rounds the times of `stats`, so that every tool tells the same.
+  // Rounded like `Stats.mtime`, so that all tools report the same time for a file.
   return { path, type, size, modifiedAt: times.format(Math.round(mtimeMs)) };
 }

@@ -34,7 +34,7 @@ async function filesWith(box: Sandbox, pattern: string, options?: Options): Prom
   return (await search(box, pattern, options)).matches.map((match) => match.file);
 }
 
-/** Files that take seconds to search and match in their first line: one file under many names. */
+/** Creates files that take seconds to search and match in their first line: hard links to one file. */
 function muchToSearch(box: Sandbox): string[] {
   const first = box.file('f1000', `match\n${'some text without it\n'.repeat(50_000)}`);
   const names = Array.from({ length: 1_000 }, (_, i) => `f${1_000 + i}`);
@@ -43,7 +43,7 @@ function muchToSearch(box: Sandbox): string[] {
 }
 
 onEveryBackend((open) => {
-  test('finds lines in files at any depth, with paths from the root', async () => {
+  test('finds lines in files at any depth, with paths relative to the root', async () => {
     using box = open();
     box.file('code.go', `${'line\n'.repeat(9)}// TODO: fix this\nnext\nlast\n`);
     box.file('src/deep/.hidden', 'a TODO here');
@@ -61,7 +61,7 @@ onEveryBackend((open) => {
     expect(await filesWith(box, 'TODO', { path: '/src/../code.go' })).toEqual(['code.go']);
   });
 
-  test('the order is that of whole paths by code point', async () => {
+  test('results are sorted by code point of the whole path', async () => {
     using box = open();
     const names = ['a', 'a.b', 'a/b', 'a/c/d', 'a0', 'b\u{ff01}', 'b\u{1f600}', 'a-', '-x', 'Z', 'new\nline'];
     for (const name of names.filter((name) => name !== 'a')) box.file(name, 'x');
@@ -69,7 +69,7 @@ onEveryBackend((open) => {
     expect(await filesWith(box, 'x')).toEqual(expected);
   });
 
-  test('links on the way are not followed, one that is the start is', async () => {
+  test('a link is followed as the start, not during the search', async () => {
     using box = open();
     box.file('real/f', 'secret');
     box.link('real', 'to-folder');
@@ -85,7 +85,7 @@ onEveryBackend((open) => {
     expect(await outcome(search(box, 'secret', { path: 'nowhere' }))).toBe('not_found');
   });
 
-  test('a file of nothing but a byte order mark has no line, whatever matches', async () => {
+  test('a file that is only a byte order mark has no line', async () => {
     using box = open();
     box.file('empty', '');
     box.file('mark', '\ufeff');
@@ -93,9 +93,9 @@ onEveryBackend((open) => {
     for (const pattern of ['', '^', 'x*', 'hello|']) expect(await filesWith(box, pattern)).toEqual(['text']);
   });
 
-  test('files of any size are searched in the same way', async () => {
+  test('small, medium and large files give the same result', async () => {
     using box = open();
-    // Read in one go, in several, and in parts.
+    // Sizes that are read at once, in several blocks, and in ranges.
     for (const [name, lines] of Object.entries({ small: 1, medium: 30_000, large: 900_000 })) {
       box.file(name, `\ufeffneedle 1\n${'some text\n'.repeat(lines)}  needle 2`);
     }
@@ -111,7 +111,7 @@ onEveryBackend((open) => {
     expect(await lines('e 2$')).toEqual(last);
   });
 
-  test('special and binary files are left out, and a FIFO does not hang', async () => {
+  test('special and binary files are ignored, and a FIFO does not block', async () => {
     using box = open();
     box.file('binary', 'needle\0');
     box.file('text', 'needle');
@@ -121,7 +121,7 @@ onEveryBackend((open) => {
   });
 });
 
-test('goes deeper than any path can name', async () => {
+test('searches deeper than PATH_MAX', async () => {
   using box = new Sandbox(chooseBackend().name);
   box.file('deep/z', 'needle');
   let dir = box.root.openDir(parseCallerPath('deep'));
@@ -135,12 +135,12 @@ test('goes deeper than any path can name', async () => {
   file.writeAll(Buffer.from('needle'));
   dir[Symbol.dispose]();
   expect(await filesWith(box, 'needle')).toEqual([`deep/${'down/'.repeat(900)}f`, 'deep/z']);
-  // Node's own removal gives up on paths this long.
+  // fs.rm fails on paths this long.
   execFileSync('rm', ['-rf', box.host('deep')]);
 });
 
 describe('options', () => {
-  test('case', async () => {
+  test('case sensitivity', async () => {
     using box = new Sandbox(chooseBackend().name);
     box.file('f', 'Error\nerror\nERROR\nerr\n\u017f\n');
     expect((await search(box, 'error')).totalMatches).toBe(1);
@@ -148,7 +148,7 @@ describe('options', () => {
     expect((await search(box, 's', { caseInsensitive: true })).totalMatches).toBe(1);
   });
 
-  test('a filter on names or paths', async () => {
+  test('globFilter matches names or paths', async () => {
     using box = new Sandbox(chooseBackend().name);
     for (const name of ['f.go', 'f.py', 'src/f.go', 'src/sub/f.go']) box.file(name, 'TODO');
     expect(await filesWith(box, 'TODO', { globFilter: '*.go' })).toEqual(['f.go', 'src/f.go', 'src/sub/f.go']);
@@ -159,7 +159,7 @@ describe('options', () => {
     expect(await outcome(search(box, 'TODO', { globFilter: '{a,b}'.repeat(17) }))).toBe('invalid_pattern');
   });
 
-  test('depth counts from the start', async () => {
+  test('maxDepth counts from the start of the search', async () => {
     using box = new Sandbox(chooseBackend().name);
     for (const name of ['f', 'a/f', 'a/b/f']) box.file(name, 'x');
     expect(await filesWith(box, 'x', { maxDepth: 0 })).toEqual([]);
@@ -169,7 +169,7 @@ describe('options', () => {
     expect(await filesWith(box, 'x', { maxDepth: 1, path: 'a' })).toEqual(['a/f']);
   });
 
-  test('plain text, size and hidden files', async () => {
+  test('literal, maxFileSize and skipHidden', async () => {
     using box = new Sandbox(chooseBackend().name);
     box.file('small', 'a.b');
     box.file('large', `a.b${' '.repeat(100)}`);
@@ -181,13 +181,13 @@ describe('options', () => {
     expect({ filesSearched, filesMatched, skipped }).toEqual({ filesSearched: 2, filesMatched: 1, skipped: 1 });
   });
 
-  test('a wrong pattern is an error even where there are no files', async () => {
+  test('an invalid pattern is an error even without files', async () => {
     using box = new Sandbox(chooseBackend().name);
     const problem = 'error parsing regexp: missing closing ]: `[invalid`';
     await expect(search(box, '[invalid')).rejects.toMatchObject({ code: 'invalid_pattern', details: { problem } });
   });
 
-  test('a limit returns the first matches, and says so only if there are more', async () => {
+  test('maxResults returns the first matches, and truncated only if there are more', async () => {
     using box = new Sandbox(chooseBackend().name);
     for (let i = 0; i < 700; i += 1) box.file(`d${i % 7}/f${i}`, 'match\nmatch\n');
     const all = await search(box, 'match', { maxResults: 2_000 });
@@ -203,7 +203,7 @@ describe('options', () => {
     });
   });
 
-  test('the text of all matches is limited too', async () => {
+  test('maxText limits the text of all matches', async () => {
     using box = new Sandbox(chooseBackend().name);
     for (let i = 10; i < 40; i += 1) box.file(`f${i}`, 'x'.repeat(100));
     const some = await search(box, 'x', { maxText: 1_050 });
@@ -236,7 +236,7 @@ describe('options', () => {
     },
   );
 
-  test('cancelling stops the work and tells why', async () => {
+  test('aborting stops the search and rejects with the reason', async () => {
     using box = new Sandbox(chooseBackend().name);
     muchToSearch(box);
     const abort = new AbortController();
@@ -247,10 +247,10 @@ describe('options', () => {
     expect(await filesWith(box, 'match', { maxResults: 1 })).toEqual(['f1000']);
   });
 
-  test('when time is up, the result is the beginning of the whole one', async () => {
+  test('after a timeout the result is a prefix of the complete one', async () => {
     using box = new Sandbox(chooseBackend().name);
     const files = muchToSearch(box);
-    // Starting at what can be enough for nothing, until it is enough for something.
+    // Increases the time limit until the search finds something.
     for (let timeoutSeconds = 0.001; ; timeoutSeconds *= 1.5) {
       const some = await search(box, '[m]atch', { timeoutSeconds });
       expect(some).toMatchObject({ timedOut: true, truncated: false });
@@ -259,7 +259,7 @@ describe('options', () => {
     }
   });
 
-  test('tells how far it is', async () => {
+  test('reports progress', async () => {
     using box = new Sandbox(chooseBackend().name);
     muchToSearch(box);
     const abort = new AbortController();
@@ -273,7 +273,7 @@ describe('options', () => {
     expect(reports[1]).toBeGreaterThan(reports[0] as number);
   });
 
-  test('a name that is not UTF-8 is searched and shown', async () => {
+  test('a file whose name is not UTF-8 is searched and shown', async () => {
     using box = new Sandbox(chooseBackend().name);
     const name = Buffer.concat([Buffer.from(`${box.inside}/d`), Buffer.from([0xff])]);
     fs.mkdirSync(name);
@@ -283,7 +283,7 @@ describe('options', () => {
 });
 
 describe('large files', () => {
-  /** Lines of 100 bytes, with some that match. */
+  /** Lines of 100 bytes, some of which match. */
   function large(lines: number, matching: readonly number[]): string {
     const all = Array.from({ length: lines }, (_, i) => `${i + 1} `.padEnd(99, 'text without it '));
     for (const number of matching) all[number - 1] = `${number} needle`.padEnd(99, ' and more');
@@ -292,7 +292,7 @@ describe('large files', () => {
   const LINES = 120_000;
   const MATCHING = [1, 41_944, 41_945, 60_000, 83_886, 119_999, LINES];
 
-  test('are searched whole, with numbers and context as in small ones', async () => {
+  test('have the same line numbers and context as small ones', async () => {
     using box = new Sandbox(chooseBackend().name);
     const content = large(LINES, MATCHING);
     expect(content.length).toBeGreaterThan(8 * 1024 * 1024);
@@ -315,7 +315,7 @@ describe('large files', () => {
     const alone = await search(box, 'needle', { path: 'large' });
     expect(alone.matches.map(({ lineNumber }) => lineNumber)).toEqual(MATCHING);
     expect(alone).toMatchObject({ filesSearched: 1, filesMatched: 1 });
-    // The first match too many is in this file.
+    // The first match over the limit is in this file.
     for (const [maxResults, filesSearched] of [
       [0, 1],
       [1, 2],
@@ -329,7 +329,7 @@ describe('large files', () => {
     }
   });
 
-  test('are left out if binary or too large, and their names may be any', async () => {
+  test('are skipped if binary or too large, and may have names that are not UTF-8', async () => {
     using box = new Sandbox(chooseBackend().name);
     const content = large(LINES, [100_000]);
     box.file('binary', `\0${content}`);
@@ -340,7 +340,7 @@ describe('large files', () => {
   });
 });
 
-test('a tree much larger than one task is searched in order, with names of any kind, and no descriptor is left', async () => {
+test('a tree larger than one task is searched in order and leaks no descriptor', async () => {
   using box = new Sandbox(chooseBackend().name);
   const paths: Buffer[] = [];
   const plant = (folder: string, name: Buffer) => {
@@ -352,7 +352,7 @@ test('a tree much larger than one task is searched in order, with names of any k
   for (let i = 0; i < 900; i += 1) plant('flat/', Buffer.from(`f${i}`));
   for (let i = 0; i < 300; i += 1) plant('flat/', Buffer.from([0x66, 0xff - (i % 100), 0x30 + (i % 75)]));
   for (let i = 0; i < 900; i += 1) plant(`deep/${'d/'.repeat(i % 30)}e${i % 7}/`, Buffer.from(`g${i}`));
-  // Names that are not UTF-8 come where they are shown.
+  // Names that are not UTF-8 are sorted as they are shown.
   const shown = paths.map((raw) => [Buffer.from(raw.toString()), raw] as const);
   const inOrder = shown.sort((a, b) => Buffer.compare(a[0], b[0]) || Buffer.compare(a[1], b[1]));
   const expected = inOrder.map(([, raw]) => raw.toString());

@@ -1,9 +1,14 @@
 import type { PooledSearch } from './pool/search-pool.ts';
 
-/** The longest time a timer can be set to. */
+/** Default maximum number of matches of grep and glob. */
+export const DEFAULT_MAX_RESULTS = 1_000;
+/** Default time limit of grep and glob. */
+export const DEFAULT_TIMEOUT_SECONDS = 30;
+
+/** Longest delay of a timer, see https://nodejs.org/api/timers.html#settimeoutcallback-delay-args. */
 const MAX_MS = 2 ** 31 - 1;
 
-/** Stops a search when its time is over or its caller gives up. Dispose of it when the search is over. */
+/** Stops a search when its time runs out or its caller aborts the signal. Dispose of it when the search has ended. */
 export class Deadline implements Disposable {
   readonly #timer: NodeJS.Timeout;
   readonly #signal: AbortSignal;

@@ -2,6 +2,7 @@ import type { Dialect } from '../tools/dialect.ts';
 import { forDialect, openSharedService, type Service, type SharedServiceOptions } from './call/service.ts';
 import { describeServer } from './description/describe-server.ts';
 
+/** What `openService` opens, and in which dialect. */
 export interface ServiceOptions extends SharedServiceOptions {
   readonly dialect: Dialect;
   /** The root that the tools of a dialect work on if they name none. */
@@ -9,8 +10,8 @@ export interface ServiceOptions extends SharedServiceOptions {
 }
 
 /**
- * Opens the roots of a config and makes them available in one dialect, for a program that serves them itself. Raises
- * `ConfigError` for a root that cannot be opened. Close the service when no more calls come.
+ * Opens the roots of a config and serves them in one dialect, for a program that embeds the server. Raises `ConfigError` for a root
+ * that cannot be opened. Close the service after the last call.
  *
  * @example
  * const service = openService({ config: configFromDirs(['docs']), dialect: workspace, logger: openLog('info').logger });

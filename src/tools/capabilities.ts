@@ -1,4 +1,7 @@
-/** What may be done in a root: the names an operator lists in `allowed_tools`. Tools of every dialect declare which they need. */
+/**
+ * The permissions on a root: the names that an operator lists in `allowed_tools`. Each tool of each dialect declares
+ * which it needs.
+ */
 export const CAPABILITIES = [
   'list_folder',
   'read_file',
@@ -16,7 +19,8 @@ export const CAPABILITIES = [
   'glob',
 ] as const;
 
-/** What may be done with files that are on the client's side. "*" means these there. */
+/** The capabilities that a root of client-side files can allow. For such a root, "*" stands for all of these. */
 export const AGENT_CAPABILITIES = ['list_folder', 'read_file', 'stat_file', 'hash_file', 'copy'] as const;
 
+/** A permission on a root. */
 export type Capability = (typeof CAPABILITIES)[number];

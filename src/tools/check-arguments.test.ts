@@ -20,7 +20,7 @@ function problems(value: unknown): unknown {
   return 'problems' in checked ? checked.problems : checked;
 }
 
-test('a fitting value comes back with its defaults', () => {
+test('a valid value comes back with its defaults', () => {
   expect(check({ path: 'a' })).toEqual({ value: { path: 'a', port: 3 } });
 });
 
@@ -45,7 +45,7 @@ test.each([
   expect(problems(value)).toEqual([{ argument, kind, message }]);
 });
 
-test('every problem is told, and a huge value is not repeated', () => {
+test('every problem is reported, and a huge value is truncated', () => {
   const found = problems({ limit_lines: 'x'.repeat(10_000), a: 1, b: 2 }) as { message: string }[];
   expect(found).toHaveLength(4);
   expect(JSON.stringify(found).length).toBeLessThan(1_000);
@@ -65,14 +65,14 @@ test.each([
   [[{ name: 'a', children: [{}] }], 'entries.0.children.0.name is required'],
   [[{ name: 'a', children: [{ name: 'b', nam: 1 }] }], /unknown parameter: entries\.0\.children\.0\.nam .*name/],
   [[{ name: 'a', mtime: [] }], 'entries.0.mtime must be a number or a string, got a list'],
-])('a schema that contains itself, or has a choice, is worded too: %j', (entries, message) => {
+])('recursive schemas and unions are described: %j', (entries, message) => {
   const checked = checkTree({ entries });
   expect('problems' in checked && checked.problems.map((problem) => problem.message)).toEqual([
     typeof message === 'string' ? message : expect.stringMatching(message),
   ]);
 });
 
-test('a value that is nested deeper than the stack goes is a problem, not a crash', () => {
+test('a value that is nested too deeply for the stack is a problem, not a crash', () => {
   let deep: object = { name: 'x' };
   for (let depth = 0; depth < 100_000; depth += 1) deep = { name: 'x', children: [deep] };
   expect(checkTree({ entries: [deep] })).toMatchObject({

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { ArgumentProblem } from './dialect.ts';
 import { nearest } from './nearest.ts';
-import { cut } from './show-value.ts';
+import { truncate } from './show-value.ts';
 
-/** The part of JSON Schema that says what a value should have been. */
+/** The JSON Schema keywords that messages are built from. */
 interface SchemaNode {
   type?: string | string[];
   enum?: unknown[];
@@ -21,22 +21,25 @@ interface SchemaNode {
   $defs?: Record<string, SchemaNode>;
 }
 
+/** How messages name fields and values. */
 export interface CheckStyle {
-  /** What the fields are called: a tool has parameters, a config has keys. */
+  /** The word for a field: a tool has parameters, a config has keys. */
   readonly noun: 'parameter' | 'key';
-  /** How a field is named in messages. */
+  /** Returns the name of a field for messages. */
   name(path: readonly PropertyKey[]): string;
-  /** Whether a value at that place is kept out of messages, because it may be a secret. */
+  /** Whether messages must not repeat the value at this path, because it may be a secret. */
   hides?(path: readonly PropertyKey[]): boolean;
 }
 
 const PARAMETERS: CheckStyle = { noun: 'parameter', name: (path) => path.map(String).join('.') };
 
+/** The parsed value, or what is wrong with it. */
 export type CheckedArguments<T> = { readonly value: T } | { readonly problems: readonly ArgumentProblem[] };
 
 /**
- * Prepares a check of values against a schema, whose problems say what was wrong and what would be right.
- * A message that the schema itself carries is kept as it is.
+ * Returns a function that checks a value against a schema. Each problem says what is wrong and what was expected;
+ * custom messages of the schema are kept. The returned function does not throw, not even for a value nested too deeply
+ * to check.
  */
 export function argumentChecker<S extends z.ZodObject>(
   schema: S,
@@ -51,13 +54,13 @@ export function argumentChecker<S extends z.ZodObject>(
     try {
       const parsed = schema.safeParse(value);
       if (parsed.success) return { value: parsed.data };
-      // Only a failure pays for its wording.
+      // Building messages is slow, so the value is parsed again with them only after it failed.
       const top = described();
-      const error = (issue: z.core.$ZodRawIssue): string => word(issue, top, style);
+      const error = (issue: z.core.$ZodRawIssue): string => describeIssue(issue, top, style);
       const again = schema.safeParse(value, { error, reportInput: true });
       return { problems: again.error?.issues.flatMap((issue) => toProblems(issue, top, style)) ?? [] };
     } catch (thrown) {
-      // A schema that contains itself is followed as deep as a value goes, which the stack may not.
+      // A recursive schema recurses as deep as the value is nested, which can overflow the stack.
       if (!(thrown instanceof RangeError)) throw thrown;
       const message = `the ${style.noun}s must not be nested so deeply`;
       return { problems: [{ argument: '', kind: 'invalid', message }] };
@@ -67,7 +70,7 @@ export function argumentChecker<S extends z.ZodObject>(
 
 function toProblems(issue: z.core.$ZodIssue, top: SchemaNode, style: CheckStyle): ArgumentProblem[] {
   const argument = issue.path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys' && issue.message === word(issue, top, style)) {
+  if (issue.code === 'unrecognized_keys' && issue.message === describeIssue(issue, top, style)) {
     return issue.keys.map((key) => ({
       argument: [...issue.path.map(String), key].join('.'),
       kind: 'unknown' as const,
@@ -82,7 +85,7 @@ function isMissing(issue: z.core.$ZodRawIssue | z.core.$ZodIssue): boolean {
   return absent && issue.input === undefined && (issue.path?.length ?? 0) > 0;
 }
 
-function word(issue: z.core.$ZodRawIssue | z.core.$ZodIssue, top: SchemaNode, style: CheckStyle): string {
+function describeIssue(issue: z.core.$ZodRawIssue | z.core.$ZodIssue, top: SchemaNode, style: CheckStyle): string {
   const path = issue.path ?? [];
   const name = style.name(path);
   if (issue.code === 'unrecognized_keys') return `unknown ${style.noun}s in ${name || 'the arguments'}`;
@@ -97,7 +100,7 @@ function unknownKey(key: string, path: readonly PropertyKey[], top: SchemaNode, 
   const meant = nearest(key, known);
   const hint =
     meant === undefined ? `; known are ${known.join(', ')}` : ` (did you mean ${style.name([...path, meant])}?)`;
-  return `unknown ${style.noun}: ${cut(style.name([...path, key]))}${hint}`;
+  return `unknown ${style.noun}: ${truncate(style.name([...path, key]))}${hint}`;
 }
 
 function nodeAt(top: SchemaNode, path: readonly PropertyKey[]): SchemaNode | undefined {
@@ -109,7 +112,7 @@ function nodeAt(top: SchemaNode, path: readonly PropertyKey[]): SchemaNode | und
   return node;
 }
 
-/** Of something that may be null, what it is otherwise. */
+/** Returns the other alternative of a nullable schema. */
 function notNull(node: SchemaNode | undefined): SchemaNode | undefined {
   const others = node?.anyOf?.filter(({ type }) => type !== 'null') ?? [];
   return others.length === 1 ? others[0] : node;
@@ -153,5 +156,5 @@ function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'an object';
-  return cut(JSON.stringify(value) ?? String(value));
+  return truncate(JSON.stringify(value) ?? String(value));
 }

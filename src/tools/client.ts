@@ -1,11 +1,11 @@
 /**
- * Who makes a call. The key is what partitions, counters and limits go by: that of a principal if there is one, else of
- * its session, else of the process at the other end of stdio. What nothing tells apart from others is anonymous, and has
- * a new key with each call.
+ * Who makes a call: an authenticated principal, else a session, else the process at the other end of stdio. A client
+ * that cannot be identified is anonymous.
  */
 export interface Client {
+  /** Identifies the client in partitions, counters and limits. An anonymous client gets a new key with every call. */
   readonly key: string;
   readonly kind: 'principal' | 'session' | 'process' | 'anonymous';
-  /** For the log: the name of a token or of a session, never what opens either. */
+  /** The name of the token or session, for the log. Never a secret. */
   readonly name: string | undefined;
 }

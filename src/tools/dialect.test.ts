@@ -15,7 +15,7 @@ function dialect(name: string, tool: string): Dialect {
   };
 }
 
-test('joined dialects are one, in which each tool keeps its contract', () => {
+test('each tool of merged dialects keeps its own contract', () => {
   const both = mergeDialects(dialect('one', 'read'), dialect('two', 'take'));
   expect(both).toMatchObject({ name: 'one', serverName: 'server of one', instructions: 'one. two.' });
   const words = both.tools.map((tool) => [

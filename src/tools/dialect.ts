@@ -7,40 +7,45 @@ export interface ArgumentProblem {
   /** `path`, or `files.0.path` for a nested one; empty if the arguments as a whole are wrong. */
   readonly argument: string;
   readonly kind: 'missing' | 'unknown' | 'invalid';
-  /** One sentence saying what is wrong and what would be right. */
+  /** One sentence that says what is wrong and what was expected. */
   readonly message: string;
 }
 
 /** The call that an error text is about. */
 export interface FailedCall {
   readonly tool: Pick<Tool, 'name'>;
-  /** As the client sent them, unchecked. */
+  /** The arguments as the client sent them, unchecked. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** What the client has handed over of the files on its side; undefined where there is nothing it could. */
+  /** Returns the client's files that it handed over; undefined if the service has no client-side files. */
   agentFiles?(): FilesystemBridge | undefined;
 }
 
-/** A set of tools under one contract: their names, their wording, their error form. Never an operation of its own. */
+/**
+ * A set of tools under one contract: tool names, texts and error format. The operations themselves are in `files/` and
+ * `search/`.
+ */
 export interface Dialect {
   readonly name: string;
-  /** How the server introduces itself to clients. */
+  /** The server name in the `initialize` result. */
   readonly serverName: string;
-  /** Where the contract fixes it; else that of the package. */
+  /** The server version, if the contract fixes one; by default that of the package. */
   readonly serverVersion?: string;
-  /** What a model should know before its first call. */
+  /** The `instructions` of the `initialize` result: what a model needs to know before its first call. */
   readonly instructions: string;
   readonly tools: readonly Tool[];
-  /** Its tools take in files of the client's side, which the client can read back as resources. */
+  /** Whether its tools accept client-side files, which the client can then read as resources. */
   readonly takesFiles?: boolean;
-  /** MCP's destructiveHint by effect; some contracts fix it. */
+  /** Returns MCP's `destructiveHint` for a tool. Some contracts fix it, others derive it from the tool's effect. */
   destructive(tool: Tool): boolean;
-  /** The error text a client sees. Never shows a host path. */
+  /** Returns the text that a client sees for an error. Never shows a host path. */
   formatError(error: CallError, call: FailedCall): string;
-  /** The same for arguments that do not fit the tool's schema. */
+  /** Returns the text that a client sees for arguments that do not match the tool's schema. */
   formatProblems(problems: readonly ArgumentProblem[], call: FailedCall): string;
 }
 
-/** A dialect with the tools of another beside its own. Each tool keeps the contract that it comes from. */
+/**
+ * Combines two dialects into one with the tools of both. Each tool keeps the error format and hints of its own dialect.
+ */
 export function mergeDialects(main: Dialect, other: Dialect): Dialect {
   const names = new Set(other.tools.map(({ name }) => name));
   const of = ({ name }: Pick<Tool, 'name'>): Dialect => (names.has(name) ? other : main);

@@ -1,17 +1,17 @@
 import type { CallError, ErrorCode } from './errors.ts';
 
-/** An answer for each code, from the error and what else it takes. A new code breaks the build until every map has it. */
-export type ErrorMap<Context extends readonly unknown[], Answer> = {
-  readonly [C in ErrorCode]: (error: CallError<C>, ...context: Context) => Answer;
+/** A function for every error code. A new code breaks the build until every map handles it. */
+export type ErrorMap<Context extends readonly unknown[], Result> = {
+  readonly [C in ErrorCode]: (error: CallError<C>, ...context: Context) => Result;
 };
 
-/** What a map answers to an error. */
-export function mapError<Context extends readonly unknown[], Answer>(
-  map: ErrorMap<Context, Answer>,
+/** Calls the map's function for the code of an error. */
+export function mapError<Context extends readonly unknown[], Result>(
+  map: ErrorMap<Context, Result>,
   error: CallError,
   ...context: Context
-): Answer {
-  // The entry under a code takes errors of that code, which the compiler cannot follow through an index.
-  const answer = map[error.code] as (error: CallError, ...context: Context) => Answer;
-  return answer(error, ...context);
+): Result {
+  // The function for a code takes errors of that code. TypeScript cannot correlate the two through an index.
+  const handle = map[error.code] as (error: CallError, ...context: Context) => Result;
+  return handle(error, ...context);
 }

@@ -1,29 +1,31 @@
 import type { AgentErrorDetails } from '../agent/agent-error.ts';
 import { codeGuard, RingfenceError } from '../errors.ts';
 
-/** What each code of a `ToolError` carries. */
+/** The details of each code of a `ToolError`. */
 export type ToolErrorDetails = {
   invalid_argument: { readonly problem: string; readonly argument?: string };
   unknown_root: { readonly known: readonly string[] };
   tool_not_allowed: { readonly tool: string };
   result_too_large: { readonly size: number; readonly limit: number };
   timed_out: { readonly seconds: number };
-  /** A bug. The cause is in the log; a client hears nothing of it. */
+  /** A bug. The cause goes to the log only. */
   internal: object;
 };
 
-/** What a tool refuses before, or besides, what it works with. */
+/** An expected failure of a tool itself or of the call around it, rather than of the files it works on. */
 export class ToolError<C extends keyof ToolErrorDetails = keyof ToolErrorDetails> extends RingfenceError<
   ToolErrorDetails,
   C
 > {}
 
-/** The closed list of failures that a call can end with. A dialect words every one of them. */
+/** The details of every code that a call can fail with. Each dialect formats all of them. */
 export type ErrorDetails = AgentErrorDetails & ToolErrorDetails;
 
+/** A code that a call can fail with. */
 export type ErrorCode = keyof ErrorDetails;
 
-/** An error that a call ended with, whichever part of the program raised it. */
+/** An error that a call can fail with, from any layer. */
 export type CallError<C extends ErrorCode = ErrorCode> = RingfenceError<ErrorDetails, C>;
 
+/** Tests whether an error has one of the given codes, and narrows it to their details. */
 export const isCode = codeGuard<ErrorDetails>();

@@ -1,4 +1,7 @@
-/** The candidate that a mistyped word most likely meant, or undefined if none is close. */
+/**
+ * Returns the candidate with the smallest Levenshtein distance to a mistyped word, ignoring case; undefined if none is
+ * close.
+ */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.slice(0, MAX_WORD).toLowerCase();
   let best: string | undefined;
@@ -13,9 +16,13 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Longer words are cut: the work grows with the square of the length, and a client chooses the word. */
+/** Bounds the quadratic work for a word that the client chooses. */
 const MAX_WORD = 64;
 
+/**
+ * The Levenshtein distance by the Wagner–Fischer algorithm:
+ * https://en.wikipedia.org/wiki/Wagner%E2%80%93Fischer_algorithm
+ */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RingfenceError } from '../errors.ts';
 import { Sandbox } from '../fence/sandbox.fixture.ts';
-import { isAbsolute, outsideRootError, parseBelow, parseRelativePath } from './relative-path.ts';
+import { isAbsolute, outsideRootError, parseRelativePart, parseRelativePath } from './relative-path.ts';
 
 function failure(work: () => unknown): RingfenceError {
   try {
@@ -13,32 +13,35 @@ function failure(work: () => unknown): RingfenceError {
   throw new Error('it worked');
 }
 
-test('absolute is what starts at the top of any system', () => {
+test('isAbsolute accepts the absolute paths of every system', () => {
   expect(['/', '//a', '\\a', 'C:\\a', 'c:/a'].every(isAbsolute)).toBe(true);
   expect(['', 'a', './a', 'a:b', 'a/C:/b', '~/a'].some(isAbsolute)).toBe(false);
 });
 
 describe('a relative path', () => {
-  test('may be written with backslashes, and is shown as written', () => {
+  test('may be written with backslashes, and keeps its spelling', () => {
     using box = new Sandbox('openat2');
     expect(parseRelativePath(box.root, 'a\\b\\..\\c')).toEqual({ raw: 'a\\b\\..\\c', segments: ['a', 'c'] });
   });
 
-  test.each(['a\\..\\..\\outside\\secret', 'a/../../outside/secret'])('%s is refused by where it leads', (raw) => {
-    using box = new Sandbox('openat2');
-    expect(failure(() => parseRelativePath(box.root, raw))).toMatchObject({
-      code: 'outside_root',
-      details: { resolved: `${box.outside}/secret` },
-      path: raw,
-      root: 'workspace',
-    });
-  });
+  test.each(['a\\..\\..\\outside\\secret', 'a/../../outside/secret'])(
+    '%s is refused, because it leads outside',
+    (raw) => {
+      using box = new Sandbox('openat2');
+      expect(failure(() => parseRelativePath(box.root, raw))).toMatchObject({
+        code: 'outside_root',
+        details: { resolved: `${box.outside}/secret` },
+        path: raw,
+        root: 'workspace',
+      });
+    },
+  );
 
   test.each([
     ['/etc/../etc/passwd', '/etc/passwd'],
     ['\\etc\\passwd', '/etc/passwd'],
     ['C:\\Users\\..\\x', 'C:/x'],
-  ])('%s is refused, since it is none', (raw, resolved) => {
+  ])('%s is refused, because it is absolute', (raw, resolved) => {
     using box = new Sandbox('openat2');
     expect(failure(() => parseRelativePath(box.root, raw))).toMatchObject({
       code: 'outside_root',
@@ -48,7 +51,7 @@ describe('a relative path', () => {
     });
   });
 
-  test('that no file can have names the path as it was sent', () => {
+  test('that is invalid is reported as it was sent', () => {
     using box = new Sandbox('openat2');
     expect(failure(() => parseRelativePath(box.root, 'a\\b\0'))).toMatchObject({
       code: 'invalid_path',
@@ -57,10 +60,10 @@ describe('a relative path', () => {
   });
 });
 
-test('of a path below something else, the whole is told and the part is meant', () => {
+test('parseRelativePart resolves the part and reports the whole path', () => {
   using box = new Sandbox('openat2');
-  expect(parseBelow(box.root, '/top\\a', '\\a')).toEqual({ raw: '/top\\a', segments: ['a'] });
-  expect(failure(() => parseBelow(box.root, '/top/../x', '/../x'))).toMatchObject({
+  expect(parseRelativePart(box.root, '/top\\a', '\\a')).toEqual({ raw: '/top\\a', segments: ['a'] });
+  expect(failure(() => parseRelativePart(box.root, '/top/../x', '/../x'))).toMatchObject({
     code: 'outside_root',
     details: { resolved: box.host('..', 'x') },
     path: '/top/../x',

@@ -2,22 +2,24 @@ import type { Root } from '../fence/index.ts';
 import type { Capability } from './capabilities.ts';
 import { ToolError } from './errors.ts';
 
-interface LocalRoot {
+/** A named root whose files are in a folder of this machine. */
+export interface NamedLocalRoot {
   readonly kind?: 'local';
   readonly root: Root;
   readonly allowed: ReadonlySet<Capability>;
 }
 
-/** A root whose files are on the client's side. */
-interface AgentRoot {
+/** A named root whose files are on the client's side. */
+export interface NamedAgentRoot {
   readonly kind: 'agent';
   readonly root: { readonly name: string };
   readonly allowed: ReadonlySet<Capability>;
 }
 
-export type NamedRoot = LocalRoot | AgentRoot;
+/** A root, and what the operator allows in it. */
+export type NamedRoot = NamedLocalRoot | NamedAgentRoot;
 
-/** The operator's roots by name, in the order of the config, each with what may be done in it. */
+/** The configured roots by name, in the order of the config. */
 export class Roots {
   readonly #byName: ReadonlyMap<string, NamedRoot>;
 
@@ -25,22 +27,24 @@ export class Roots {
     this.#byName = new Map(roots.map((entry) => [entry.root.name, entry]));
   }
 
-  /** Some of them, in the same order: for whoever may not even know of the others. */
+  /** Returns a subset in the same order, for a client that must not see the other roots. */
   only(names: readonly string[]): Roots {
     return new Roots(this.all().filter(({ root }) => names.includes(root.name)));
   }
 
+  /** Whether there is a root of that name. */
   has(name: string): boolean {
     return this.#byName.has(name);
   }
 
+  /** Returns all roots in the order of the config. */
   all(): NamedRoot[] {
     return [...this.#byName.values()];
   }
 
   /**
-   * The folder of that name, if it allows all that is needed. Raises `unknown_root`, then `tool_not_allowed`, also for a
-   * root whose files are on the client's side.
+   * Returns the local root of that name if it allows all of `needs`. Raises `unknown_root`, and `tool_not_allowed` if
+   * it does not, or if it is a root of client-side files.
    */
   use(name: string, needs: readonly Capability[]): Root {
     const entry = this.find(name, needs);
@@ -48,7 +52,10 @@ export class Roots {
     throw new ToolError('tool_not_allowed', { tool: needs[0] ?? '' }, { root: name });
   }
 
-  /** The root of that name, of either kind, on the same conditions. */
+  /**
+   * Returns the root of that name, of either kind, if it allows all of `needs`. Raises `unknown_root` and
+   * `tool_not_allowed`.
+   */
   find(name: string, needs: readonly Capability[]): NamedRoot {
     const entry = this.#byName.get(name);
     if (entry === undefined) throw new ToolError('unknown_root', { known: [...this.#byName.keys()] }, { root: name });

@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import type { Tool } from './tool.ts';
 
-interface Schema {
+/** The JSON Schema keywords that the tables show. */
+interface DocumentedSchema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
-  readonly anyOf?: readonly Schema[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly anyOf?: readonly DocumentedSchema[];
+  readonly items?: DocumentedSchema;
+  readonly properties?: Readonly<Record<string, DocumentedSchema>>;
   readonly required?: readonly string[];
   readonly default?: unknown;
   readonly description?: string;
@@ -15,10 +16,13 @@ interface Schema {
   readonly maximum?: number;
 }
 
-/** A tool for people: its description, its arguments and its result as Markdown tables. */
+/**
+ * Renders a tool's documentation as Markdown: its description, a table of its arguments and a list of its result
+ * fields.
+ */
 export function schemaMarkdown(tool: Tool): string {
-  const input = z.toJSONSchema(tool.input, { io: 'input' }) as Schema;
-  const output = z.toJSONSchema(tool.output) as Schema;
+  const input = z.toJSONSchema(tool.input, { io: 'input' }) as DocumentedSchema;
+  const output = z.toJSONSchema(tool.output) as DocumentedSchema;
   return [
     `### \`${tool.name}\``,
     '',
@@ -30,7 +34,7 @@ export function schemaMarkdown(tool: Tool): string {
   ].join('\n');
 }
 
-function argumentTable({ properties = {}, required = [] }: Schema): string[] {
+function argumentTable({ properties = {}, required = [] }: DocumentedSchema): string[] {
   const names = Object.keys(properties);
   if (names.length === 0) return ['No arguments.', ''];
   const rows = names.map((name) => {
@@ -41,7 +45,7 @@ function argumentTable({ properties = {}, required = [] }: Schema): string[] {
   return ['| argument | type | default | |', '| --- | --- | --- | --- |', ...rows, ''];
 }
 
-function resultList({ properties = {}, required = [] }: Schema): string {
+function resultList({ properties = {}, required = [] }: DocumentedSchema): string {
   const fields = Object.entries(properties).map(([name, schema]) => {
     const optional = required.includes(name) ? '' : '?';
     const note = schema.description === undefined ? '' : `: ${cell(schema.description).toLowerCase()}`;
@@ -50,7 +54,7 @@ function resultList({ properties = {}, required = [] }: Schema): string {
   return fields.join(', ');
 }
 
-function typeName(schema: Schema): string {
+function typeName(schema: DocumentedSchema): string {
   if (schema.enum) return schema.enum.map(code).join(' \\| ');
   if ('const' in schema) return code(schema.const);
   if (schema.anyOf) return schema.anyOf.map(typeName).join(' \\| ');
@@ -60,8 +64,8 @@ function typeName(schema: Schema): string {
   return `${schema.type ?? ('$ref' in schema ? 'object' : 'any')}${bounds(schema)}`;
 }
 
-/** The bounds that somebody chose; those that only say "a safe integer" are no news. */
-function bounds({ minimum, maximum }: Schema): string {
+/** Formats the bounds of a number. The bounds that zod adds for safe integers are left out. */
+function bounds({ minimum, maximum }: DocumentedSchema): string {
   const low = minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER ? `≥ ${minimum}` : '';
   const high = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER ? `≤ ${maximum}` : '';
   return low || high ? ` ${[low, high].filter(Boolean).join(', ')}` : '';

@@ -6,7 +6,7 @@ import type { Root } from '../fence/index.ts';
 import type { StatThread } from '../files/list/stat-thread.ts';
 import type { LineIndexCache } from '../files/read/line-index-cache.ts';
 import type { OperationContext } from '../runtime/operation-context.ts';
-import type { SearchPool } from '../search/pool/search-pool.ts';
+import type { SearchPool } from '../search/index.ts';
 import type { JsonChunks } from '../wire/json-chunks.ts';
 import type { JsonList } from '../wire/json-list.ts';
 import type { Capability } from './capabilities.ts';
@@ -14,100 +14,122 @@ import type { Client } from './client.ts';
 import type { NamedRoot } from './roots.ts';
 
 /**
- * What a tool does to files, from which its annotations derive. `create` makes what is not there yet, `add` puts in more
- * each time; neither loses anything that was there.
+ * What a tool does to files. MCP's annotations derive from it. `create` is idempotent and `add` is not; neither loses
+ * existing data. `change` may replace data, `destroy` removes it.
  */
 export type Effect = 'read' | 'create' | 'add' | 'change' | 'destroy';
 
+/** The operator's limits on results. */
 export interface Limits {
   /** The largest file that is returned whole, and the most that a partial read returns, in bytes. */
   readonly maxFullReadSize: number;
 }
 
-/** What a root's name stands for: a folder of this machine, or files of the client's side. */
+/** A root by its kind: a folder of this machine, or client-side files. */
 type ResolvedRoot =
   | { readonly root: Root; readonly agent?: undefined }
   | { readonly root?: undefined; readonly agent: AgentRoot };
 
-/** What the server hands to a running tool. */
+/** What the server passes to a running tool. Valid for one call. */
 export interface CallContext extends OperationContext {
   readonly client: Client;
-  /** Asks the client's model; undefined for a client that cannot be asked. */
+  /** Asks the client's model; undefined for a client without sampling support. */
   readonly sample: Sample | undefined;
   readonly limits: Limits;
   readonly search: SearchPool;
-  /** Helps to list large folders. @internal */
+  /** A thread that helps to stat the entries of large folders. @internal */
   readonly statThread?: StatThread | undefined;
-  /** Shared by all calls; it holds no content. Without one, every page of a large file reads it from its beginning. */
+  /**
+   * An index of line offsets shared by all calls. It holds no content. Without it, each page of a large file is read
+   * from the start.
+   */
   readonly lineIndex?: LineIndexCache | undefined;
-  /** False where the operator turned off waiting for the disk (`durable_writes: false`). */
+  /** Whether writes wait for the disk; false with `durable_writes: false`. */
   readonly durable: boolean;
-  /** The root of that name, checked to allow what the tool `needs`. The only way for a tool to get a root. */
+  /**
+   * Returns a local root, checked to allow what the tool `needs`. Tools get roots only from this context. Raises
+   * `unknown_root` and `tool_not_allowed`.
+   */
   root(name: string): Root;
   /**
-   * The root of that name for a tool that can also work on files of the client's side: `agent` if it stands for those. Checked as
-   * `root` checks.
+   * Returns a root of either kind, for a tool that also works on client-side files, checked to allow what the tool
+   * `needs`. Raises `unknown_root` and `tool_not_allowed`.
    * @internal
    */
   resolveRoot(name: string): ResolvedRoot;
-  /** The one root of a dialect that is bound to it and whose tools name none; checked in the same way. */
+  /**
+   * Returns the one root of a dialect whose tools take no root name, checked to allow what the tool `needs`. Raises
+   * `tool_not_allowed`.
+   */
   boundRoot(): Root;
   /**
-   * What this client has handed over of the files on its side, and the way to ask for more. Raises `tool_not_allowed` for
-   * a client that may not know of the root that these files appear as.
+   * Returns the bridge to this client's own files. Raises `tool_not_allowed` for a client that has no access to the
+   * root that they appear as.
    */
   agentFiles(): FilesystemBridge;
-  /** Asks for one capability more, where a tool learns only while running that it needs it. */
+  /**
+   * Checks one more capability, for a tool that learns only while running that it needs it. Raises `tool_not_allowed`.
+   */
   require(root: Root, capability: Capability): void;
-  /** Puts a warning about this call in the log. The facts name things; they never hold what is in files. */
+  /** Logs a warning about this call. `facts` must not contain file content. */
   warn(message: string, facts: Readonly<Record<string, string | number>>): void;
-  /** All roots that this client may know of, to be named, not used. */
+  /** Returns all roots that this client may see, for listing only. */
   allRoots(): NamedRoot[];
 }
 
+/** One tool of a dialect. Create it with `defineTool`. */
 export interface Tool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject = z.ZodObject> {
   readonly name: string;
-  /** Enough for a model to use it without other documentation. */
+  /** Has to be enough for a model to use the tool without other documentation. */
   readonly description: string;
-  /** What a root must allow for this tool to touch it. */
+  /** The capabilities that a root must allow before this tool may use it. */
   readonly needs: readonly Capability[];
   readonly effect: Effect;
-  /** Set where a call brings its own time limit, so that the server's `request_timeout` does not apply. */
+  /** Set if the tool has a time limit of its own, so that the server's `request_timeout` does not apply. */
   readonly ownTimeout?: true;
   readonly input: I;
   readonly output: O;
-  /** The arguments that say what a call was about, for the log. */
+  /** The arguments that identify what a call is about, for the log. */
   readonly subject: readonly (keyof z.output<I> & string)[];
   /**
-   * Does what the tool is for. Failures that a caller can do something about are thrown as errors of the parts below or as
-   * `ToolError`; anything else counts as a bug.
+   * Runs the tool. Throws expected failures as a `RingfenceError`; any other error counts as a bug.
    *
-   * It may be run again, from its beginning, as long as its first question (`context.sample`) has not been answered: a client of
-   * the 2026-07-28 protocol answers in a call of its own. Until then it must not change anything.
+   * A tool that asks the client (`context.sample`) may be run again from the start, because a client of the 2026-07-28
+   * protocol sends its answer in a new call. So it must not change anything before its last question is answered.
    */
-  run(args: z.output<I>, context: CallContext): Promise<Returned<z.output<O>>>;
-  /** What a person would read; the result as JSON if absent. */
+  run(args: z.output<I>, context: CallContext): Promise<ToolResult<z.output<O>>>;
+  /** Formats the result as text for people and models; by default its JSON. */
   text?(result: z.output<O>, args: z.output<I>): string;
-  /** Writes result and text at once, for a text that repeats so much of the result that to write each by itself is a waste. */
+  /**
+   * Writes result and text together, for a tool whose text repeats most of the result, so that it is escaped only once.
+   */
   render?(result: z.output<O>, args: z.output<I>): RenderedResult;
 }
 
-/** A result, of which lists may be in JSON already. */
-type Returned<T> = { [K in keyof T]: T[K] | (T[K] extends readonly (infer Item)[] ? JsonList<Item> : never) };
+/** The result of a tool's `run`. Each list in it may be a `JsonList`, which is JSON already. */
+export type ToolResult<T> = { [K in keyof T]: T[K] | (T[K] extends readonly (infer Item)[] ? JsonList<Item> : never) };
 
-/** A result and its text, each in JSON, the text without its quotes. */
+/**
+ * A result and its text, both serialized. `result` is JSON; `text` is the inside of a JSON string, without its quotes.
+ */
 export interface RenderedResult {
   readonly result: JsonChunks;
   readonly text: JsonChunks;
-  /** Of the text itself. */
+  /** The size of the text in UTF-8, before escaping. */
   readonly bytes: number;
 }
 
-/** Only the JSON of a result that is read by nobody else may be made before the result is there. */
-type Definition<I extends z.ZodObject, O extends z.ZodObject> = Tool<I, O> &
+/**
+ * A tool as `defineTool` takes it. One with `text` or `render` has to return plain lists, because those functions read
+ * them.
+ */
+export type ToolDefinition<I extends z.ZodObject, O extends z.ZodObject> = Tool<I, O> &
   ({ run(args: z.output<I>, context: CallContext): Promise<z.output<O>> } | { text?: never; render?: never });
 
-/** Keeps the types of one tool's arguments and result, then forgets them so that tools can stand in one list. */
-export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(tool: Definition<I, O>): Tool {
+/**
+ * Type-checks a tool against its schemas, and returns it without its type parameters, so that all tools fit into one
+ * list.
+ */
+export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(tool: ToolDefinition<I, O>): Tool {
   return tool as unknown as Tool;
 }

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { contentJson, plainJson } from './content-json.ts';
+import { contentJson, numberedContent, plainJson } from './content-json.ts';
 import { jsonByteLength, jsonBytes } from './json-chunks.ts';
-import { numberedContent } from './numbered-lines.ts';
 
 function expectSame(content: string, first: number): void {
   const text = numberedContent(content, first);
@@ -13,7 +12,7 @@ function expectSame(content: string, first: number): void {
   expect(jsonBytes(plainJson(content)).equals(jsonBytes(plain))).toBe(true);
 }
 
-test('a content of any length is numbered line by line, however it is cut', () => {
+test('a content of any length is numbered, wherever its parts are cut', () => {
   const line = fc.constantFrom('', 'a "b" \\n', 'ü🙂\r', `${'x'.repeat(40_000)}\\`, '\t\u0000'.repeat(500));
   const content = fc.array(line, { minLength: 1, maxLength: 60 }).map((lines) => lines.join('\n'));
   fc.assert(
@@ -24,10 +23,10 @@ test('a content of any length is numbered line by line, however it is cut', () =
 });
 
 test.each(['\n', 'a\n', 'line\n'.repeat(30_000), 'line\n'.repeat(30_000).trimEnd(), 'x'.repeat(100_000)])(
-  'contents that end with a line and without (%#)',
+  'a content with or without a final line feed (%#)',
   (content) => {
     expectSame(content, 1);
-    // Its number becomes wider within the first piece, which those after it have to know.
+    // The line number becomes wider within the first part; later parts must use the new width.
     expectSame(content, 999_990);
   },
 );
@@ -54,12 +53,12 @@ test.each([
   '\t\r\n',
   '\u0000\n',
   'ü\n🙂',
-])('numbers %j as it numbers the text itself', (text) => {
+])('%j is numbered as by numberedContent', (text) => {
   expectSame(text, 1);
   expectSame(text, 999_999);
 });
 
-test('numbers any text as it numbers the text itself', () => {
+test('any text is numbered as by numberedContent', () => {
   const unit = fc.constantFrom('\\', 'n', '\n', '"', 'a', 'ü', '\t');
   const text = fc.oneof(fc.string({ unit, minLength: 1 }), fc.string({ minLength: 1 }));
   fc.assert(fc.property(text, fc.integer({ min: 1, max: 2_000_000 }), expectSame), { numRuns: 500 });

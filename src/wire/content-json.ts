@@ -1,74 +1,95 @@
 import { concatJson, type JsonChunks } from './json-chunks.ts';
-import { type JsonEscaper, jsonEscaper, MAX_LENGTH } from './json-escaper.ts';
-import { escapeJson } from './json-string.ts';
-import { linePrefix, numberedContent } from './numbered-lines.ts';
+import { escapeJson, type JsonEscaper, jsonEscaper, LINE_NUMBER_WIDTH, MAX_TEXT_LENGTH } from './json-escaper.ts';
 
-/** So many bytes of a long content make a piece. */
-const PIECE_BYTES = 32 * 1024;
+/** The size of the parts in which a long content is escaped. */
+const PART_BYTES = 32 * 1024;
 
-/** A content twice, each time in JSON, between its quotes. */
+/** The content of a file, plain and with line numbers, each escaped for use between the quotes of a JSON string. */
 export interface ContentJson {
   readonly plain: JsonChunks;
-  /** With a number before each line, and without the end of the last one. */
+  /** The content with a number before each line, without the line feed that ends the last line. */
   readonly numbered: JsonChunks;
-  /** By how many bytes the numbered text itself is longer. */
+  /** By how many bytes of UTF-8 numbering makes the content longer, before escaping. */
   readonly added: number;
 }
 
-/** A content of whole characters that is not empty, as it is and with its lines numbered from `first` on. */
+/**
+ * Escapes a content, plain and with its lines numbered from `first`. The content must be well-formed and not empty. Equals
+ * `JSON.stringify` of the content and of `numberedContent`, without the quotes.
+ */
 export function contentJson(content: string, first: number): ContentJson {
   const escaper = jsonEscaper();
-  if (escaper === undefined) return stringified(content, first);
-  const start = escapeJson(linePrefix(first));
+  if (escaper === undefined) return stringifyContent(content, first);
+  const firstPrefix = escapeJson(linePrefix(first));
   const plain: JsonChunks[] = [];
-  const numbered: JsonChunks[] = [start];
+  const numbered: JsonChunks[] = [firstPrefix];
   const end = content.endsWith('\n') ? 1 : 0;
-  let longer = start.length;
-  escaper.line = first;
-  for (const { isAscii, isLast } of parts(escaper, content)) {
-    const asItIs = escaper.plain();
-    longer -= asItIs.length;
-    plain.push(keptChunk(asItIs, isAscii));
-    const withNumbers = escaper.numbered(isLast ? end : 0);
-    longer += withNumbers.length;
-    numbered.push(keptChunk(withNumbers, isAscii));
+  let added = firstPrefix.length;
+  escaper.lineNumber = first;
+  for (const { isAscii, isLast } of loadParts(escaper, content)) {
+    const plainPart = escaper.escape();
+    added -= plainPart.length;
+    plain.push(copyChunk(plainPart, isAscii));
+    const numberedPart = escaper.escapeNumbered(isLast ? end : 0);
+    added += numberedPart.length;
+    numbered.push(copyChunk(numberedPart, isAscii));
   }
-  // The tab of each line is two bytes in JSON and one in the text, as is the last line's end.
-  const lines = escaper.line - first + 1;
-  return { plain: concatJson(...plain), numbered: concatJson(...numbered), added: longer - lines + end };
+  // Each line's tab, and the omitted line feed, takes two bytes in JSON but one in the text.
+  const lines = escaper.lineNumber - first + 1;
+  return { plain: concatJson(...plain), numbered: concatJson(...numbered), added: added - lines + end };
 }
 
-/** A content of whole characters in JSON, between its quotes. */
+/** Escapes a well-formed content for use between the quotes of a JSON string. A long content comes in chunks. */
 export function plainJson(content: string): JsonChunks {
   const escaper = jsonEscaper();
   if (escaper === undefined) return escapeJson(content);
-  return concatJson(...Array.from(parts(escaper, content), ({ isAscii }) => keptChunk(escaper.plain(), isAscii)));
+  return concatJson(...Array.from(loadParts(escaper, content), ({ isAscii }) => copyChunk(escaper.escape(), isAscii)));
 }
 
-interface Part {
+/** Formats lines as `cat -n` does: the number from `first` on, a tab, the line. */
+export function numberedLines(lines: readonly string[], first: number): string {
+  return lines.map((line, index) => linePrefix(first + index) + line).join('\n');
+}
+
+/** Formats a content as `cat -n` does, from number `first` on, without the line feed that ends the last line. */
+export function numberedContent(content: string, first: number): string {
+  const lines = content.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return numberedLines(lines, first);
+}
+
+function linePrefix(number: number): string {
+  return `${String(number).padStart(LINE_NUMBER_WIDTH)}\t`;
+}
+
+interface LoadedPart {
+  /** False if the part may contain other characters. */
   readonly isAscii: boolean;
   readonly isLast: boolean;
 }
 
-/** Puts one part of a content after another into an escaper. A short content is one part; the parts of others are taken for more than ASCII. */
-function* parts(escaper: JsonEscaper, content: string): Generator<Part, void, undefined> {
-  if (content.length <= MAX_LENGTH) {
-    yield { isAscii: escaper.putText(content), isLast: true };
+/**
+ * Loads a content into an escaper, one part per iteration. A short content is one part. The parts of a longer one are cut at
+ * any byte and reported as not ASCII.
+ */
+function* loadParts(escaper: JsonEscaper, content: string): Generator<LoadedPart, void, undefined> {
+  if (content.length <= MAX_TEXT_LENGTH) {
+    yield { isAscii: escaper.loadText(content), isLast: true };
     return;
   }
   const bytes = Buffer.from(content);
-  for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
-    escaper.put(bytes.subarray(from, from + PIECE_BYTES));
-    yield { isAscii: false, isLast: from + PIECE_BYTES >= bytes.length };
+  for (let from = 0; from < bytes.length; from += PART_BYTES) {
+    escaper.loadBytes(bytes.subarray(from, from + PART_BYTES));
+    yield { isAscii: false, isLast: from + PART_BYTES >= bytes.length };
   }
 }
 
-/** What an escaper made, before it makes the next. To make a text of bytes beyond ASCII costs more than all else about them. */
-function keptChunk(made: Buffer, isAscii: boolean): JsonChunks {
-  return isAscii ? made.toString('latin1') : [Buffer.from(made)];
+/** Copies the output of an escaper before the next call overwrites it. Only for ASCII is a string cheaper than bytes. */
+function copyChunk(escaped: Buffer, isAscii: boolean): JsonChunks {
+  return isAscii ? escaped.toString('latin1') : [Buffer.from(escaped)];
 }
 
-function stringified(content: string, first: number): ContentJson {
+function stringifyContent(content: string, first: number): ContentJson {
   const text = numberedContent(content, first);
   const added = Buffer.byteLength(text) - Buffer.byteLength(content);
   return { plain: escapeJson(content), numbered: escapeJson(text), added };

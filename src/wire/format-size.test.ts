@@ -23,6 +23,6 @@ test.each([
   [4096, '4.0K'],
   [1_048_575, '1.0M'],
   [5000 * 1024 ** 4, '5000.0T'],
-])('%i is %s in short', (bytes, text) => {
+])('%i is %s in the short style', (bytes, text) => {
   expect(formatSize(bytes, 'short')).toBe(text);
 });

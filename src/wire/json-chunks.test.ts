@@ -11,7 +11,7 @@ describe('a result', () => {
     { what: 'with two of them', result: { a: items(256), b: items(257), c: null } },
     { what: 'with what JSON leaves out', result: { a: undefined, b: items(200), c: undefined } },
     { what: 'with holes in its list', result: { a: Array.from({ length: 200 }, () => undefined) } },
-  ])('$what is the same in chunks', ({ result }) => {
+  ])('$what is serialized as by JSON.stringify', ({ result }) => {
     const { json, escaped } = jsonAndEscaped(result);
     const expected = JSON.stringify(result);
     expect(jsonBytes(json).toString()).toBe(expected);
@@ -19,13 +19,13 @@ describe('a result', () => {
     expect(jsonByteLength(json)).toBe(Buffer.byteLength(expected));
   });
 
-  test('comes in chunks only where a list is long', () => {
+  test('comes in chunks only with a long list', () => {
     expect(jsonAndEscaped({ entries: items(128) }).json).toBeTypeOf('string');
     expect(jsonAndEscaped({ entries: items(129) }).json).not.toBeTypeOf('string');
   });
 });
 
-test('texts are joined to one, or to one list of chunks', () => {
+test('concatJson returns a string, or chunks if one part is in chunks', () => {
   expect(concatJson('a', 'b', 'c')).toBe('abc');
   const chunks = concatJson('a', [Buffer.from('b'), Buffer.from('c')], 'd');
   expect(chunks).toHaveLength(4);

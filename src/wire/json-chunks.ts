@@ -1,92 +1,97 @@
-import { ITEMS, JsonList } from './json-list.ts';
-import { escapeJson, escapeJsonChunks } from './json-string.ts';
+import { escapeJson, escapeJsonChunks } from './json-escaper.ts';
+import { ITEMS_PER_CHUNK, JsonList } from './json-list.ts';
 
 /**
- * JSON as it is sent: as a text, or, where there is much of it, as the bytes of one piece after another. To put a megabyte
- * of text together takes longer than to make it, and texts that are kept are copied by the garbage collector.
+ * JSON text ready to be sent: a string, or for long results a list of UTF-8 buffers. Concatenating megabytes of strings takes
+ * longer than producing them, and the garbage collector copies strings, but not buffers.
  */
 export type JsonChunks = string | readonly Buffer[];
 
-/** A value as JSON, and that JSON as it stands between the quotes of a JSON string. */
+/** A value as JSON, and that JSON escaped for use between the quotes of a JSON string. */
 export interface EscapedJson {
   readonly json: JsonChunks;
   readonly escaped: JsonChunks;
 }
 
-/** What `JSON.stringify` makes of a result, and of what it made, with long lists in pieces. */
+/**
+ * Serializes a tool's result as `JSON.stringify` does, once as it is and once escaped, since a result is sent both as
+ * structured content and as text. Long lists come in chunks, a short result as strings.
+ */
 export function jsonAndEscaped(result: Readonly<Record<string, unknown>>): EscapedJson {
-  let plain = true;
-  for (const key in result) plain &&= !(isLong(result[key]) || result[key] instanceof JsonList);
-  const chunks = plain ? [JSON.stringify(result)] : [...jsonPieces(result)];
-  if (chunks.every(isText)) {
+  let isShort = true;
+  for (const key in result) isShort &&= !(isLongList(result[key]) || result[key] instanceof JsonList);
+  const chunks = isShort ? [JSON.stringify(result)] : [...resultChunks(result)];
+  if (chunks.every(isString)) {
     const json = chunks.join('');
     return { json, escaped: escapeJson(json) };
   }
   const json: Buffer[] = [];
   const escaped: Buffer[] = [];
   for (const chunk of chunks) {
-    const twice = isText(chunk) ? twiceInBytes(chunk) : chunk;
-    json.push(...twice.json);
-    escaped.push(...twice.escaped);
+    const both = isString(chunk) ? encodeBoth(chunk) : chunk;
+    json.push(...both.json);
+    escaped.push(...both.escaped);
   }
   return { json, escaped };
 }
 
-/** Texts one behind the other, in pieces if one of them is. */
-export function concatJson(...texts: readonly JsonChunks[]): JsonChunks {
+/** Concatenates JSON. The result is a string if all parts are strings, otherwise buffers. */
+export function concatJson(...parts: readonly JsonChunks[]): JsonChunks {
   let all = '';
-  for (const text of texts) {
-    if (typeof text !== 'string') return texts.flatMap((part) => (typeof part === 'string' ? Buffer.from(part) : part));
-    all += text;
+  for (const part of parts) {
+    if (typeof part !== 'string') return parts.flatMap((each) => (typeof each === 'string' ? Buffer.from(each) : each));
+    all += part;
   }
   return all;
 }
 
+/** Returns JSON as one UTF-8 buffer. */
 export function jsonBytes(json: JsonChunks): Buffer {
   return typeof json === 'string' ? Buffer.from(json) : Buffer.concat(json);
 }
 
+/** Returns the length of JSON in bytes of UTF-8. */
 export function jsonByteLength(json: JsonChunks): number {
   if (typeof json === 'string') return Buffer.byteLength(json);
   return json.reduce((total, chunk) => total + chunk.length, 0);
 }
 
-function isLong(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value) && value.length > ITEMS;
+function isLongList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.length > ITEMS_PER_CHUNK;
 }
 
 type EscapedChunks = { readonly [K in keyof EscapedJson]: readonly Buffer[] };
 
-/** In texts if it is short as a whole. */
-function* jsonPieces(result: Readonly<Record<string, unknown>>): Generator<string | EscapedChunks, void, undefined> {
-  let before = '{';
+/** Yields the JSON of a result: long lists as encoded chunks, everything between them as strings. */
+function* resultChunks(result: Readonly<Record<string, unknown>>): Generator<string | EscapedChunks, void, undefined> {
+  let pending = '{';
   for (const key in result) {
     const value = result[key];
     if (value === undefined) continue;
-    before += `${JSON.stringify(key)}:`;
+    pending += `${JSON.stringify(key)}:`;
     if (value instanceof JsonList) {
-      yield `${before}[`;
+      yield `${pending}[`;
       if (value.json.length > 0) yield value;
-      before = `${value.rest}],`;
-    } else if (isLong(value)) {
-      yield `${before}[`;
-      for (let at = 0; at < value.length; at += ITEMS) {
-        const items = JSON.stringify(value.slice(at, at + ITEMS)).slice(1, -1);
-        yield twiceInBytes(at === 0 ? items : `,${items}`);
+      pending = `${value.pendingJson}],`;
+    } else if (isLongList(value)) {
+      yield `${pending}[`;
+      for (let at = 0; at < value.length; at += ITEMS_PER_CHUNK) {
+        const items = JSON.stringify(value.slice(at, at + ITEMS_PER_CHUNK)).slice(1, -1);
+        yield encodeBoth(at === 0 ? items : `,${items}`);
       }
-      before = '],';
+      pending = '],';
     } else {
-      before += `${JSON.stringify(value)},`;
+      pending += `${JSON.stringify(value)},`;
     }
   }
-  yield `${before.slice(0, -1)}}`;
+  yield `${pending.slice(0, -1)}}`;
 }
 
-function twiceInBytes(text: string): EscapedChunks {
+function encodeBoth(text: string): EscapedChunks {
   const json = Buffer.from(text);
   return { json: [json], escaped: escapeJsonChunks(json) };
 }
 
-function isText(chunk: string | EscapedChunks): chunk is string {
+function isString(chunk: string | EscapedChunks): chunk is string {
   return typeof chunk === 'string';
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonEscaper } from './json-escaper.ts';
-import { escapeJson, escapeJsonChunks } from './json-string.ts';
+import { escapeJson, escapeJsonChunks, jsonEscaper } from './json-escaper.ts';
 
 const asJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
@@ -14,17 +13,17 @@ test.each([
   ['what is longest as it is', '\u20ac'.repeat(200_000)],
   ['characters of two halves across all parts', `a${'\u{1f600}'.repeat(100_000)}`],
   ['half a character', `${'a'.repeat(300)}\ud83d`],
-])('%s: as JSON has it', (_, text) => {
+])('%s: escaped as by JSON.stringify', (_, text) => {
   expect(escapeJson(text) === asJson(text)).toBe(true);
   if (text.isWellFormed())
     expect(Buffer.concat(escapeJsonChunks(Buffer.from(text))).toString() === asJson(text)).toBe(true);
 });
 
-test('16 bytes at once are to be had here', () => {
+test('the SIMD kernel is available on this machine', () => {
   expect(jsonEscaper()).toBeDefined();
 });
 
-test('any text is as JSON has it, wherever its end lies', () => {
+test('any text is escaped as by JSON.stringify, wherever it ends in a vector', () => {
   const unit = fc.oneof(
     fc.constantFrom(
       '"',

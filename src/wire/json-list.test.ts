@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { jsonAndEscaped, jsonBytes } from './json-chunks.ts';
-import { ITEMS, JsonList } from './json-list.ts';
+import { ITEMS_PER_CHUNK, JsonList } from './json-list.ts';
 import { MAX_RESULT_BYTES, MAX_SENT_BYTES } from './result-size.ts';
 
 const item = (at: number) => ({ name: `"é${at}\n`, size: at });
@@ -11,25 +11,31 @@ function listOf<T>(items: readonly T[]): JsonList<T> {
   return list;
 }
 
-describe('a list in JSON', () => {
-  test.each([0, 1, 2, ITEMS - 1, ITEMS, ITEMS + 1, 2 * ITEMS, 5 * ITEMS + 3])(
-    'of %i items is what they are',
-    (count) => {
-      const items = Array.from({ length: count }, (_, at) => item(at));
-      const list = listOf(items);
-      expect(list).toHaveLength(count);
-      expect(list.toJSON()).toEqual(items);
-      for (const rest of [{}, { count, more: [1] }]) {
-        const { json, escaped } = jsonAndEscaped({ list, ...rest });
-        const expected = JSON.stringify({ list: items, ...rest });
-        expect(jsonBytes(json).toString()).toBe(expected);
-        expect(`"${jsonBytes(escaped)}"`).toBe(JSON.stringify(expected));
-        expect(JSON.stringify({ list, ...rest })).toBe(expected);
-      }
-    },
-  );
+describe('JsonList', () => {
+  test.each([
+    0,
+    1,
+    2,
+    ITEMS_PER_CHUNK - 1,
+    ITEMS_PER_CHUNK,
+    ITEMS_PER_CHUNK + 1,
+    2 * ITEMS_PER_CHUNK,
+    5 * ITEMS_PER_CHUNK + 3,
+  ])('with %i items equals JSON.stringify', (count) => {
+    const items = Array.from({ length: count }, (_, at) => item(at));
+    const list = listOf(items);
+    expect(list).toHaveLength(count);
+    expect(list.toJSON()).toEqual(items);
+    for (const rest of [{}, { count, more: [1] }]) {
+      const { json, escaped } = jsonAndEscaped({ list, ...rest });
+      const expected = JSON.stringify({ list: items, ...rest });
+      expect(jsonBytes(json).toString()).toBe(expected);
+      expect(`"${jsonBytes(escaped)}"`).toBe(JSON.stringify(expected));
+      expect(JSON.stringify({ list, ...rest })).toBe(expected);
+    }
+  });
 
-  test('stays a text while it is short', () => {
+  test('is serialized as a string while it is short', () => {
     expect(jsonAndEscaped({ list: listOf([item(1)]) }).json).toBeTypeOf('string');
   });
 
@@ -37,7 +43,7 @@ describe('a list in JSON', () => {
     ['many short ones', 'x', 1_000_000],
     ['control characters', '\u0001'.repeat(250), 3_000],
     ['few long ones', 'é'.repeat(100_000), 100],
-  ])('takes only the first of too many items: %s', (_, text, count) => {
+  ])('drops items beyond the size limit: %s', (_, text, count) => {
     const list = listOf(Array.from({ length: count }, () => text));
     expect(list.length).toBeLessThan(count);
     const { json, escaped } = jsonAndEscaped({ list });

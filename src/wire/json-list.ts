@@ -1,66 +1,73 @@
-import { escapeJsonChunks } from './json-string.ts';
+import { escapeJsonChunks } from './json-escaper.ts';
 import { MAX_SENT_BYTES } from './result-size.ts';
 
-/** So many items of a list make a piece: some kilobytes, which are soon made, copied and forgotten. */
-export const ITEMS = 128;
-/** So many characters do too. Escaped twice, they take no more than there is room for beside a list. */
-const CHARACTERS = 32 * 1024;
+/** How many items of a list are serialized as one chunk: a few kilobytes, so that intermediate strings live briefly. */
+export const ITEMS_PER_CHUNK = 128;
+/**
+ * The length of pending JSON from which fewer items make a chunk. Pending items do not count towards `MAX_SENT_BYTES`; up to
+ * this length they fit, plain and escaped, into the space that it leaves free.
+ */
+const MAX_CHUNK_LENGTH = 32 * 1024;
 
 /**
- * A list of a result, in JSON. Its items are written down when they are found: to keep many of them as objects until all are
- * there takes longer than to write them.
+ * A list in a tool's result that is serialized while it grows. Keeping a long list as objects until it is complete takes
+ * longer than serializing each item as it is found.
+ *
+ * A list stops growing once a result cannot carry more (`MAX_SENT_BYTES`): later items are dropped, which `length` shows.
  */
 export class JsonList<T> {
-  /** All but the last items, in pieces: as JSON, and as they stand between the quotes of a JSON string. */
+  /** The JSON of all items but the pending ones, in chunks without the brackets. */
   readonly json: Buffer[] = [];
+  /** The content of `json`, escaped for use between the quotes of a JSON string. */
   readonly escaped: Buffer[] = [];
-  #rest: string[] = [];
-  #characters = 0;
+  #pending: string[] = [];
+  #pendingLength = 0;
   #length = 0;
   #bytes = 0;
   #isFull = false;
 
+  /** Appends an item, unless the list is full. */
   add(item: T): void {
     this.addJson(JSON.stringify(item));
   }
 
-  /** Adds an item in JSON. Once there is more than one result can carry, the rest is left out. */
+  /** Appends an item that is already JSON, unless the list is full. */
   addJson(json: string): void {
     if (this.#isFull) return;
-    this.#rest.push(json);
+    this.#pending.push(json);
     this.#length += 1;
-    this.#characters += json.length;
-    if (this.#rest.length === ITEMS || this.#characters > CHARACTERS) this.#write();
+    this.#pendingLength += json.length;
+    if (this.#pending.length === ITEMS_PER_CHUNK || this.#pendingLength > MAX_CHUNK_LENGTH) this.#flush();
   }
 
-  /** How many items it has. */
+  /** The number of items, without those that were dropped. */
   get length(): number {
     return this.#length;
   }
 
-  /** The last items, as JSON. */
-  get rest(): string {
-    const before = this.json.length > 0 && this.#rest.length > 0 ? ',' : '';
-    return before + this.#rest.join(',');
+  /** The JSON that follows `json`: the items that do not fill a chunk yet, after a comma if needed. */
+  get pendingJson(): string {
+    const comma = this.json.length > 0 && this.#pending.length > 0 ? ',' : '';
+    return comma + this.#pending.join(',');
   }
 
-  /** For whoever needs the items again. */
+  /** Returns the items, parsed back from JSON. `JSON.stringify` calls this. */
   toJSON(): T[] {
-    return JSON.parse(`[${Buffer.concat(this.json)}${this.rest}]`);
+    return JSON.parse(`[${Buffer.concat(this.json)}${this.pendingJson}]`);
   }
 
-  #write(): void {
-    const json = Buffer.from(this.rest);
+  #flush(): void {
+    const json = Buffer.from(this.pendingJson);
     const escaped = escapeJsonChunks(json);
     for (const { length } of [json, ...escaped]) this.#bytes += length;
     this.#isFull = this.#bytes > MAX_SENT_BYTES;
     if (this.#isFull) {
-      this.#length -= this.#rest.length;
+      this.#length -= this.#pending.length;
     } else {
       this.json.push(json);
       this.escaped.push(...escaped);
     }
-    this.#rest = [];
-    this.#characters = 0;
+    this.#pending = [];
+    this.#pendingLength = 0;
   }
 }

@@ -1,38 +1,42 @@
-import { characterStart } from '../runtime/utf8.ts';
-import { escapeJson } from './json-string.ts';
+import { characterStart } from '../runtime/unicode.ts';
+import { escapeJson } from './json-escaper.ts';
 
-/** The most that the server lets through, well below the 10 MiB at which stdio clients drop the connection. */
+/** The most bytes of one result that the server sends, well below the 10 MiB at which stdio clients drop the connection. */
 export const MAX_RESULT_BYTES = 8 * 1024 * 1024;
 
-/** What a list or a content may take on the wire. The rest is for what else is in a result. */
+/** The most bytes that the list or the content of a result may take on the wire. The rest is for its other fields. */
 export const MAX_SENT_BYTES = MAX_RESULT_BYTES - 512 * 1024;
 
-/** What numbering adds to a line: up to nine digits, and a tab as `\t`. */
+/** The bytes that numbering adds to a line: up to nine digits, and a tab escaped as `\t`. */
 const NUMBER_BYTES = 11;
 
-/** More than any one byte of UTF-8 takes: 13 is a control character, as `\u0001` and `\\u0001`, 15 a line break with a number. */
-const WORST_BYTE = 16;
+/**
+ * An upper bound of what one byte of UTF-8 takes on the wire. A control character takes 13 (`\u0001` and `\\u0001`), a
+ * numbered line break 15.
+ */
+const MAX_BYTE_COST = 16;
 
-/** So many bytes are weighed at a time. */
-const BLOCK = 4096;
+/** How many bytes are added up before the limit is checked. */
+const BLOCK_BYTES = 4096;
 
-/** Nothing that JSON escapes, and nothing beyond ASCII. */
+/** Matches texts of ASCII characters that JSON does not escape. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** The quotes of a string: `"` the first time, `\"` the second. */
-const QUOTES = 6;
+/** The bytes of a string's quotes: `"` in the structured content, `\"` in the text. */
+const QUOTE_BYTES = 6;
 
 /**
- * What each byte of a text takes on the wire, where its result goes out twice: as structured content and as text. The
- * text is JSON once more (`\n`, then `\\n`), or the content as it is, which may have line numbers.
+ * The bytes that each byte of a content takes on the wire. A result is sent twice: as structured content, where the content is
+ * escaped once, and as text. The text is the JSON of the result, escaped again (`json`), or the content itself, without
+ * (`plain`) or with line numbers (`numbered`).
  */
 const COSTS = {
-  json: costs((character) => escapeJson(character).length + escapeJson(escapeJson(character)).length),
-  plain: costs((character) => 2 * escapeJson(character).length),
-  numbered: costs((character) => 2 * escapeJson(character).length + (character === '\n' ? NUMBER_BYTES : 0)),
+  json: costTable((character) => escapeJson(character).length + escapeJson(escapeJson(character)).length),
+  plain: costTable((character) => 2 * escapeJson(character).length),
+  numbered: costTable((character) => 2 * escapeJson(character).length + (character === '\n' ? NUMBER_BYTES : 0)),
 };
 
-/** The first items, as many as one result can carry that also goes out as JSON in its text. */
+/** Returns as many items from the start of a list as fit into one result whose text is the JSON of the result. */
 export function firstFitting<T>(items: readonly T[]): readonly T[] {
   let total = 0;
   for (let at = 0; at < items.length; at += 1) {
@@ -42,23 +46,26 @@ export function firstFitting<T>(items: readonly T[]): readonly T[] {
   return items;
 }
 
-interface ContentForm {
+interface ContentFormat {
   readonly encoding: 'utf8' | 'utf-8' | 'base64';
-  /** How it stands in the text of its result: in JSON there too, or as it is, with or without line numbers. */
+  /** How the text of the result shows the content: as JSON, as it is, or with line numbers. */
   readonly text: keyof typeof COSTS;
-  /** Its UTF-8, where that is at hand. */
+  /** The content in UTF-8, if the caller has it; saves encoding it again. */
   readonly bytes?: Buffer;
 }
 
-/** The beginning of a content that one result can carry, cut between characters, or between groups of base64. */
-export function truncateToFit(content: string, { encoding, text, bytes: given }: ContentForm): string {
+/**
+ * Returns the start of a content, as much as fits into one result. UTF-8 is cut between characters, base64 between groups of
+ * four. A content that fits is returned unchanged. Line numbers are assumed to have at most nine digits.
+ */
+export function truncateToFit(content: string, { encoding, text, bytes: given }: ContentFormat): string {
   if (encoding === 'base64') return content.slice(0, MAX_SENT_BYTES / 2 - ((MAX_SENT_BYTES / 2) % 4));
-  if ((given?.length ?? Buffer.byteLength(content)) * WORST_BYTE + NUMBER_BYTES <= MAX_SENT_BYTES) return content;
+  if ((given?.length ?? Buffer.byteLength(content)) * MAX_BYTE_COST + NUMBER_BYTES <= MAX_SENT_BYTES) return content;
   const bytes = given ?? Buffer.from(content, 'utf8');
   const cost = COSTS[text];
   let total = text === 'numbered' ? NUMBER_BYTES : 0;
-  for (let from = 0; from < bytes.length; from += BLOCK) {
-    const block = bytes.subarray(from, from + BLOCK);
+  for (let from = 0; from < bytes.length; from += BLOCK_BYTES) {
+    const block = bytes.subarray(from, from + BLOCK_BYTES);
     const taken = costOf(block, cost);
     if (total + taken > MAX_SENT_BYTES) {
       const end = from + countFitting(block, cost, MAX_SENT_BYTES - total);
@@ -69,14 +76,14 @@ export function truncateToFit(content: string, { encoding, text, bytes: given }:
   return content;
 }
 
-/** A loop that does nothing else is several times as fast as one that also looks for the end. */
+/** Adds up the cost of all bytes. Without a limit check in its loop this is several times faster than `countFitting`. */
 function costOf(bytes: Buffer, cost: Uint8Array): number {
   let total = 0;
   for (let at = 0; at < bytes.length; at += 1) total += cost[bytes[at] as number] as number;
   return total;
 }
 
-/** How many of these bytes there is room for. */
+/** Returns how many leading bytes cost at most `room`. */
 function countFitting(bytes: Buffer, cost: Uint8Array, room: number): number {
   let left = room;
   let count = 0;
@@ -88,7 +95,7 @@ function countFitting(bytes: Buffer, cost: Uint8Array, room: number): number {
   return count;
 }
 
-/** What a value takes on the wire. It is counted, since making its JSON only to measure it costs more. */
+/** Returns an upper bound of the bytes that a value takes on the wire. Counting is cheaper than serializing the value. */
 function sentBytes(value: unknown): number {
   if (typeof value === 'string') return textBytes(value);
   if (typeof value !== 'object' || value === null) return 2 * String(value).length;
@@ -101,20 +108,20 @@ function sentBytes(value: unknown): number {
   return total;
 }
 
-/** What a string takes on the wire, its quotes included. */
+/** Returns the bytes that a string takes on the wire, its quotes included. */
 function textBytes(text: string): number {
-  if (PLAIN.test(text)) return QUOTES + 2 * text.length;
-  let total = QUOTES;
+  if (PLAIN.test(text)) return QUOTE_BYTES + 2 * text.length;
+  let total = QUOTE_BYTES;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (unit < 0x80) total += COSTS.json[unit] as number;
-    // Its UTF-8 twice, of which a surrogate is half.
+    // Two or three bytes of UTF-8, sent twice; a surrogate is half of a character of four.
     else total += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 4 : 6;
   }
   return total;
 }
 
-/** A byte beyond ASCII is never escaped. */
-function costs(cost: (character: string) => number): Uint8Array {
+/** Builds a lookup table by byte. A byte beyond ASCII is never escaped and is sent twice. */
+function costTable(cost: (character: string) => number): Uint8Array {
   return Uint8Array.from({ length: 0x100 }, (_, byte) => (byte < 0x80 ? cost(String.fromCharCode(byte)) : 2));
 }

@@ -53,7 +53,7 @@ withAgentRoot({}, (s) => {
       [
         'a call of guide_list_directory',
         async (path) => {
-          await s.done('guide_list_directory', { path, entries });
+          await s.ok('guide_list_directory', { path, entries });
           return 'Done.';
         },
       ],

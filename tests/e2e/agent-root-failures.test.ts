@@ -135,7 +135,7 @@ describe('a client that declares no sampling', () => {
         expect([tool, text]).toEqual([tool, expect.stringMatching(/guide_(?:cache_file|list_directory)/)]);
         expect([tool, text]).toEqual([tool, expect.stringMatching(/resource/i)]);
       }
-      await s.done('guide_cache_file', { path: 'docs/a.md', content: secret('by hand') });
+      await s.ok('guide_cache_file', { path: 'docs/a.md', content: secret('by hand') });
       expect((await s.ok('read_file', args)).content).toBe(secret('by hand'));
     });
   });

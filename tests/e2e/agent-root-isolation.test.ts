@@ -2,19 +2,14 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { secret } from '../support/agent-server.ts';
+import { ERAS, type Era } from '../support/connections.ts';
 import { connectSampling, json, type SamplingClient } from '../support/sampling-client.ts';
-import {
-  callTool,
-  type Era,
-  httpTransport,
-  newClient,
-  type Ringfence,
-  startRingfence,
-  tempDir,
-} from '../support/server.ts';
+import { startServer, type TestServer } from '../support/start-server.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { httpTransport, mountOf } from '../support/tool-client.ts';
 
-const ERAS: readonly Era[] = ['legacy', 'modern'];
-const MOUNTS = ['/mcp', '/mcp/guide'] as const;
+const MOUNTS = ['workspace', 'guide'] as const;
+type Mount = (typeof MOUNTS)[number];
 /** Fills the cache of a client. */
 const FULL = 'x'.repeat(1_000);
 const TOKENS = { ada: 'token-of-ada-0123456789', bob: 'token-of-bob-0123456789', eve: 'token-of-eve-0123456789' };
@@ -41,17 +36,17 @@ const auth = {
   ],
 };
 
-let guarded: Ringfence;
-let open: Ringfence;
+let guarded: TestServer;
+let open: TestServer;
 beforeAll(async () => {
   [guarded, open] = await Promise.all([
-    startRingfence({
+    startServer({
       roots,
       config: { dialects, auth, log_level: 'trace' },
       env: { TOKEN_ADA: TOKENS.ada, TOKEN_EVE: TOKENS.eve },
       token: TOKENS.ada,
     }),
-    startRingfence({ roots, config: { dialects, log_level: 'trace' } }),
+    startServer({ roots, config: { dialects, log_level: 'trace' } }),
   ]);
 });
 afterAll(async () => {
@@ -64,15 +59,12 @@ afterAll(async () => {
   expect(log).not.toContain('internal error');
 });
 
-function connect(server: Ringfence, mount: string, era: Era, who?: keyof typeof TOKENS): Promise<SamplingClient> {
-  const url = new URL(mount, server.url).href;
-  return connectSampling(url, { era, ...(who && { token: TOKENS[who] }) });
+function connect(server: TestServer, dialect: Mount, era: Era, who?: keyof typeof TOKENS): Promise<SamplingClient> {
+  return connectSampling(server.url, { dialect, era, ...(who && { token: TOKENS[who] }) });
 }
 
-async function cache(agent: SamplingClient, path: string, content: string) {
-  const { isError, text, structured } = await agent.call('guide_cache_file', { path, content });
-  if (isError) throw new Error(text);
-  return structured;
+function cache(agent: SamplingClient, path: string, content: string) {
+  return agent.ok('guide_cache_file', { path, content });
 }
 
 async function resources(agent: SamplingClient): Promise<string[]> {
@@ -91,7 +83,7 @@ describe.each(ERAS)('two tokens, %s', (era) => {
     test('never see each other’s files, listings or figures', async () => {
       await using ada = await connect(guarded, mount, era, 'ada');
       await using bob = await connect(guarded, mount, era, 'bob');
-      const path = `docs/private-${era}${mount.replaceAll('/', '-')}.md`;
+      const path = `docs/private-${era}-${mount}.md`;
       const before = await cache(bob, 'docs/bob.md', 'bob');
       await cache(ada, path, secret('of ada'));
       expect(await resource(ada, path)).toBe(secret('of ada'));
@@ -106,8 +98,8 @@ describe.each(ERAS)('two tokens, %s', (era) => {
   });
 
   test('are each asked for their own file of one name', async () => {
-    await using ada = await connect(guarded, '/mcp', era, 'ada');
-    await using bob = await connect(guarded, '/mcp', era, 'bob');
+    await using ada = await connect(guarded, 'workspace', era, 'ada');
+    await using bob = await connect(guarded, 'workspace', era, 'bob');
     const args = { root: 'laptop', path: `docs/same-${era}.md` };
     ada.answer(json({ content: secret('ada') }));
     bob.answer(json({ content: secret('bob') }));
@@ -125,8 +117,8 @@ describe.each(ERAS)('two tokens, %s', (era) => {
   });
 
   test('asked at the same time, each gets its own', async () => {
-    await using ada = await connect(guarded, '/mcp', era, 'ada');
-    await using bob = await connect(guarded, '/mcp', era, 'bob');
+    await using ada = await connect(guarded, 'workspace', era, 'ada');
+    await using bob = await connect(guarded, 'workspace', era, 'bob');
     const args = { root: 'laptop', path: `docs/at-once-${era}.md` };
     ada.answer(async () => json({ content: secret('ada') }));
     bob.answer(async () => json({ content: secret('bob') }));
@@ -135,7 +127,7 @@ describe.each(ERAS)('two tokens, %s', (era) => {
   });
 
   test('a token that may not use the agent root learns nothing of it', async () => {
-    await using eve = await connect(guarded, '/mcp', era, 'eve');
+    await using eve = await connect(guarded, 'workspace', era, 'eve');
     eve.answer(json({ content: 'x' }));
     expect((await eve.call('list_roots')).text).not.toContain('laptop');
     expect(await eve.call('read_file', { root: 'laptop', path: 'docs/a.md' })).toMatchObject({ isError: true });
@@ -143,10 +135,10 @@ describe.each(ERAS)('two tokens, %s', (era) => {
   });
 
   test('clients with one token share what that token’s owner handed over', async () => {
-    await using one = await connect(guarded, '/mcp', era, 'ada');
+    await using one = await connect(guarded, 'workspace', era, 'ada');
     const path = `docs/shared-${era}.md`;
     await cache(one, path, secret('shared'));
-    await using two = await connect(guarded, '/mcp', era === 'legacy' ? 'modern' : 'legacy', 'ada');
+    await using two = await connect(guarded, 'workspace', era === 'legacy' ? 'modern' : 'legacy', 'ada');
     const { structured } = await two.call('read_file', { root: 'laptop', path });
     expect(structured.content).toBe(secret('shared'));
     expect(two.asked).toEqual([]);
@@ -155,7 +147,7 @@ describe.each(ERAS)('two tokens, %s', (era) => {
   test('no token, or a wrong one, is 401', async () => {
     for (const mount of MOUNTS) {
       for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: TOKENS.ada }]) {
-        const answer = await fetch(new URL(mount, guarded.url), { method: 'POST', headers, body: '{}' });
+        const answer = await fetch(new URL(mountOf(mount), guarded.url), { method: 'POST', headers, body: '{}' });
         expect([mount, answer.status]).toEqual([mount, 401]);
         expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
       }
@@ -165,9 +157,7 @@ describe.each(ERAS)('two tokens, %s', (era) => {
 });
 
 test('a session belongs to the token that opened it', async () => {
-  const transport = httpTransport(new URL('/mcp', guarded.url).href, TOKENS.ada);
-  const client = newClient('legacy');
-  await client.connect(transport);
+  await using ada = await guarded.connect({ token: TOKENS.ada });
   const post = (token: string) =>
     fetch(new URL('/mcp', guarded.url), {
       method: 'POST',
@@ -175,19 +165,18 @@ test('a session belongs to the token that opened it', async () => {
         authorization: `Bearer ${token}`,
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
-        'mcp-session-id': transport.sessionId ?? '',
+        'mcp-session-id': httpTransport(ada.client).sessionId ?? '',
         'mcp-protocol-version': '2025-11-25',
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: 9, method: 'tools/list' }),
     });
   expect((await post(TOKENS.ada)).status).toBe(200);
   expect((await post(TOKENS.bob)).status).toBe(404);
-  await client.close();
 });
 
 test('a call’s state is of no use to another token, nor when it was tampered with', async () => {
-  await using ada = await connect(guarded, '/mcp', 'modern', 'ada');
-  await using bob = await connect(guarded, '/mcp', 'modern', 'bob');
+  await using ada = await connect(guarded, 'workspace', 'modern', 'ada');
+  await using bob = await connect(guarded, 'workspace', 'modern', 'bob');
   const path = 'docs/state.md';
   const params = { name: 'read_file', arguments: { root: 'laptop', path } };
   const first = await manual(ada, params);
@@ -225,26 +214,23 @@ describe('without tokens', () => {
   });
 
   test('a session that ends gives back the room that its files took', async () => {
-    await using first = await connect(open, '/mcp', 'legacy');
+    await using first = await connect(open, 'workspace', 'legacy');
     await cache(first, 'docs/first.md', FULL);
     // More than all sessions together may have kept.
     for (let nth = 0; nth < 20; nth += 1) {
-      const transport = httpTransport(new URL('/mcp', open.url).href);
-      const client = newClient('legacy');
-      await client.connect(transport);
-      await callTool(client, { tool: 'guide_cache_file', args: { path: 'docs/next.md', content: FULL } });
-      await transport.terminateSession();
-      await client.close();
+      await using next = await open.connect();
+      await next.ok('guide_cache_file', { path: 'docs/next.md', content: FULL });
+      await httpTransport(next.client).terminateSession();
     }
     expect(await resource(first, 'docs/first.md')).toBe(FULL);
   });
 
   test('of sessions that stay, the one unused for longest gives way', async () => {
-    await using first = await connect(open, '/mcp', 'legacy');
+    await using first = await connect(open, 'workspace', 'legacy');
     await cache(first, 'docs/first.md', FULL);
     const others: SamplingClient[] = [];
     for (let nth = 0; nth < 20; nth += 1) {
-      const next = await connect(open, '/mcp', 'legacy');
+      const next = await connect(open, 'workspace', 'legacy');
       others.push(next);
       await cache(next, 'docs/next.md', FULL);
       expect(await resource(next, 'docs/next.md')).toBe(FULL);
@@ -254,7 +240,7 @@ describe('without tokens', () => {
   });
 
   test('a client of 2026-07-28 has no identity: nothing is kept between its calls', async () => {
-    await using agent = await connect(open, '/mcp', 'modern');
+    await using agent = await connect(open, 'workspace', 'modern');
     const args = { root: 'laptop', path: 'docs/anonymous.md' };
     agent.answer(json({ content: secret('anonymous') }));
     for (const asked of [1, 2]) {
@@ -267,13 +253,13 @@ describe('without tokens', () => {
     expect(await resources(agent)).toEqual([]);
     await expect(resource(agent, args.path)).rejects.toThrow();
     expect((await cache(agent, 'docs/other.md', 'x')).stats.entries).toBeLessThanOrEqual(1);
-    await using other = await connect(open, '/mcp', 'modern');
+    await using other = await connect(open, 'workspace', 'modern');
     other.answer(json({ content: secret('other') }));
     expect((await other.call('read_file', args)).structured.content).toBe(secret('other'));
   });
 
   test('an anonymous copy of a file goes through in one call', async () => {
-    await using agent = await connect(open, '/mcp', 'modern');
+    await using agent = await connect(open, 'workspace', 'modern');
     agent.answer(json({ content: secret('copied') }));
     const ends = { source_root: 'laptop', source_path: 'docs/c.md', dest_root: 'workspace', dest_path: 'anonymous.md' };
     expect(await agent.call('copy', ends)).toMatchObject({ isError: false });

@@ -30,7 +30,7 @@ withAgentRoot({}, (s) => {
   test('filesystem-interaction/Read file content: the client may hand the file over with guide_cache_file', async () => {
     const path = 'docs/handed.md';
     s.answer(async () => {
-      await s.done('guide_cache_file', { path, content: secret('handed over') });
+      await s.ok('guide_cache_file', { path, content: secret('handed over') });
       return 'The file is in the cache now.';
     });
     const { asked, result } = await s.agent.askedBy(() => read(path));
@@ -40,22 +40,22 @@ withAgentRoot({}, (s) => {
   });
 
   test('filesystem-interaction/Cache miss; filesystem-interaction/Cache hit: what was asked for once is not asked for again, and both are counted', async () => {
-    const before = (await s.done('guide_cache_file', { path: 'docs/stats.md', content: '1' })).stats;
+    const before = (await s.ok('guide_cache_file', { path: 'docs/stats.md', content: '1' })).stats;
     s.answerFile(secret('hit'));
     expect(await s.requests(() => read('docs/hit.md'))).toBe(1);
-    const missed = (await s.done('guide_cache_file', { path: 'docs/stats.md', content: '2' })).stats;
+    const missed = (await s.ok('guide_cache_file', { path: 'docs/stats.md', content: '2' })).stats;
     expect(missed).toMatchObject({ misses: before.misses + 1, hits: before.hits });
     for (const again of ['docs/hit.md', './docs//hit.md', 'docs/x/../hit.md']) {
       expect(await s.requests(async () => expect((await read(again)).content).toBe(secret('hit')))).toBe(0);
     }
-    const hit = (await s.done('guide_cache_file', { path: 'docs/stats.md', content: '3' })).stats;
+    const hit = (await s.ok('guide_cache_file', { path: 'docs/stats.md', content: '3' })).stats;
     expect(hit).toMatchObject({ misses: missed.misses, hits: missed.hits + 3 });
   });
 
   test('filesystem-interaction/Cache invalidation by modification time: a newer time in a listing has the file asked for again', async () => {
     const path = 'docs/aging/file.md';
     const listed = (mtime: string) =>
-      s.done('guide_list_directory', { path: 'docs/aging', entries: [{ name: 'file.md', type: 'file', mtime }] });
+      s.ok('guide_list_directory', { path: 'docs/aging', entries: [{ name: 'file.md', type: 'file', mtime }] });
     s.answer(json({ content: secret('old'), mtime: OLD }));
     await read(path);
     await listed(OLD);

@@ -3,8 +3,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { secret, withAgentRoot } from '../support/agent-server.ts';
+import { runRingfence, writeConfig } from '../support/ringfence-process.ts';
 import { json } from '../support/sampling-client.ts';
-import { runRingfence, tempDir, writeConfig } from '../support/server.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const MTIME = '2026-01-01T00:00:00.000Z';
 const ALLOWED = ['list_folder', 'read_file', 'stat_file', 'hash_file', 'copy'];
@@ -36,7 +37,7 @@ withAgentRoot({}, (s) => {
   });
 
   test('stat_file tells size and time of a file that was handed over', async () => {
-    await s.done('guide_cache_file', { path: 'docs/stat.md', content: secret('stat'), mtime: MTIME });
+    await s.ok('guide_cache_file', { path: 'docs/stat.md', content: secret('stat'), mtime: MTIME });
     const asked = await s.requests(async () => {
       expect(await s.ok('stat_file', laptop('docs/stat.md'))).toMatchObject({
         name: 'stat.md',

@@ -3,20 +3,14 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  callTool,
-  connectHttp,
-  type Era,
-  type Ringfence,
-  runRingfence,
-  startRingfence,
-  tempDir,
-  writeConfig,
-} from '../support/server.ts';
+import { ERAS } from '../support/connections.ts';
+import { runRingfence, writeConfig } from '../support/ringfence-process.ts';
+import { startServer, type TestServer } from '../support/start-server.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import type { ToolClient } from '../support/tool-client.ts';
 
 const ALICE = 'alice-token-5f2c';
 const BOB = 'bob-token-91d3';
-const ERAS: readonly Era[] = ['legacy', 'modern'];
 
 const base = tempDir();
 const root = (name: string) => ({ name, path: path.join(base, name), allowed_tools: ['*'] });
@@ -33,10 +27,10 @@ const auth = {
 };
 const config = { auth, dialects: { workspace: {}, memory: { root: 'hers' }, classic: { root: 'both' } } };
 
-let rf: Ringfence;
+let rf: TestServer;
 beforeAll(async () => {
   const roots = ['hers', 'his', 'both'].map(root);
-  rf = await startRingfence({ roots, config, env: { ALICE_TOKEN: ALICE }, token: ALICE });
+  rf = await startServer({ roots, config, env: { ALICE_TOKEN: ALICE }, token: ALICE });
 });
 afterAll(async () => {
   await rf[Symbol.asyncDispose]();
@@ -70,40 +64,33 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe.each(ERAS)('%s', (era) => {
   test('each principal sees and uses its own roots, and learns of no others', async () => {
-    const [alice, bob] = [await connectHttp(rf.url, era, ALICE), await connectHttp(rf.url, era, BOB)];
-    const seen = async (client: typeof alice) => {
-      const { structured } = await callTool(client, { tool: 'list_roots', args: {} });
-      return structured.roots.map(({ name }: { name: string }) => name);
+    await using alice = await rf.connect({ era, token: ALICE });
+    await using bob = await rf.connect({ era, token: BOB });
+    const seen = async (client: ToolClient) => {
+      const { roots } = await client.ok('list_roots');
+      return roots.map(({ name }: { name: string }) => name);
     };
     expect(await seen(alice)).toEqual(['hers', 'both']);
     expect(await seen(bob)).toEqual(['his', 'both']);
-    const read = (client: typeof alice, name: string) =>
-      callTool(client, { tool: 'read_file', args: { root: name, path: 'note.txt' } });
-    expect((await read(alice, 'hers')).structured.content).toBe('in hers');
-    expect((await read(bob, 'both')).structured.content).toBe('in both');
-    const refused = await read(bob, 'hers');
-    expect(refused.isError).toBe(true);
-    expect(refused.text).toBe((await read(bob, 'none')).text.replaceAll('none', 'hers'));
-    const crossing = await callTool(bob, {
-      tool: 'copy',
-      args: { source_root: 'hers', source_path: 'note.txt', dest_root: 'his', dest_path: 'stolen.txt' },
-    });
-    expect(crossing.isError).toBe(true);
+    const note = (root: string) => ({ root, path: 'note.txt' });
+    expect((await alice.ok('read_file', note('hers'))).content).toBe('in hers');
+    expect((await bob.ok('read_file', note('both'))).content).toBe('in both');
+    const unknown = await bob.fails('read_file', note('none'));
+    expect(await bob.fails('read_file', note('hers'))).toBe(unknown.replaceAll('none', 'hers'));
+    const crossing = { source_root: 'hers', source_path: 'note.txt', dest_root: 'his', dest_path: 'stolen.txt' };
+    await bob.fails('copy', crossing);
     expect(fs.readdirSync(path.join(base, 'his'))).toEqual(['note.txt']);
-    await Promise.all([alice.close(), bob.close()]);
   });
 
   test('a dialect on a root that a principal may not use is forbidden to it', async () => {
-    const memory = new URL('/mcp/memory', rf.url).href;
-    const alice = await connectHttp(memory, era, ALICE);
-    expect((await alice.listTools()).tools.length).toBe(6);
-    await alice.close();
-    await expect(connectHttp(memory, era, BOB)).rejects.toThrow(/403|Forbidden/);
+    await using alice = await rf.connect({ dialect: 'memory', era, token: ALICE });
+    expect((await alice.client.listTools()).tools.length).toBe(6);
+    await expect(rf.connect({ dialect: 'memory', era, token: BOB })).rejects.toThrow(/403|Forbidden/);
   });
 
   test('nobody connects without a token, or with a wrong one', async () => {
-    await expect(connectHttp(rf.url, era)).rejects.toThrow();
-    await expect(connectHttp(rf.url, era, 'wrong')).rejects.toThrow();
+    await expect(rf.connect({ era })).rejects.toThrow();
+    await expect(rf.connect({ era, token: 'wrong' })).rejects.toThrow();
   });
 });
 
@@ -187,7 +174,7 @@ test('the log names who called, and never a token or what opens a session', asyn
 test('the warning about being reachable is for servers without tokens only', async () => {
   const open = { host: '0.0.0.0', roots: [root('hers')] };
   const started = async (more: object) => {
-    await using server = await startRingfence({ roots: [root('hers')], config: { ...open, ...more }, token: BOB });
+    await using server = await startServer({ roots: [root('hers')], config: { ...open, ...more }, token: BOB });
     await server.call('list_roots');
     return server.logs().filter(({ level }) => level === 'warn');
   };
@@ -206,8 +193,8 @@ test('a variable that is not set stops the start with one line', async () => {
 
 test('stdio asks for no token: whoever started the process has it', async () => {
   const options = { transport: 'stdio', roots: ['hers', 'his', 'both'].map(root), config: { auth } } as const;
-  await using server = await startRingfence({ ...options, env: { ALICE_TOKEN: ALICE } });
-  const { structured } = await server.call('list_roots');
-  expect(structured.roots.map(({ name }: { name: string }) => name)).toEqual(['hers', 'his', 'both']);
+  await using server = await startServer({ ...options, env: { ALICE_TOKEN: ALICE } });
+  const { roots } = await server.ok('list_roots');
+  expect(roots.map(({ name }: { name: string }) => name)).toEqual(['hers', 'his', 'both']);
   expect(await server.waitForLog(({ tool }) => tool === 'list_roots')).toMatchObject({ client: 'stdio' });
 });

@@ -10,7 +10,7 @@ import {
   SecurityError,
   SecurityPolicy,
 } from '../../src/index.ts';
-import { tempDir } from '../support/server.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const projectRoot = tempDir();
 beforeAll(() => fs.mkdirSync(`${projectRoot}/docs`));

@@ -2,7 +2,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PathValidator, SecurityError, SecurityPolicy } from '../../src/index.ts';
-import { runRingfence, startRingfence, startStdioCommand, tempDir, writeConfig } from '../support/server.ts';
+import { runRingfence, writeConfig } from '../support/ringfence-process.ts';
+import { startServer } from '../support/start-server.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const base = tempDir();
 const project = path.join(base, 'project');
@@ -67,15 +69,16 @@ describe('filesystem-interaction/Project-specific allowed paths', () => {
   });
 
   test('the server logs that warning when it starts', async () => {
-    await using rf = await startRingfence({
+    await using rf = await startServer({
+      dialect: 'guide',
       roots: [{ name: 'workspace', path: project }],
       config: { dialects: { guide: { project, allowed_paths: ['docs/', 'nowhere/'] } } },
     });
     const line = await rf.waitForLog((log) => log.level === 'warn' && JSON.stringify(log).includes('nowhere'));
     expect(JSON.stringify(line)).not.toContain('docs');
-    const { structured } = await rf.call('guide_cache_file', { path: 'nowhere/a.md', content: 'x' });
-    expect(structured).toMatchObject({ success: true });
-    expect((await rf.call('guide_cache_file', { path: 'src/a.md', content: 'x' })).text).toContain('security');
+    await rf.ok('guide_cache_file', { path: 'nowhere/a.md', content: 'x' });
+    const refused = await rf.fails('guide_cache_file', { path: 'src/a.md', content: 'x' });
+    expect(refused).toMatchObject({ success: false, error_type: 'security' });
   });
 
   test('a path that leaves the project is no path to allow', async () => {
@@ -199,12 +202,12 @@ describe('filesystem-interaction/Symbolic link validation', () => {
   });
 
   test('the tools refuse the same', async () => {
-    await using guide = await startStdioCommand({ args: ['guide', '--project', project] });
+    await using guide = await startServer({ dialect: 'guide', args: ['--project', project] });
     for (const file of ['docs/out', 'docs/private', 'docs/circle', 'docs/out-absolute/passwd']) {
-      const { text } = await guide.call('guide_cache_file', { path: file, content: 'x' });
-      expect(JSON.parse(text)).toMatchObject({ success: false, error_type: 'security' });
+      const refused = await guide.fails('guide_cache_file', { path: file, content: 'x' });
+      expect(refused).toMatchObject({ success: false, error_type: 'security' });
     }
-    expect((await guide.call('guide_cache_file', { path: 'docs/inside', content: 'x' })).isError).toBe(false);
+    await guide.ok('guide_cache_file', { path: 'docs/inside', content: 'x' });
   });
 });
 

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import type { BackendName } from '../../src/fence/index.ts';
-import { Classic } from '../support/classic-harness.ts';
+import { BoundServer } from '../support/bound-server.ts';
+import type { Args } from '../support/tool-client.ts';
 
 /** A call of every tool on one path. `write` and `mkdir` and the ends of copy and move come apart. */
-const CALLS: [tool: string, args: (path: string) => object][] = [
+const CALLS: [tool: string, args: (path: string) => Args][] = [
   ['list', (path) => ({ path })],
   ['read', (path) => ({ path })],
   ['write', (path) => ({ path, content: 'x' })],
@@ -23,8 +24,8 @@ const CALLS: [tool: string, args: (path: string) => object][] = [
   ['search', (path) => ({ root_path: path, pattern: 'x' })],
 ];
 
-function sandbox(backend?: BackendName): Classic {
-  const box = new Classic(backend === undefined ? {} : { backend });
+async function sandbox(fence?: BackendName): Promise<BoundServer<'classic'>> {
+  const box = await BoundServer.start('classic', fence && { fence });
   box.file('f', 'x');
   box.file('d/g', 'x');
   box.link('../outside', 'out');
@@ -35,11 +36,11 @@ function sandbox(backend?: BackendName): Classic {
 
 describe.each(['openat2', 'procfd', 'portable'] as const)('%s', (backend) => {
   test('filesystem-server/security: no tool leaves the root, and nothing outside or inside changes', async () => {
-    using box = sandbox(backend);
+    await using box = await sandbox(backend);
     const before = box.tree();
     for (const path of ['/etc/passwd', '../outside/secret', 'd/../../outside/secret', 'out/secret', 'out/x/y']) {
       for (const [tool, args] of CALLS) {
-        const error = await box.error(tool, args(path));
+        const error = await box.fails(tool, args(path));
         expect([tool, error.code, error.message]).toEqual([
           tool,
           'path_validation_error',
@@ -55,7 +56,7 @@ describe.each(['openat2', 'procfd', 'portable'] as const)('%s', (backend) => {
 });
 
 test('filesystem-server/security: links out of the root are not followed, also in the last place', async () => {
-  using box = sandbox();
+  await using box = await sandbox();
   const before = box.tree();
   for (const path of ['out', 'out-file', 'out-new']) {
     for (const [tool, args] of CALLS) {
@@ -70,8 +71,8 @@ test('filesystem-server/security: links out of the root are not followed, also i
 });
 
 test('filesystem-server/errors: an escape has just path and operation as details', async () => {
-  using box = sandbox();
-  expect(await box.error('read', { path: '../x' })).toEqual({
+  await using box = await sandbox();
+  expect(await box.fails('read', { path: '../x' })).toEqual({
     code: 'path_validation_error',
     message: 'Path is outside of the allowed root directory',
     details: { path: '../x', operation: 'read' },
@@ -87,29 +88,29 @@ test.each([
   ['over-long names', 'n'.repeat(300), 'the path or a name in it is too long'],
   ['circles of links', 'circle', 'too many symbolic links, or a circle of them'],
 ])('filesystem-server/errors: %s are path_validation_error, with a reason', async (_, path, reason) => {
-  using box = sandbox();
+  await using box = await sandbox();
   box.link('circle', 'circle');
-  const error = await box.error('read', { path });
+  const error = await box.fails('read', { path });
   expect(error.code).toBe('path_validation_error');
   expect(error.details).toEqual({ path, operation: 'read', reason });
 });
 
 test('filesystem-server/errors: a missing path is not_found in every tool that needs one', async () => {
-  using box = sandbox();
+  await using box = await sandbox();
   const error = { code: 'not_found', message: 'The specified path does not exist' };
   for (const path of ['none', 'no/ne']) {
     const details = (operation: string) => ({ ...error, details: { path, operation } });
-    expect(await box.error('list', { path })).toEqual(details('list'));
-    expect(await box.error('read', { path })).toEqual(details('read'));
-    expect(await box.error('delete', { path })).toEqual(details('delete'));
-    expect(await box.error('copy', { source: path, destination: 'to' })).toEqual(details('copy'));
-    expect(await box.error('move', { source: path, destination: 'to' })).toEqual(details('move'));
-    expect(await box.error('search', { root_path: path, pattern: 'x' })).toEqual(details('search'));
+    expect(await box.fails('list', { path })).toEqual(details('list'));
+    expect(await box.fails('read', { path })).toEqual(details('read'));
+    expect(await box.fails('delete', { path })).toEqual(details('delete'));
+    expect(await box.fails('copy', { source: path, destination: 'to' })).toEqual(details('copy'));
+    expect(await box.fails('move', { source: path, destination: 'to' })).toEqual(details('move'));
+    expect(await box.fails('search', { root_path: path, pattern: 'x' })).toEqual(details('search'));
   }
 });
 
 test('filesystem-server/errors: what is in the way is already_exists', async () => {
-  using box = sandbox();
+  await using box = await sandbox();
   box.folder('e');
   const error = {
     code: 'already_exists',
@@ -119,12 +120,12 @@ test('filesystem-server/errors: what is in the way is already_exists', async () 
     const details = (operation: string) => ({ ...error, details: { path, operation } });
     box.file('new', 'n');
     box.file('newd/n', 'n');
-    expect(await box.error('write', { path, content: '', mode: 'create' })).toEqual(details('write'));
-    expect(await box.error('write', { path, content: '', mode: 'create_new' })).toEqual(details('write'));
-    expect(await box.error('mkdir', { path, recursive: false })).toEqual(details('mkdir'));
+    expect(await box.fails('write', { path, content: '', mode: 'create' })).toEqual(details('write'));
+    expect(await box.fails('write', { path, content: '', mode: 'create_new' })).toEqual(details('write'));
+    expect(await box.fails('mkdir', { path, recursive: false })).toEqual(details('mkdir'));
     for (const source of ['new', 'newd']) {
-      expect(await box.error('copy', { source, destination: path })).toEqual(details('copy'));
-      expect(await box.error('move', { source, destination: path })).toEqual(details('move'));
+      expect(await box.fails('copy', { source, destination: path })).toEqual(details('copy'));
+      expect(await box.fails('move', { source, destination: path })).toEqual(details('move'));
     }
   }
   expect(await box.code('mkdir', { path: 'f' })).toBe('already_exists');
@@ -132,18 +133,18 @@ test('filesystem-server/errors: what is in the way is already_exists', async () 
 });
 
 test('filesystem-server/errors: a root that allows reading only answers permission_denied', async () => {
-  using box = new Classic({ allowed: ['list_folder', 'read_file', 'stat_file', 'grep'] });
+  await using box = await BoundServer.start('classic', { allowed: ['list_folder', 'read_file', 'stat_file', 'grep'] });
   box.file('f', 'x');
   const denied = (operation: string, needed: string, path = 'f') => ({
     code: 'permission_denied',
     message: 'Permission denied to access the specified path',
     details: { path, operation, reason: `the server does not allow ${needed} here` },
   });
-  expect(await box.error('write', { path: 'f', content: '' })).toEqual(denied('write', 'write_file'));
-  expect(await box.error('mkdir', { path: 'n' })).toEqual(denied('mkdir', 'create_folder', 'n'));
-  expect(await box.error('delete', { path: 'f' })).toEqual(denied('delete', 'remove_file'));
-  expect(await box.error('copy', { source: 'f', destination: 'g' })).toEqual(denied('copy', 'copy'));
-  expect(await box.error('move', { source: 'f', destination: 'g' })).toEqual(denied('move', 'move'));
+  expect(await box.fails('write', { path: 'f', content: '' })).toEqual(denied('write', 'write_file'));
+  expect(await box.fails('mkdir', { path: 'n' })).toEqual(denied('mkdir', 'create_folder', 'n'));
+  expect(await box.fails('delete', { path: 'f' })).toEqual(denied('delete', 'remove_file'));
+  expect(await box.fails('copy', { source: 'f', destination: 'g' })).toEqual(denied('copy', 'copy'));
+  expect(await box.fails('move', { source: 'f', destination: 'g' })).toEqual(denied('move', 'move'));
   for (const [tool, args] of CALLS.filter(([name]) => ['list', 'read', 'info', 'search'].includes(name))) {
     expect([tool, await box.code(tool, args(tool === 'list' ? '.' : 'f'))]).toEqual([tool, 'ok']);
   }
@@ -151,15 +152,15 @@ test('filesystem-server/errors: a root that allows reading only answers permissi
 });
 
 test('filesystem-server/errors: the allowlist is asked before the path is looked at', async () => {
-  using box = new Classic({ allowed: ['list_folder'] });
+  await using box = await BoundServer.start('classic', { allowed: ['list_folder'] });
   expect(await box.code('read', { path: '../x' })).toBe('permission_denied');
   expect(await box.code('read', { path: 'none' })).toBe('permission_denied');
 });
 
 test('filesystem-server/errors: deleting a folder needs remove_folder too', async () => {
-  using box = new Classic({ allowed: ['remove_file'] });
+  await using box = await BoundServer.start('classic', { allowed: ['remove_file'] });
   box.file('d/f');
-  expect((await box.error('delete', { path: 'd', recursive: true })).details.reason).toContain('remove_folder');
+  expect((await box.fails('delete', { path: 'd', recursive: true })).details.reason).toContain('remove_folder');
   expect(await box.code('delete', { path: 'd/f' })).toBe('ok');
   expect(await box.code('delete', { path: 'd' })).toBe('permission_denied');
   expect(box.tree()).toEqual(['d/']);
@@ -208,9 +209,9 @@ describe('filesystem-server/errors: invalid_parameters say which and what would 
     ['mkdir', { path: ['a'] }, 'path must be a string, got a list'],
     ['info', { path: { a: 1 } }, 'path must be a string, got an object'],
   ])('%s %j: %s', async (tool, args, message) => {
-    using box = sandbox();
+    await using box = await sandbox();
     const before = box.tree();
-    const error = await box.error(tool, args);
+    const error = await box.fails(tool, args);
     expect(error).toMatchObject({ code: 'invalid_parameters', details: { operation: tool } });
     expect(error.message).toContain(message);
     const { path, source = path, root_path = source, destination } = args as Record<string, unknown>;
@@ -238,7 +239,7 @@ describe('filesystem-server/errors: what the contract has no code for', () => {
     ['copy', { source: 'pipe', destination: 'to' }, 'not_a_file'],
     ['write', { path: 'pipe', content: '' }, 'not_a_file'],
   ])('%s %j is %s', async (tool, args, code) => {
-    using box = sandbox();
+    await using box = await sandbox();
     box.folder('e');
     execFileSync('mkfifo', [box.host('pipe')]);
     const before = box.tree();
@@ -248,25 +249,25 @@ describe('filesystem-server/errors: what the contract has no code for', () => {
 });
 
 test('filesystem-server/config: a timeout is an error that says so, and stops the work', async () => {
-  using box = new Classic({ requestTimeout: 0.001 });
+  await using box = await BoundServer.start('classic', { env: { FS_REQUEST_TIMEOUT: '0.001' } });
   for (let i = 0; i < 3_000; i += 1) box.file(`d/${i}`, 'x'.repeat(5_000));
   for (const [tool, args] of [
     ['search', { root_path: '.', pattern: 'no such text' }],
     ['copy', { source: 'd', destination: 'to' }],
     ['list', { path: '.', recursive: true }],
   ] as const) {
-    const error = await box.error(tool, args);
+    const error = await box.fails(tool, args);
     expect([tool, error.code, error.message]).toEqual([tool, 'timeout', 'The operation timed out after 0.001 seconds']);
   }
   expect(box.tree().filter((name) => !name.startsWith('d/'))).toEqual([]);
 });
 
 test('filesystem-server/logging: one line a call names tool, path and outcome', async () => {
-  using box = sandbox();
+  await using box = await sandbox();
   await box.ok('read', { path: 'f' });
-  await box.error('read', { path: '/x' });
+  await box.fails('read', { path: '/x' });
   await box.ok('copy', { source: 'f', destination: 'g' });
-  expect(box.log).toMatchObject([
+  expect(await box.callLogs(3)).toMatchObject([
     { tool: 'read', dialect: 'classic', path: 'f', outcome: 'success' },
     { tool: 'read', path: '/x', outcome: 'error', code: 'outside_root' },
     { tool: 'copy', source: 'f', destination: 'g', outcome: 'success' },

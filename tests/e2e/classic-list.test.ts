@@ -1,15 +1,15 @@
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { Classic } from '../support/classic-harness.ts';
+import { BoundServer } from '../support/bound-server.ts';
 
 /** The paths that a listing shows. */
-async function paths(box: Classic, args: object): Promise<string[]> {
+async function paths(box: BoundServer<'classic'>, args: object): Promise<string[]> {
   const { entries } = await box.ok('list', { path: '.', ...args });
   return entries.map(({ path }: { path: string }) => path);
 }
 
-function tree(): Classic {
-  const box = new Classic();
+async function tree(): Promise<BoundServer<'classic'>> {
+  const box = await BoundServer.start('classic');
   for (const name of ['b.txt', 'a.md', '.env', 'src/x.ts', 'src/.cache/y.ts', 'src/deep/z.ts', '.git/config'])
     box.file(name);
   box.folder('empty');
@@ -17,7 +17,7 @@ function tree(): Classic {
 }
 
 test('filesystem-server/list: every field of the entries', async () => {
-  using box = new Classic();
+  await using box = await BoundServer.start('classic');
   const modified = new Date('2024-04-10T15:30:00Z');
   fs.utimesSync(box.file('path/to/example.txt', 'x'.repeat(1024)), 0, modified);
   fs.utimesSync(box.folder('path/to/documents'), 0, modified);
@@ -56,13 +56,13 @@ describe('filesystem-server/list: what is listed', () => {
     [{ pattern: '.e*', include_hidden: true }, ['.env']],
     [{ path: '.git' }, ['.git/config']],
   ])('%j', async (args, expected) => {
-    using box = tree();
+    await using box = await tree();
     expect(await paths(box, args)).toEqual(expected);
   });
 });
 
 test('filesystem-server/list: hidden is told of each entry', async () => {
-  using box = tree();
+  await using box = await tree();
   const { entries } = await box.ok('list', {
     path: '.',
     include_hidden: true,
@@ -79,7 +79,7 @@ test('filesystem-server/list: hidden is told of each entry', async () => {
 });
 
 test('filesystem-server/list: paths come in code point order, and every name can be used', async () => {
-  using box = new Classic();
+  await using box = await BoundServer.start('classic');
   const names = ['a\\b', 'A', 'a', '\uff01', '\u{1f600}', 'new\nline', '%2e', '-x', '*'];
   for (const name of names) box.file(name);
   const listed = await paths(box, {});
@@ -88,7 +88,7 @@ test('filesystem-server/list: paths come in code point order, and every name can
 });
 
 test('filesystem-server/list: links are listed, never entered; a link as path is followed', async () => {
-  using box = new Classic();
+  await using box = await BoundServer.start('classic');
   box.file('real/f');
   box.link('real', 'in');
   box.link('../outside', 'out');
@@ -97,7 +97,7 @@ test('filesystem-server/list: links are listed, never entered; a link as path is
 });
 
 test('filesystem-server/list: a listing beyond what a result can carry is cut and says so', async () => {
-  using box = new Classic();
+  await using box = await BoundServer.start('classic');
   const deep = ['a', 'b', 'c'].map((name) => name.repeat(250)).join('/');
   const folder = box.folder(deep);
   const name = (number: number) => String(number).padEnd(250, '-');
@@ -113,7 +113,7 @@ test('filesystem-server/list: a listing beyond what a result can carry is cut an
 
 describe('filesystem-server/info', () => {
   test('every field of the response', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     const modified = new Date('2024-04-10T15:30:00Z');
     fs.utimesSync(box.file('path/to/example.txt', 'x'.repeat(1024)), new Date('2024-04-13T10:45:00Z'), modified);
     const { created, ...rest } = await box.ok('info', { path: 'path/./to/example.txt' });
@@ -132,7 +132,7 @@ describe('filesystem-server/info', () => {
   });
 
   test('folders, the root, hidden and executable files', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.folder('.d');
     box.file('run', '', 0o755);
     expect(await box.ok('info', { path: '.d' })).toMatchObject({ type: 'directory', name: '.d', is_hidden: true });
@@ -148,7 +148,7 @@ describe('filesystem-server/info', () => {
   test.each(['none', 'no/ne', '.none', 'f/x'])(
     'a missing path (%s) does not exist, which is no error',
     async (path) => {
-      using box = new Classic();
+      await using box = await BoundServer.start('classic');
       box.file('f');
       const name = path.split('/').at(-1);
       expect(await box.ok('info', { path })).toEqual({ exists: false, name, path, is_hidden: path === '.none' });
@@ -156,7 +156,7 @@ describe('filesystem-server/info', () => {
   );
 
   test('links: followed inside, themselves where they lead nowhere', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('real', 'four');
     box.link('real', 'in');
     box.link('none', 'dangling');

@@ -1,11 +1,18 @@
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { Classic } from '../support/classic-harness.ts';
+import { BoundServer } from '../support/bound-server.ts';
+import type { LogLine } from '../support/ringfence-process.ts';
 
 const MB = 1024 * 1024;
 
+/** The warnings in the log of all calls so far. A call logs its warnings before its own line. */
+async function warnings(box: BoundServer<'classic'>, calls: number): Promise<LogLine[]> {
+  await box.callLogs(calls);
+  return box.server.logs().filter(({ level }) => level === 'warn');
+}
+
 test('filesystem-server/read: every field of the response', async () => {
-  using box = new Classic();
+  await using box = await BoundServer.start('classic');
   fs.utimesSync(box.file('a/b.txt', 'one\ntwo\n'), 0, new Date('2024-04-10T15:30:00Z'));
   expect(await box.ok('read', { path: './a/../a//b.txt' })).toEqual({
     content: 'one\ntwo\n',
@@ -26,7 +33,7 @@ test.each([
   ['other scripts', '\u{1f600} \u65e5\u672c\n', 1],
   ['control characters', '\u0001\u001b[0m\u2028', 1],
 ])('filesystem-server/read: text with %s comes byte for byte', async (_, text, lines) => {
-  using box = new Classic();
+  await using box = await BoundServer.start('classic');
   box.file('f', text);
   expect(await box.ok('read', { path: 'f' })).toMatchObject({
     content: text,
@@ -50,7 +57,7 @@ describe('filesystem-server/read: lines', () => {
     [{ start_line: 5 }, ''],
     [{ start_line: 9, end_line: 9_007_199_254_740_991 }, ''],
   ])('%j, counted from 0 and inclusive', async (range, content) => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('f', text);
     expect(await box.ok('read', { path: 'f', ...range })).toMatchObject({
       content,
@@ -62,14 +69,14 @@ describe('filesystem-server/read: lines', () => {
   });
 
   test('can come as base64 too', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('f', text);
     const { content, encoding } = await box.ok('read', { path: 'f', start_line: 1, end_line: 1, encoding: 'base64' });
     expect([Buffer.from(content, 'base64').toString(), encoding]).toEqual(['one\n', 'base64']);
   });
 
   test('beyond max_size are cut, and counted all the same', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('f', text);
     expect(await box.ok('read', { path: 'f', start_line: 1, end_line: 2, max_size: 6 })).toMatchObject({
       content: 'one\ntw',
@@ -83,7 +90,7 @@ describe('filesystem-server/read: encodings', () => {
   const bytes = Buffer.from([0x50, 0x4b, 3, 4, 0, 0xff, 0xfe, 0x0a]);
 
   test('a binary file comes as base64 by itself', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('zip', bytes);
     box.file('utf16', Buffer.from('\ufeffhello', 'utf16le'));
     box.file('nul', 'text\0text');
@@ -96,7 +103,7 @@ describe('filesystem-server/read: encodings', () => {
   });
 
   test('base64 and binary give the exact bytes as base64, of text too', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('zip', bytes);
     box.file('text', '\ufeffh\u00e9llo\r\n');
     for (const path of ['zip', 'text']) {
@@ -111,7 +118,7 @@ describe('filesystem-server/read: encodings', () => {
 
 describe('filesystem-server/read: sizes', () => {
   test('max_size cuts text between characters and bytes anywhere', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('f', 'ab\u{1f600}cd');
     box.file('b', Buffer.from([0, 1, 0xc3, 0xc3, 0xc3]));
     expect(await box.ok('read', { path: 'f', max_size: 5 })).toMatchObject({ content: 'ab', truncated: true, size: 8 });
@@ -127,7 +134,7 @@ describe('filesystem-server/read: sizes', () => {
   });
 
   test('max_size is 1 MB unless told otherwise, and may be huge', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('f', 'x'.repeat(MB + 1));
     const cut = await box.ok('read', { path: 'f' });
     expect([cut.content.length, cut.truncated, cut.size]).toEqual([MB, true, MB + 1]);
@@ -136,7 +143,7 @@ describe('filesystem-server/read: sizes', () => {
   });
 
   test('filesystem-server/config: the server limit wins over max_size, with a warning in the log', async () => {
-    using box = new Classic({ maxFileSize: 10 });
+    await using box = await BoundServer.start('classic', { env: { FS_MAX_FILE_SIZE: '10' } });
     box.file('d/f', 'line\nline\nline\n');
     expect(await box.ok('read', { path: 'd/f', max_size: 1000 })).toMatchObject({
       content: 'line\nline\n',
@@ -144,14 +151,16 @@ describe('filesystem-server/read: sizes', () => {
       size: 15,
       line_count: 3,
     });
-    const facts = { tool: 'read', dialect: 'classic', path: 'd/f', size: 15, returned: 10, limit: 10 };
-    expect(box.warnings).toEqual([{ level: 'warn', msg: 'file truncated', ...facts }]);
+    const facts = { client: 'stdio', tool: 'read', dialect: 'classic', path: 'd/f', size: 15, returned: 10, limit: 10 };
+    expect(await warnings(box, 1)).toEqual([
+      { level: 'warn', time: expect.anything(), msg: 'file truncated', ...facts },
+    ]);
     await box.ok('read', { path: 'd/f', start_line: 1, end_line: 1 });
-    expect(box.warnings).toHaveLength(1);
+    expect(await warnings(box, 2)).toHaveLength(1);
   });
 
   test('more than one message can carry is truncated too, never refused', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('text', 'x'.repeat(9 * MB));
     box.file('bytes', Buffer.alloc(9 * MB, 0xff));
     for (const path of ['text', 'bytes']) {
@@ -159,12 +168,12 @@ describe('filesystem-server/read: sizes', () => {
       expect([truncated, size]).toEqual([true, 9 * MB]);
       expect(content.length).toBeGreaterThan(3 * MB);
     }
-    expect(box.warnings).toHaveLength(2);
+    expect(await warnings(box, 2)).toHaveLength(2);
   });
 });
 
 test('filesystem-server/read: odd names and links inside the root', async () => {
-  using box = new Classic();
+  await using box = await BoundServer.start('classic');
   const names = ['with space', 'q"u\'o', 'new\nline', '\u65e5\u672c', '%2e%2e', '-rf', '...', 'a\\b', '$HOME', '*'];
   for (const name of names) {
     box.file(name, name);

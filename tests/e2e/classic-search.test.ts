@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Classic } from '../support/classic-harness.ts';
+import { BoundServer } from '../support/bound-server.ts';
 
 interface Found {
   readonly matches: { file: string; matches: { line_number: number; line: string }[] }[];
@@ -10,8 +10,8 @@ function places({ matches }: Found): string[] {
   return matches.flatMap(({ file, matches }) => matches.map(({ line_number }) => `${file}:${line_number}`));
 }
 
-function tree(): Classic {
-  const box = new Classic();
+async function tree(): Promise<BoundServer<'classic'>> {
+  const box = await BoundServer.start('classic');
   box.file('a.txt', 'first\nNeedle here\nthird\nneedle again\nfifth\n');
   box.file('sub/b.txt', 'no\nneedle');
   box.file('sub/c.md', 'needle (md)\n');
@@ -22,7 +22,7 @@ function tree(): Classic {
 }
 
 test('filesystem-server/search: every field of the response', async () => {
-  using box = tree();
+  await using box = await tree();
   expect(await box.ok('search', { root_path: '.', pattern: 'needle', file_pattern: '*.txt' })).toEqual({
     total_matches: 3,
     files_searched: 2,
@@ -41,7 +41,7 @@ test('filesystem-server/search: every field of the response', async () => {
 });
 
 test('filesystem-server/search: context includes the match itself, as far as there are lines', async () => {
-  using box = tree();
+  await using box = await tree();
   const args = { root_path: 'a.txt', pattern: 'needle', case_sensitive: true, context_lines: 2 };
   expect((await box.ok('search', args)).matches).toEqual([
     {
@@ -77,7 +77,7 @@ describe('filesystem-server/search: what is found', () => {
     [{ pattern: '^n.*[ag]ain$', regex: true, case_sensitive: true }, ['a.txt:4']],
     [{ pattern: '\\bagain\\b', regex: true }, ['a.txt:4']],
   ])('%j', async (args, expected) => {
-    using box = tree();
+    await using box = await tree();
     const found = await box.ok('search', { root_path: '.', pattern: 'needle', ...args });
     expect(places(found)).toEqual(expected);
     expect(found.total_matches).toBe(expected.length);
@@ -87,7 +87,7 @@ describe('filesystem-server/search: what is found', () => {
 });
 
 test('filesystem-server/search: files over max_file_size are left out, those of just that size are not', async () => {
-  using box = new Classic();
+  await using box = await BoundServer.start('classic');
   box.file('nine', 'needle123');
   box.file('ten', 'needle1234');
   const found = await box.ok('search', { root_path: '.', pattern: 'needle', max_file_size: 9 });
@@ -95,7 +95,7 @@ test('filesystem-server/search: files over max_file_size are left out, those of 
 });
 
 test('filesystem-server/search: max_results cuts, says so, and the counts fit what is returned', async () => {
-  using box = new Classic();
+  await using box = await BoundServer.start('classic');
   box.file('a', 'x\n'.repeat(60));
   box.file('b', 'x\n'.repeat(60));
   const args = { root_path: '.', pattern: 'x' };
@@ -108,7 +108,7 @@ test('filesystem-server/search: max_results cuts, says so, and the counts fit wh
 });
 
 test('filesystem-server/search: line ends, marks and odd bytes', async () => {
-  using box = new Classic();
+  await using box = await BoundServer.start('classic');
   box.file('crlf', 'one\r\nneedle\r\nthree\r\n');
   box.file('bom', '\ufeffneedle');
   box.file('latin1', Buffer.from('needle caf\xe9\n', 'latin1'));
@@ -126,7 +126,7 @@ test('filesystem-server/search: line ends, marks and odd bytes', async () => {
 });
 
 test('filesystem-server/search: a very long line is shown around its match, and a huge result is cut', async () => {
-  using box = new Classic();
+  await using box = await BoundServer.start('classic');
   box.file('long', `${'-'.repeat(100_000)}needle${'-'.repeat(100_000)}`);
   const [
     {
@@ -143,7 +143,7 @@ test('filesystem-server/search: a very long line is shown around its match, and 
 });
 
 test('filesystem-server/search: links are not followed on the way, but at the start', async () => {
-  using box = new Classic();
+  await using box = await BoundServer.start('classic');
   box.file('real/f', 'needle');
   box.link('real', 'in');
   box.link('../outside', 'out');

@@ -2,7 +2,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { treeOf } from '../../src/fence/sandbox.fixture.ts';
-import { type Ringfence, runRingfence, type StdioCommand, startStdioCommand, tempDir } from '../support/server.ts';
+import { ERAS } from '../support/connections.ts';
+import { runRingfence } from '../support/ringfence-process.ts';
+import { type ServerOptions, startServer, type TestServer } from '../support/start-server.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const dir = tempDir('ringfence-classic-stdio-');
 afterAll(() => fs.rmSync(dir, { recursive: true, force: true }));
@@ -13,22 +16,9 @@ function folder(name: string): string {
   return host;
 }
 
-const start = (options: Partial<StdioCommand> = {}) => startStdioCommand({ args: ['classic'], ...options });
+const start = (options: ServerOptions<'classic'> = {}) => startServer({ dialect: 'classic', ...options });
 
-async function done(rf: Ringfence, tool: string, args: Readonly<Record<string, unknown>>) {
-  const { isError, text, structured } = await rf.call(tool, args);
-  if (isError) throw new Error(`${tool} failed: ${text}`);
-  expect(JSON.parse(text)).toEqual(structured);
-  return structured;
-}
-
-async function failure(rf: Ringfence, tool: string, args: Readonly<Record<string, unknown>>) {
-  const { isError, text, structured } = await rf.call(tool, args);
-  if (!isError || structured !== undefined) throw new Error(`${tool} did not fail as it should: ${text}`);
-  return JSON.parse(text);
-}
-
-describe.each(['legacy', 'modern'] as const)('a %s client of `ringfence classic`', (era) => {
+describe.each(ERAS)('a %s client of `ringfence classic`', (era) => {
   test('filesystem-server/tools: uses all nine tools in the current directory', async () => {
     const root = folder(`${era}-tools`);
     await using rf = await start({ cwd: root, era });
@@ -37,29 +27,29 @@ describe.each(['legacy', 'modern'] as const)('a %s client of `ringfence classic`
     expect(tools.map(({ name }) => name).sort()).toEqual(
       ['copy', 'delete', 'info', 'list', 'mkdir', 'move', 'read', 'search', 'write'].sort(),
     );
-    expect(await done(rf, 'mkdir', { path: 'docs/new' })).toEqual({ success: true, path: 'docs/new' });
-    expect(await done(rf, 'write', { path: 'docs/a.txt', content: 'one\ntwo\n' })).toMatchObject({ bytes_written: 8 });
-    expect(await done(rf, 'read', { path: 'docs/a.txt', start_line: 1, end_line: 1 })).toMatchObject({
+    expect(await rf.ok('mkdir', { path: 'docs/new' })).toEqual({ success: true, path: 'docs/new' });
+    expect(await rf.ok('write', { path: 'docs/a.txt', content: 'one\ntwo\n' })).toMatchObject({ bytes_written: 8 });
+    expect(await rf.ok('read', { path: 'docs/a.txt', start_line: 1, end_line: 1 })).toMatchObject({
       content: 'two\n',
       encoding: 'utf8',
       truncated: false,
       line_count: 2,
     });
-    expect(await done(rf, 'copy', { source: 'docs/a.txt', destination: 'docs/b.txt' })).toMatchObject({
+    expect(await rf.ok('copy', { source: 'docs/a.txt', destination: 'docs/b.txt' })).toMatchObject({
       bytes_copied: 8,
     });
-    await done(rf, 'move', { source: 'docs/b.txt', destination: 'docs/c.txt' });
-    expect(await done(rf, 'info', { path: 'docs/c.txt' })).toMatchObject({ exists: true, type: 'file', size: 8 });
-    expect((await done(rf, 'list', { path: 'docs' })).entries).toMatchObject([
+    await rf.ok('move', { source: 'docs/b.txt', destination: 'docs/c.txt' });
+    expect(await rf.ok('info', { path: 'docs/c.txt' })).toMatchObject({ exists: true, type: 'file', size: 8 });
+    expect((await rf.ok('list', { path: 'docs' })).entries).toMatchObject([
       { path: 'docs/a.txt' },
       { path: 'docs/c.txt' },
       { path: 'docs/new', type: 'directory' },
     ]);
-    expect(await done(rf, 'search', { root_path: '.', pattern: 'TWO' })).toMatchObject({
+    expect(await rf.ok('search', { root_path: '.', pattern: 'TWO' })).toMatchObject({
       total_matches: 2,
       files_matched: 2,
     });
-    expect(await done(rf, 'delete', { path: 'docs', recursive: true })).toMatchObject({ type: 'directory' });
+    expect(await rf.ok('delete', { path: 'docs', recursive: true })).toMatchObject({ type: 'directory' });
     expect(treeOf(root)).toEqual([]);
   });
 
@@ -67,25 +57,26 @@ describe.each(['legacy', 'modern'] as const)('a %s client of `ringfence classic`
     const root = folder(`${era}-errors`);
     fs.writeFileSync(path.join(root, 'a'), 'a');
     fs.writeFileSync(path.join(root, 'b'), 'b');
-    await using rf = await start({ args: ['classic', '--root-dir', root], era });
-    expect(await failure(rf, 'read', { path: 'none' })).toEqual({
-      error: {
-        code: 'not_found',
-        message: 'The specified path does not exist',
-        details: { path: 'none', operation: 'read' },
-      },
+    await using rf = await start({ args: ['--root-dir', root], era });
+    expect(await rf.fails('read', { path: 'none' })).toEqual({
+      code: 'not_found',
+      message: 'The specified path does not exist',
+      details: { path: 'none', operation: 'read' },
     });
-    expect(await failure(rf, 'copy', { source: 'a', destination: 'b' })).toMatchObject({
-      error: { code: 'already_exists', details: { path: 'b', operation: 'copy' } },
+    expect(await rf.fails('copy', { source: 'a', destination: 'b' })).toMatchObject({
+      code: 'already_exists',
+      details: { path: 'b', operation: 'copy' },
     });
-    expect(await failure(rf, 'move', { source: 'a', destination: '../a' })).toMatchObject({
-      error: { code: 'path_validation_error', details: { path: '../a', operation: 'move' } },
+    expect(await rf.fails('move', { source: 'a', destination: '../a' })).toMatchObject({
+      code: 'path_validation_error',
+      details: { path: '../a', operation: 'move' },
     });
-    expect(await failure(rf, 'search', { root_path: '/etc', pattern: 'root' })).toMatchObject({
-      error: { code: 'path_validation_error', details: { path: '/etc', operation: 'search' } },
+    expect(await rf.fails('search', { root_path: '/etc', pattern: 'root' })).toMatchObject({
+      code: 'path_validation_error',
+      details: { path: '/etc', operation: 'search' },
     });
-    expect(await failure(rf, 'write', { path: 'c' })).toMatchObject({ error: { code: 'invalid_parameters' } });
-    await done(rf, 'move', { source: 'a', destination: 'c' });
+    expect(await rf.fails('write', { path: 'c' })).toMatchObject({ code: 'invalid_parameters' });
+    await rf.ok('move', { source: 'a', destination: 'c' });
 
     await rf.waitForLog(({ tool, outcome }) => tool === 'move' && outcome === 'success');
     const all = { dialect: 'classic', root: 'root', level: 'info' };
@@ -108,15 +99,15 @@ describe('filesystem-server/config', () => {
       fs.writeFileSync(path.join(host, name), '');
       return host;
     }) as [string, string, string];
-    const rootOf = async (options: Partial<StdioCommand>) => {
+    const rootOf = async (options: ServerOptions<'classic'>) => {
       await using rf = await start({ ...options, cwd: current });
-      return (await done(rf, 'list', { path: '.' })).entries.map(({ name }: { name: string }) => name);
+      return (await rf.ok('list', { path: '.' })).entries.map(({ name }: { name: string }) => name);
     };
     const env = { FS_SERVER_ROOT: variable };
-    expect(await rootOf({ args: ['classic', '--root-dir', flag], env })).toEqual(['flag']);
+    expect(await rootOf({ args: ['--root-dir', flag], env })).toEqual(['flag']);
     expect(await rootOf({ env })).toEqual(['variable']);
     expect(await rootOf({})).toEqual(['current']);
-    expect(await rootOf({ args: ['classic', '--root-dir', '../flag'] })).toEqual(['flag']);
+    expect(await rootOf({ args: ['--root-dir', '../flag'] })).toEqual(['flag']);
   });
 
   test('the size limit: a longer file is cut, and the log warns of it', async () => {
@@ -124,7 +115,7 @@ describe('filesystem-server/config', () => {
     fs.writeFileSync(path.join(root, 'large.txt'), 'x'.repeat(5_000));
     const env = { FS_SERVER_ROOT: root, FS_MAX_FILE_SIZE: '1000' };
     await using rf = await start({ env });
-    const read = await done(rf, 'read', { path: 'large.txt' });
+    const read = await rf.ok('read', { path: 'large.txt' });
     expect(read).toMatchObject({ content: 'x'.repeat(1_000), truncated: true, size: 5_000 });
     expect(await rf.waitForLog(({ level }) => level === 'warn')).toMatchObject({
       msg: 'file truncated',
@@ -136,15 +127,15 @@ describe('filesystem-server/config', () => {
       limit: 1_000,
     });
     expect(rf.stderr()).not.toContain('xxx');
-    await using flagged = await start({ args: ['classic', '--max-file-size', '6000'], env });
-    expect(await done(flagged, 'read', { path: 'large.txt' })).toMatchObject({ truncated: false });
+    await using flagged = await start({ args: ['--max-file-size', '6000'], env });
+    expect(await flagged.ok('read', { path: 'large.txt' })).toMatchObject({ truncated: false });
   });
 
   test('the log level', async () => {
-    const args = ['classic', '--root-dir', folder('quiet'), '--log-level', 'warn'];
+    const args = ['--root-dir', folder('quiet'), '--log-level', 'warn'];
     await using rf = await start({ args, env: { FS_LOG_LEVEL: 'trace' } });
-    await done(rf, 'list', { path: '.' });
-    await failure(rf, 'list', { path: '..' });
+    await rf.ok('list', { path: '.' });
+    await rf.fails('list', { path: '..' });
     await rf.waitForLog(({ level }) => level === 'warn');
     expect(rf.logs().map(({ level }) => level)).toEqual(['warn']);
   });
@@ -173,7 +164,7 @@ describe('filesystem-server/config: a request timeout stops the work', () => {
   }
 
   /** Waits for half a second in which the process does next to nothing. One that works on never has it. */
-  const settles = (rf: Ringfence) =>
+  const settles = (rf: TestServer<'classic'>) =>
     expect
       .poll(
         async () => {
@@ -186,11 +177,9 @@ describe('filesystem-server/config: a request timeout stops the work', () => {
       .toBeLessThan(5);
 
   const timeout = (operation: string, seconds: string) => ({
-    error: {
-      code: 'timeout',
-      message: `The operation timed out after ${seconds} seconds`,
-      details: { path: expect.any(String), operation },
-    },
+    code: 'timeout',
+    message: `The operation timed out after ${seconds} seconds`,
+    details: { path: expect.any(String), operation },
   });
 
   test('of search, in a tree that takes minutes to search', async () => {
@@ -200,10 +189,10 @@ describe('filesystem-server/config: a request timeout stops the work', () => {
     for (let index = 1; index < 4_000; index += 1) fs.linkSync(block, path.join(root, `${index}.txt`));
     await using rf = await start({ env: { FS_SERVER_ROOT: root, FS_REQUEST_TIMEOUT: '1' } });
     const search = { root_path: '.', pattern: '(n|m)e+dl[a-f] \\d', regex: true };
-    expect(await failure(rf, 'search', search)).toEqual(timeout('search', '1'));
+    expect(await rf.fails('search', search)).toEqual(timeout('search', '1'));
     await settles(rf);
     // The workers are free again.
-    expect(await done(rf, 'search', { root_path: '0000.txt', pattern: 'neeeed', max_results: 1 })).toMatchObject({
+    expect(await rf.ok('search', { root_path: '0000.txt', pattern: 'neeeed', max_results: 1 })).toMatchObject({
       total_matches: 1,
     });
   });
@@ -213,7 +202,7 @@ describe('filesystem-server/config: a request timeout stops the work', () => {
     fs.writeFileSync(path.join(root, 'huge'), '');
     fs.truncateSync(path.join(root, 'huge'), 500 * 1024 ** 3);
     await using rf = await start({ env: { FS_SERVER_ROOT: root, FS_REQUEST_TIMEOUT: '1' } });
-    expect(await failure(rf, 'read', { path: 'huge' })).toEqual(timeout('read', '1'));
+    expect(await rf.fails('read', { path: 'huge' })).toEqual(timeout('read', '1'));
     await settles(rf);
     expect(await rf.waitForLog(({ tool }) => tool === 'read')).toMatchObject({ code: 'timed_out', path: 'huge' });
   });
@@ -222,8 +211,8 @@ describe('filesystem-server/config: a request timeout stops the work', () => {
     const root = folder('copied');
     fs.writeFileSync(path.join(root, 'huge'), '');
     fs.truncateSync(path.join(root, 'huge'), 500 * 1024 ** 3);
-    await using rf = await start({ args: ['classic', '--request-timeout', '0.2', '--root-dir', root] });
-    expect(await failure(rf, 'copy', { source: 'huge', destination: 'copy' })).toEqual(timeout('copy', '0.2'));
+    await using rf = await start({ args: ['--request-timeout', '0.2', '--root-dir', root] });
+    expect(await rf.fails('copy', { source: 'huge', destination: 'copy' })).toEqual(timeout('copy', '0.2'));
     expect(fs.readdirSync(root)).toEqual(['huge']);
     await settles(rf);
   });

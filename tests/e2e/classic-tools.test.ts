@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
-import { Classic } from '../support/classic-harness.ts';
+import { startServer } from '../support/start-server.ts';
 
-const tools = Classic.listed();
+const tools = await listed();
+/** The tools as `tools/list` answers them, by name. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into schemas whose shape is what they check
+async function listed(): Promise<Record<string, any>> {
+  await using server = await startServer({ dialect: 'classic' });
+  const { tools } = await server.client.listTools();
+  return Object.fromEntries(tools.map((tool) => [tool.name, tool]));
+}
+
 const STRING = { type: 'string' };
 
 /** The parameters of the contract, without their descriptions. */

@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { Classic } from '../support/classic-harness.ts';
+import { BoundServer } from '../support/bound-server.ts';
 
 describe('filesystem-server/write', () => {
   test('every field of the response', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     const result = await box.ok('write', { path: './f.txt', content: 'h\u00e9llo' });
     const { mtime } = fs.statSync(box.host('f.txt'));
     expect(result).toEqual({
@@ -19,7 +19,7 @@ describe('filesystem-server/write', () => {
     ['overwrite', 'new', 3],
     ['append', 'oldnew', 6],
   ])('%s an existing file', async (mode, text, size) => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('f', 'old', 0o600);
     const result = await box.ok('write', { path: 'f', content: 'new', mode });
     expect(result).toMatchObject({ bytes_written: 3, metadata: { size } });
@@ -27,20 +27,20 @@ describe('filesystem-server/write', () => {
   });
 
   test.each(['create', 'create_new', 'overwrite', 'append'])('%s makes a missing file', async (mode) => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     expect(await box.ok('write', { path: 'f', content: '', mode })).toMatchObject({ bytes_written: 0 });
     expect(box.text('f')).toBe('');
   });
 
   test('overwrite is the default, and leaves nothing else behind', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('f', 'a longer old text');
     await box.ok('write', { path: 'f', content: 'new' });
     expect([box.text('f'), box.tree()]).toEqual(['new', ['f']]);
   });
 
   test('a missing parent is not_found unless make_dirs', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     for (const mode of ['create', 'create_new', 'overwrite', 'append']) {
       expect(await box.code('write', { path: 'a/b/f', content: 'x', mode })).toBe('not_found');
     }
@@ -50,7 +50,7 @@ describe('filesystem-server/write', () => {
   });
 
   test('content is written byte for byte, as text and as base64', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     for (const content of ['a\r\nb', '\ufeffx', '$& $1', '\0', '\u{1f600}', '']) {
       await box.ok('write', { path: 'f', content });
       expect(box.text('f')).toBe(content);
@@ -66,7 +66,7 @@ describe('filesystem-server/write', () => {
   });
 
   test('goes through links that stay inside, and refuses to create where one is', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('real', 'old');
     box.link('real', 'in');
     box.link('fresh', 'dangling');
@@ -78,7 +78,7 @@ describe('filesystem-server/write', () => {
   });
 
   test('backslashes separate folders', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     expect(await box.ok('write', { path: 'a\\b.txt', content: 'x', make_dirs: true })).toMatchObject({
       path: 'a/b.txt',
     });
@@ -88,7 +88,7 @@ describe('filesystem-server/write', () => {
 
 describe('filesystem-server/mkdir', () => {
   test('makes parents by default, and an existing folder is fine then', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     expect(await box.ok('mkdir', { path: 'a/b/../c' })).toEqual({ success: true, path: 'a/c' });
     expect(await box.ok('mkdir', { path: 'a/c' })).toEqual({ success: true, path: 'a/c' });
     expect(await box.ok('mkdir', { path: '.' })).toEqual({ success: true, path: '.' });
@@ -96,7 +96,7 @@ describe('filesystem-server/mkdir', () => {
   });
 
   test('without recursive makes just the one', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     expect(await box.code('mkdir', { path: 'a/b', recursive: false })).toBe('not_found');
     expect(await box.ok('mkdir', { path: 'a', recursive: false })).toEqual({ success: true, path: 'a' });
     expect(await box.code('mkdir', { path: 'a', recursive: false })).toBe('already_exists');
@@ -106,7 +106,7 @@ describe('filesystem-server/mkdir', () => {
 
 describe('filesystem-server/delete', () => {
   test('files, links and empty folders go without more, and the response tells what they were', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('d/f');
     box.folder('e');
     box.link('d', 'l');
@@ -121,7 +121,7 @@ describe('filesystem-server/delete', () => {
   });
 
   test('a folder that is not empty needs recursive, which force does not replace', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('d/e/f');
     box.link('../../outside', 'd/out');
     for (const force of [false, true])
@@ -136,7 +136,7 @@ describe('filesystem-server/delete', () => {
   });
 
   test('with force a missing path is a success, an escape is not', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('f');
     for (const path of ['none', 'no/ne', 'f/x']) {
       expect(await box.ok('delete', { path, force: true })).toEqual({ success: true, path, type: 'missing' });
@@ -148,7 +148,7 @@ describe('filesystem-server/delete', () => {
 
 describe('filesystem-server/copy', () => {
   test('a file: every field, mode and bytes kept, parents made', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('run.sh', Buffer.from([0, 255, 13, 10]), 0o755);
     expect(await box.ok('copy', { source: './run.sh', destination: 'a/b/../copy.sh' })).toEqual({
       success: true,
@@ -161,7 +161,7 @@ describe('filesystem-server/copy', () => {
   });
 
   test('overwrite replaces a file', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('new', 'new');
     box.file('old', 'a longer old text');
     expect(await box.ok('copy', { source: 'new', destination: 'old', overwrite: true })).toMatchObject({
@@ -171,7 +171,7 @@ describe('filesystem-server/copy', () => {
   });
 
   test('a folder is copied to the exact destination, and merged into a folder with overwrite', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('d/f', '12345');
     box.file('d/e/g', '123');
     const copied = { success: true, source: 'd', destination: 'to', bytes_copied: 8 };
@@ -184,7 +184,7 @@ describe('filesystem-server/copy', () => {
   });
 
   test('what cannot be copied is listed', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('d/f');
     box.link('f', 'd/in');
     box.link('../../outside/secret', 'd/out');
@@ -195,7 +195,7 @@ describe('filesystem-server/copy', () => {
 
 describe('filesystem-server/move', () => {
   test('files and folders go to the exact destination, parents made', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('f', 'x');
     box.file('d/e/g');
     const moved = { success: true, source: 'f', destination: 'a/b' };
@@ -205,7 +205,7 @@ describe('filesystem-server/move', () => {
   });
 
   test('overwrite replaces a file, and an empty folder by a folder', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.file('f', 'new');
     box.file('old', 'old');
     box.file('d/g');
@@ -216,7 +216,7 @@ describe('filesystem-server/move', () => {
   });
 
   test('a link is moved itself', async () => {
-    using box = new Classic();
+    await using box = await BoundServer.start('classic');
     box.link('../outside', 'out');
     await box.ok('move', { source: 'out', destination: 'renamed' });
     expect(box.tree()).toEqual(['renamed -> ../outside']);

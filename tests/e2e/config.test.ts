@@ -3,7 +3,9 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { runRingfence, startRingfence, tempDir, writeConfig } from '../support/server.ts';
+import { runRingfence, writeConfig } from '../support/ringfence-process.ts';
+import { startServer } from '../support/start-server.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const dir = tempDir();
 afterAll(() => fs.rmSync(dir, { recursive: true, force: true }));
@@ -19,7 +21,7 @@ async function refusal(args: readonly string[], env: Record<string, string> = {}
 }
 
 test('E2E-080 FR-018: starts with a valid config, and health answers 200', async () => {
-  await using rf = await startRingfence({ roots: [root('a')] });
+  await using rf = await startServer({ roots: [root('a')] });
   const health = await fetch(new URL('/health', rf.url));
   expect([health.status, await health.text()]).toEqual([200, 'ok']);
 });
@@ -56,7 +58,7 @@ test('stdio on a config without workspace says which dialects it has, and how to
     roots: [root('a')],
     config: { dialects: { ...dialects, workspace: {} } },
   } as const;
-  await using rf = await startRingfence(both);
+  await using rf = await startServer(both);
   expect((await rf.call('list_roots')).isError).toBe(false);
 });
 
@@ -114,13 +116,13 @@ test('FR-018: a port in use and a foreign address are one line, exit code 1', as
 
 test('NFR-016: an empty root folder is fine', async () => {
   const empty = tempDir();
-  await using rf = await startRingfence({ transport: 'stdio', roots: [root('empty', { path: empty })] });
+  await using rf = await startServer({ transport: 'stdio', roots: [root('empty', { path: empty })] });
   expect((await rf.call('list_folder', { root: 'empty', path: '.' })).structured).toMatchObject({ count: 0 });
   fs.rmdirSync(empty);
 });
 
 test('NFR-018: the start is logged with address, names of roots and config file, without host paths', async () => {
-  await using rf = await startRingfence({ roots: [root('one'), root('two')] });
+  await using rf = await startServer({ roots: [root('one'), root('two')] });
   const line = await rf.waitForLog(({ msg }) => msg === 'listening');
   expect(line).toMatchObject({
     level: 'info',
@@ -134,15 +136,15 @@ test('NFR-018: the start is logged with address, names of roots and config file,
 });
 
 test('a server that other machines can reach warns about it', async () => {
-  await using open = await startRingfence({ roots: [root('a')], config: { host: '0.0.0.0' } });
+  await using open = await startServer({ roots: [root('a')], config: { host: '0.0.0.0' } });
   expect(await open.waitForLog(({ level }) => level === 'warn')).toMatchObject({ host: '0.0.0.0' });
-  await using closed = await startRingfence({ roots: [root('a')] });
+  await using closed = await startServer({ roots: [root('a')] });
   await closed.stop();
   expect(closed.logs().filter(({ level }) => level === 'warn')).toEqual([]);
 });
 
 test('log_level: warn leaves out what is not a warning', async () => {
-  await using rf = await startRingfence({ transport: 'stdio', roots: [root('a')], config: { log_level: 'warn' } });
+  await using rf = await startServer({ transport: 'stdio', roots: [root('a')], config: { log_level: 'warn' } });
   await rf.call('list_roots');
   await rf.call('read_file', { root: 'a', path: '../x' });
   await rf.waitForLog(({ level }) => level === 'warn');

@@ -1,30 +1,24 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { treeOf } from '../../src/fence/sandbox.fixture.ts';
-import {
-  type CallResult,
-  callTool,
-  connectHttp,
-  type Era,
-  type LogLine,
-  type Ringfence,
-  startRingfence,
-  tempDir,
-} from '../support/server.ts';
+import { ERAS, type Era } from '../support/connections.ts';
+import type { DialectName } from '../support/dialect-contracts.ts';
+import type { LogLine } from '../support/ringfence-process.ts';
+import { startServer, type TestServer } from '../support/start-server.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { type Args, mountOf, type ToolClient } from '../support/tool-client.ts';
 
-const ERAS: readonly Era[] = ['legacy', 'modern'];
-const MOUNTS = ['/mcp', '/mcp/memory', '/mcp/classic'] as const;
+const DIALECTS = ['workspace', 'memory', 'classic'] as const;
 const READING = ['read_file', 'list_folder', 'stat_file', 'grep'];
 
 const base = tempDir('ringfence-dialects-');
 const notes = path.join(base, 'notes');
 const reference = path.join(base, 'reference');
 /** All three on a root that allows everything, the same on one that allows reading, and two without workspace. */
-let open: Ringfence;
-let locked: Ringfence;
-let bound: Ringfence;
+let open: TestServer;
+let locked: TestServer;
+let bound: TestServer<'memory'>;
 
 beforeAll(async () => {
   fs.mkdirSync(notes);
@@ -36,9 +30,13 @@ beforeAll(async () => {
   ];
   const all = (root: string) => ({ workspace: {}, memory: { root }, classic: { root } });
   [open, locked, bound] = await Promise.all([
-    startRingfence({ roots, config: { durable_writes: false, dialects: all('notes') } }),
-    startRingfence({ roots, config: { dialects: all('reference') } }),
-    startRingfence({ roots, config: { dialects: { classic: { root: 'reference' }, memory: { root: 'notes' } } } }),
+    startServer({ roots, config: { durable_writes: false, dialects: all('notes') } }),
+    startServer({ roots, config: { dialects: all('reference') } }),
+    startServer({
+      dialect: 'memory',
+      roots,
+      config: { dialects: { classic: { root: 'reference' }, memory: { root: 'notes' } } },
+    }),
   ]);
 });
 
@@ -47,34 +45,17 @@ afterAll(async () => {
   fs.rmSync(base, { recursive: true, force: true });
 });
 
-const at = (server: Ringfence, mount: string): string => new URL(mount, server.url).href;
+const at = (server: Pick<TestServer, 'url'>, mount: string): string => new URL(mount, server.url).href;
 
-async function connected<T>(
-  server: Ringfence,
-  mount: string,
+/** Connects a client to one dialect of a server for as long as it is used. */
+async function connected<D extends DialectName, T>(
+  server: TestServer,
+  dialect: D,
   era: Era,
-  use: (client: Client) => Promise<T>,
+  use: (client: ToolClient<D>) => Promise<T>,
 ): Promise<T> {
-  const client = await connectHttp(at(server, mount), era);
-  try {
-    return await use(client);
-  } finally {
-    await client.close();
-  }
-}
-
-type Args = Readonly<Record<string, unknown>>;
-
-async function ok(client: Client, tool: string, args: Args): Promise<CallResult['structured']> {
-  const { isError, text, structured } = await callTool(client, { tool, args });
-  if (isError) throw new Error(`${tool} failed: ${text}`);
-  return structured;
-}
-
-async function refused(client: Client, tool: string, args: Args): Promise<string> {
-  const { isError, text, structured } = await callTool(client, { tool, args });
-  if (!isError || structured !== undefined) throw new Error(`${tool} was not refused: ${text}`);
-  return text;
+  await using client = await server.connect({ dialect, era });
+  return await use(client);
 }
 
 /** Names, contents, modes and times of all that is in the read-only root. */
@@ -89,8 +70,8 @@ function snapshot(): string[] {
 describe.each(ERAS)('DESIGN §6: a %s client over HTTP', (era) => {
   test('finds at each path its dialect’s server and tools', async () => {
     const seen = await Promise.all(
-      MOUNTS.map((mount) =>
-        connected(open, mount, era, async (client) => {
+      DIALECTS.map((dialect) =>
+        connected(open, dialect, era, async ({ client }) => {
           const { tools } = await client.listTools();
           return [client.getServerVersion()?.name, tools.map(({ name }) => name).sort()];
         }),
@@ -105,27 +86,29 @@ describe.each(ERAS)('DESIGN §6: a %s client over HTTP', (era) => {
 
   test('sees through one dialect what it wrote through another', async () => {
     const name = `shared-${era}.md`;
-    await connected(open, '/mcp/memory', era, (client) =>
-      ok(client, 'create', { path: name, content: 'one\n', encoding: 'utf-8' }),
+    await connected(open, 'memory', era, (client) =>
+      client.ok('create', { path: name, content: 'one\n', encoding: 'utf-8' }),
     );
-    await connected(open, '/mcp/classic', era, (client) =>
-      ok(client, 'write', { path: name, content: 'two\n', mode: 'append' }),
+    await connected(open, 'classic', era, (client) =>
+      client.ok('write', { path: name, content: 'two\n', mode: 'append' }),
     );
-    const read = await connected(open, '/mcp', era, (client) => ok(client, 'read_file', { root: 'notes', path: name }));
+    const read = await connected(open, 'workspace', era, (client) =>
+      client.ok('read_file', { root: 'notes', path: name }),
+    );
     expect(read.content).toBe('one\ntwo\n');
-    await connected(open, '/mcp/memory', era, async (client) => {
-      await expect(callTool(client, { tool: 'read_file', args: { path: name } })).rejects.toMatchObject({
+    await connected(open, 'memory', era, async (client) => {
+      await expect(client.call('read_file', { path: name })).rejects.toMatchObject({
         code: -32602,
       });
     });
   });
 
   test('a dialect reaches no root but its own', async () => {
-    await connected(open, '/mcp/memory', era, async (client) => {
-      expect(JSON.parse(await refused(client, 'view', { path: '../reference/docs/a.md' }))).toMatchObject({
+    await connected(open, 'memory', era, async (client) => {
+      expect(await client.fails('view', { path: '../reference/docs/a.md' })).toMatchObject({
         code: 'path_security',
       });
-      expect(JSON.parse(await refused(client, 'view', { path: 'docs/a.md' }))).toMatchObject({
+      expect(await client.fails('view', { path: 'docs/a.md' })).toMatchObject({
         code: 'file_not_found',
       });
     });
@@ -135,12 +118,16 @@ describe.each(ERAS)('DESIGN §6: a %s client over HTTP', (era) => {
     const denied = { root: 'reference', outcome: 'error', code: 'tool_not_allowed', level: 'warn' };
 
     /** Makes the calls, each of which has to be refused in that way, and expects nothing to have changed. */
-    async function allRefused(mount: string, calls: readonly [string, Args][], expected: object): Promise<void> {
+    async function allRefused(
+      dialect: 'memory' | 'classic',
+      calls: readonly [string, Args][],
+      expected: object,
+    ): Promise<void> {
       const before = snapshot();
       const lines = await logged(locked, () =>
-        connected(locked, mount, era, async (client) => {
+        connected(locked, dialect, era, async (client) => {
           for (const [tool, args] of calls) {
-            expect([tool, JSON.parse(await refused(client, tool, args))]).toMatchObject([tool, expected]);
+            expect([tool, await client.fails(tool, args)]).toMatchObject([tool, expected]);
           }
         }),
       );
@@ -148,15 +135,15 @@ describe.each(ERAS)('DESIGN §6: a %s client over HTTP', (era) => {
       expect(lines).toMatchObject(
         calls.map(([tool, args]) => {
           const about = args.path ?? args.old_path ?? args.source;
-          return { ...denied, dialect: mount.slice('/mcp/'.length), tool, path: about, attempted_path: about };
+          return { ...denied, dialect, tool, path: about, attempted_path: about };
         }),
       );
     }
 
     test('in memory', async () => {
-      await connected(locked, '/mcp/memory', era, async (client) => {
-        expect(await ok(client, 'view', { path: 'docs/a.md' })).toMatchObject({ content: 'alpha\nbeta\n' });
-        expect(await ok(client, 'view', { path: 'docs' })).toMatchObject({ entries: ['a.md', 'empty'] });
+      await connected(locked, 'memory', era, async (client) => {
+        expect(await client.ok('view', { path: 'docs/a.md' })).toMatchObject({ content: 'alpha\nbeta\n' });
+        expect(await client.ok('view', { path: 'docs' })).toMatchObject({ entries: ['a.md', 'empty'] });
       });
       const calls: [string, Args][] = [
         ['create', { path: 'new.md', content: 'x', encoding: 'utf-8' }],
@@ -167,18 +154,18 @@ describe.each(ERAS)('DESIGN §6: a %s client over HTTP', (era) => {
         ['delete', { path: 'docs/empty' }],
         ['rename', { old_path: 'docs/a.md', new_path: 'b.md' }],
       ];
-      await allRefused('/mcp/memory', calls, {
+      await allRefused('memory', calls, {
         code: 'permission_denied',
         message: expect.stringMatching(/^Permission denied/),
       });
     });
 
     test('in classic', async () => {
-      await connected(locked, '/mcp/classic', era, async (client) => {
-        expect((await ok(client, 'read', { path: 'docs/a.md' })).content).toBe('alpha\nbeta\n');
-        expect((await ok(client, 'list', { path: '.', recursive: true })).entries).toHaveLength(3);
-        expect(await ok(client, 'info', { path: 'docs' })).toMatchObject({ exists: true, type: 'directory' });
-        expect(await ok(client, 'search', { root_path: '.', pattern: 'beta' })).toMatchObject({ total_matches: 1 });
+      await connected(locked, 'classic', era, async (client) => {
+        expect((await client.ok('read', { path: 'docs/a.md' })).content).toBe('alpha\nbeta\n');
+        expect((await client.ok('list', { path: '.', recursive: true })).entries).toHaveLength(3);
+        expect(await client.ok('info', { path: 'docs' })).toMatchObject({ exists: true, type: 'directory' });
+        expect(await client.ok('search', { root_path: '.', pattern: 'beta' })).toMatchObject({ total_matches: 1 });
       });
       const calls: [string, Args][] = [
         ['write', { path: 'new.md', content: 'x' }],
@@ -191,8 +178,9 @@ describe.each(ERAS)('DESIGN §6: a %s client over HTTP', (era) => {
         ['copy', { source: 'docs', destination: 'more' }],
         ['move', { source: 'docs/a.md', destination: 'b.md' }],
       ];
-      await allRefused('/mcp/classic', calls, {
-        error: { code: 'permission_denied', message: 'Permission denied to access the specified path' },
+      await allRefused('classic', calls, {
+        code: 'permission_denied',
+        message: 'Permission denied to access the specified path',
       });
     });
 
@@ -209,10 +197,10 @@ describe.each(ERAS)('DESIGN §6: a %s client over HTTP', (era) => {
         ['copy', two],
         ['move', two],
       ];
-      await connected(locked, '/mcp', era, async (client) => {
-        expect((await ok(client, 'read_file', one)).content).toBe('alpha\nbeta\n');
+      await connected(locked, 'workspace', era, async (client) => {
+        expect((await client.ok('read_file', one)).content).toBe('alpha\nbeta\n');
         for (const [tool, args] of calls) {
-          expect(await refused(client, tool, args)).toContain(`tool ${tool} not allowed on root reference`);
+          expect(await client.fails(tool, args)).toContain(`tool ${tool} not allowed on root reference`);
         }
       });
       expect(snapshot()).toEqual(before);
@@ -222,20 +210,20 @@ describe.each(ERAS)('DESIGN §6: a %s client over HTTP', (era) => {
   test('one line in the log for each call, which names dialect, tool, root and both ends', async () => {
     const [a, b, c] = ['a', 'b', 'c'].map((name) => `${name}-${era}.md`);
     const lines = await logged(open, async () => {
-      await connected(open, '/mcp/memory', era, async (client) => {
-        await ok(client, 'create', { path: a, content: 'logged-nowhere', encoding: 'utf-8' });
-        await ok(client, 'rename', { old_path: a, new_path: b });
-        await refused(client, 'rename', { old_path: b, new_path: '../out.md' });
+      await connected(open, 'memory', era, async (client) => {
+        await client.ok('create', { path: a, content: 'logged-nowhere', encoding: 'utf-8' });
+        await client.ok('rename', { old_path: a, new_path: b });
+        await client.fails('rename', { old_path: b, new_path: '../out.md' });
       });
-      await connected(open, '/mcp/classic', era, async (client) => {
-        await ok(client, 'copy', { source: b, destination: c });
-        await ok(client, 'move', { source: c, destination: 'moved/c.md', overwrite: true });
-        await refused(client, 'copy', { source: '/etc/passwd', destination: c });
-        await ok(client, 'search', { root_path: 'moved', pattern: 'logged' });
+      await connected(open, 'classic', era, async (client) => {
+        await client.ok('copy', { source: b, destination: c });
+        await client.ok('move', { source: c, destination: 'moved/c.md', overwrite: true });
+        await client.fails('copy', { source: '/etc/passwd', destination: c });
+        await client.ok('search', { root_path: 'moved', pattern: 'logged' });
       });
-      await connected(open, '/mcp', era, async (client) => {
+      await connected(open, 'workspace', era, async (client) => {
         const ends = { source_root: 'notes', source_path: b, dest_root: 'notes', dest_path: c };
-        await ok(client, 'copy', ends);
+        await client.ok('copy', ends);
       });
     });
     const memory = { dialect: 'memory', root: 'notes', level: 'info' };
@@ -258,7 +246,7 @@ describe.each(ERAS)('DESIGN §6: a %s client over HTTP', (era) => {
 let marks = 0;
 
 /** The lines in the log of the calls that are made meanwhile: those between two calls of tools that there are not. */
-async function logged(server: Ringfence, calls: () => Promise<unknown>): Promise<LogLine[]> {
+async function logged(server: TestServer, calls: () => Promise<unknown>): Promise<LogLine[]> {
   const mark = async (): Promise<string> => {
     marks += 1;
     const tool = `mark-${marks}`;
@@ -288,16 +276,16 @@ test('a dialect that is not listed is not served, and the answer names those tha
       error: { message: 'Not found: MCP is served at /mcp/memory, /mcp/classic' },
     });
   }
-  await using alone = await startRingfence({ roots: [{ name: 'notes', path: notes }] });
+  await using alone = await startServer({ roots: [{ name: 'notes', path: notes }] });
   const answer = await fetch(at(alone, '/mcp/memory'), { method: 'POST', body: '{}' });
   expect(await answer.json()).toMatchObject({ error: { message: 'Not found: MCP is served at /mcp' } });
 });
 
 test('a client can be told which path to use', async () => {
-  await using rf = await startRingfence({
+  await using rf = await startServer({
     roots: [{ name: 'notes', path: notes }],
     config: { dialects: { workspace: {}, memory: { root: 'notes' } } },
-    path: '/mcp/memory',
+    dialect: 'memory',
   });
   expect((await rf.call('view', { path: '.' })).structured.type).toBe('directory');
 });
@@ -315,8 +303,8 @@ test('a session of one path is not valid at another', async () => {
   await opened.text();
   const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
   const statuses = await Promise.all(
-    MOUNTS.map(async (mount) => {
-      const answer = await post(mount, { method: 'tools/list' }, session);
+    DIALECTS.map(async (dialect) => {
+      const answer = await post(mountOf(dialect), { method: 'tools/list' }, session);
       await answer.text();
       return answer.status;
     }),

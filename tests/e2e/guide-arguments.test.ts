@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { TWO_CONNECTIONS, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { TWO_CONNECTIONS } from '../support/connections.ts';
 
 const ENTRY = { name: 'a.md', type: 'file' };
 
@@ -61,13 +62,13 @@ const WRONG: [string, object, string, RegExp, RegExp][] = [
 ];
 
 withGuide({ connections: TWO_CONNECTIONS }, (g) => {
-  const entries = async () => (await g.done('guide_cache_file', { path: 'docs/same', content: '' })).stats.entries;
+  const entries = async () => (await g.ok('guide_cache_file', { path: 'docs/same', content: '' })).stats.entries;
 
   test.each(MISSING)(
     'filesystem-tools/Required arguments validation: %s with %j lacks %s',
     async (tool, args, field) => {
       const before = await entries();
-      const result = await g.refused(tool, args as never);
+      const result = await g.fails(tool, args as never);
       expect(result.error_type).toBe('validation');
       expect(result.error).toContain(field);
       expect(result.error).toMatch(/required|missing/);
@@ -80,7 +81,7 @@ withGuide({ connections: TWO_CONNECTIONS }, (g) => {
     'filesystem-tools/Type validation: %s with %j says so of %s',
     async (tool, args, field, expected, got) => {
       const before = await entries();
-      const result = await g.refused(tool, args as never);
+      const result = await g.fails(tool, args as never);
       expect(result.error_type).toBe('validation');
       expect(result.error).toContain(field);
       expect(result.error).toMatch(expected);
@@ -91,7 +92,7 @@ withGuide({ connections: TWO_CONNECTIONS }, (g) => {
   );
 
   test('filesystem-tools/Type validation: an argument that there is not is named, with the one that was meant', async () => {
-    const result = await g.refused('guide_cache_file', { path: 'docs/a.md', content: 'x', encodng: 'utf-8' });
+    const result = await g.fails('guide_cache_file', { path: 'docs/a.md', content: 'x', encodng: 'utf-8' });
     expect(result).toMatchObject({ error_type: 'validation', error: expect.stringMatching(/encodng.*encoding/) });
   });
 
@@ -105,7 +106,7 @@ withGuide({ connections: TWO_CONNECTIONS }, (g) => {
           ['guide_list_directory', { entries: [] }],
           ['guide_read_file', { content: 'x' }],
         ] as const) {
-          const result = await g.refused(tool, { path, ...more });
+          const result = await g.fails(tool, { path, ...more });
           expect(result.error_type).toMatch(/^(?:validation|security)$/);
           expect(`${result.error} ${result.instruction}`).toMatch(/character|NUL|null|control|unicode/i);
         }
@@ -115,7 +116,7 @@ withGuide({ connections: TWO_CONNECTIONS }, (g) => {
 
     test('an empty path and one that is too long are refused', async () => {
       for (const path of ['', `docs/${'x'.repeat(10_000)}`]) {
-        const result = await g.refused('guide_cache_file', { path, content: 'x' });
+        const result = await g.fails('guide_cache_file', { path, content: 'x' });
         expect(result.error.length).toBeLessThan(2_000);
       }
     });
@@ -141,7 +142,7 @@ withGuide({ connections: TWO_CONNECTIONS }, (g) => {
         ['path', 'complete', 'received', 'total'],
       ],
     ])('%s %j', async (tool, args, fields) => {
-      const result = await g.done(tool, args);
+      const result = await g.ok(tool, args);
       expect(Object.keys(result.data)).toEqual(expect.arrayContaining(fields));
       for (const figure of ['entries', 'bytes', 'hits', 'misses', 'updates', 'evictions']) {
         expect([figure, result.stats[figure]]).toEqual([figure, expect.any(Number)]);
@@ -152,9 +153,9 @@ withGuide({ connections: TWO_CONNECTIONS }, (g) => {
 
   test('filesystem-tools/Failure result with error: what failed, of which kind, and what to do', async () => {
     const failures = [
-      await g.refused('guide_cache_file', { path: 'private/x', content: 'x' }),
-      await g.refused('guide_list_directory', { path: '../x', entries: [] }),
-      await g.refused('guide_read_file', { path: 'docs/x', content: '***', binary: true }),
+      await g.fails('guide_cache_file', { path: 'private/x', content: 'x' }),
+      await g.fails('guide_list_directory', { path: '../x', entries: [] }),
+      await g.fails('guide_read_file', { path: 'docs/x', content: '***', binary: true }),
     ];
     expect(failures.map(({ error_type }) => error_type)).toEqual(['security', 'security', 'validation']);
     expect(new Set(failures.map(({ error }) => error)).size).toBe(3);
@@ -164,7 +165,7 @@ withGuide({ connections: TWO_CONNECTIONS }, (g) => {
 
 withAgentRoot({ connections: [{ transport: 'stdio', era: 'legacy' }] }, (s) => {
   test('filesystem-tools/Failure result with error: also where guide tools stand beside others', async () => {
-    expect(await s.refused('guide_cache_file', {})).toMatchObject({ error_type: 'validation' });
-    expect(await s.refused('guide_cache_file', { path: 'x', content: '' })).toMatchObject({ error_type: 'security' });
+    expect(await s.fails('guide_cache_file', {})).toMatchObject({ error_type: 'validation' });
+    expect(await s.fails('guide_cache_file', { path: 'x', content: '' })).toMatchObject({ error_type: 'security' });
   });
 });

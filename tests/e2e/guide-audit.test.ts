@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { secret, TWO_CONNECTIONS, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { secret, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { TWO_CONNECTIONS } from '../support/connections.ts';
+import type { LogLine } from '../support/ringfence-process.ts';
 import { json } from '../support/sampling-client.ts';
-import type { LogLine } from '../support/server.ts';
 
 const CLIENT: Record<string, string> = { http: 'agent', stdio: 'stdio' };
 
@@ -15,9 +16,9 @@ withAgentRoot({ connections: TWO_CONNECTIONS }, (s, { transport }) => {
     const line = await traced('docs/audited.md', 'ok');
     expect(line).toMatchObject({ level: 'trace', operation: 'read_file', duration_ms: expect.any(Number) });
     expect(Date.parse(line.time)).toBeGreaterThan(0);
-    await s.done('guide_cache_file', { path: 'docs/handed.md', content: secret('handed') });
+    await s.ok('guide_cache_file', { path: 'docs/handed.md', content: secret('handed') });
     expect(await traced('docs/handed.md', 'ok')).toMatchObject({ level: 'trace', operation: 'cache_file' });
-    await s.done('guide_list_directory', { path: 'docs/folder', entries: [] });
+    await s.ok('guide_list_directory', { path: 'docs/folder', entries: [] });
     expect(await traced('docs/folder', 'ok')).toMatchObject({ level: 'trace', operation: 'store_listing' });
   });
 
@@ -33,10 +34,10 @@ withAgentRoot({ connections: TWO_CONNECTIONS }, (s, { transport }) => {
 
 withGuide({ connections: TWO_CONNECTIONS }, (g, { transport }) => {
   test('filesystem-tools/Audit logging for all operations: one line for each call, with what it was about and how it went', async () => {
-    await g.done('guide_cache_file', { path: 'docs/line-1.md', content: secret('1') });
-    await g.done('guide_read_file', { path: 'docs/line-2.md', content: secret('2') });
-    await g.done('guide_list_directory', { path: 'docs/line-3', entries: [] });
-    await g.refused('guide_read_file', { path: 'docs/line-4.md', content: secret('4'), encoding: 'klingon' });
+    await g.ok('guide_cache_file', { path: 'docs/line-1.md', content: secret('1') });
+    await g.ok('guide_read_file', { path: 'docs/line-2.md', content: secret('2') });
+    await g.ok('guide_list_directory', { path: 'docs/line-3', entries: [] });
+    await g.fails('guide_read_file', { path: 'docs/line-4.md', content: secret('4'), encoding: 'klingon' });
     const lines = await Promise.all(
       ['docs/line-1.md', 'docs/line-2.md', 'docs/line-3', 'docs/line-4.md'].map((path) =>
         g.server.waitForLog((line) => line.tool !== undefined && line.path === path),
@@ -54,7 +55,7 @@ withGuide({ connections: TWO_CONNECTIONS }, (g, { transport }) => {
 
   test('filesystem-interaction/Security violation logging: path, type, way, client, and how often before', async () => {
     const attempt = async (path: string): Promise<LogLine> => {
-      await g.refused('guide_cache_file', { path, content: secret('violation') });
+      await g.fails('guide_cache_file', { path, content: secret('violation') });
       return g.server.waitForLog(({ attempted_path }) => attempted_path === path);
     };
     const first = await attempt('../violation-1');
@@ -73,7 +74,7 @@ withGuide({ connections: TWO_CONNECTIONS }, (g, { transport }) => {
 
   test('filesystem-tools/Rate limiting consideration: what is unusual is warned of, and figures are logged for the operator', async () => {
     for (let attempt = 0; attempt < 25; attempt += 1) {
-      await g.refused('guide_cache_file', { path: `../unusual-${attempt}`, content: 'x' });
+      await g.fails('guide_cache_file', { path: `../unusual-${attempt}`, content: 'x' });
     }
     const warning = await g.server.waitForLog(({ pattern }) => pattern === 'repeated_violations');
     expect(warning).toMatchObject({ level: 'warn', client: CLIENT[transport], count: expect.any(Number) });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type BridgeError, PathValidator, SecurityPolicy } from '../../src/index.ts';
-import { secret, TWO_CONNECTIONS, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { secret, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { TWO_CONNECTIONS } from '../support/connections.ts';
 
 const PATHS = [
   'docs/a.md',
@@ -36,10 +37,10 @@ withAgentRoot({ connections: TWO_CONNECTIONS }, (s) => {
     const path = 'docs/synchronised.md';
     s.answerFile(secret('asked for'));
     await s.ok('read_file', { root: 'laptop', path });
-    const updated = await s.done('guide_cache_file', { path, content: secret('handed over') });
+    const updated = await s.ok('guide_cache_file', { path, content: secret('handed over') });
     expect(updated.data.status).toBe('updated');
     expect((await s.ok('read_file', { root: 'laptop', path })).content).toBe(secret('handed over'));
-    const after = await s.done('guide_read_file', { path, content: secret('again') });
+    const after = await s.ok('guide_read_file', { path, content: secret('again') });
     expect(after.stats.hits).toBe(updated.stats.hits + 1);
     expect(after.stats.entries).toBe(updated.stats.entries);
     expect(after.stats.updates).toBe(updated.stats.updates + 1);
@@ -76,7 +77,7 @@ withGuide({}, (g) => {
       'docs/./../..',
       '~/x',
     ])('%j is refused by every tool, and logged', async (path) => {
-      const before = (await g.done('guide_cache_file', { path: 'docs/same.md', content: 'x' })).stats;
+      const before = (await g.ok('guide_cache_file', { path: 'docs/same.md', content: 'x' })).stats;
       const calls: [string, object][] = [
         ['guide_cache_file', { path, content: 'x' }],
         [
@@ -93,7 +94,7 @@ withGuide({}, (g) => {
         ['guide_read_file', { path, content: 'x', chunk: { index: 0, total: 2 } }],
       ];
       for (const [tool, args] of calls) {
-        const result = await g.refused(tool, args as never);
+        const result = await g.fails(tool, args as never);
         expect([tool, result.error_type]).toEqual([tool, 'security']);
         expect(result.stats).toMatchObject({ entries: before.entries, bytes: before.bytes });
         await g.server.waitForLog(
@@ -106,9 +107,9 @@ withGuide({}, (g) => {
 
   test('filesystem-tools/Error handling consistency: one failure has one kind and one wording, whichever tool meets it', async () => {
     const failures = [
-      await g.refused('guide_cache_file', { path: 'private/x', content: 'x' }),
-      await g.refused('guide_list_directory', { path: 'private/x', entries: [] }),
-      await g.refused('guide_read_file', { path: 'private/x', content: 'x' }),
+      await g.fails('guide_cache_file', { path: 'private/x', content: 'x' }),
+      await g.fails('guide_list_directory', { path: 'private/x', entries: [] }),
+      await g.fails('guide_read_file', { path: 'private/x', content: 'x' }),
     ];
     const [first] = failures;
     for (const { error, error_type, instruction } of failures) {
@@ -128,15 +129,15 @@ withGuide({}, (g) => {
   });
 
   test('what is cached is listed as resources, and reading them counts', async () => {
-    await g.done('guide_cache_file', { path: 'docs/resource é.md', content: secret('resource') });
-    const before = (await g.done('guide_cache_file', { path: 'docs/same.md', content: 'x' })).stats;
+    await g.ok('guide_cache_file', { path: 'docs/resource é.md', content: secret('resource') });
+    const before = (await g.ok('guide_cache_file', { path: 'docs/same.md', content: 'x' })).stats;
     const { resources } = await g.agent.client.listResources();
     const listed = resources.find(({ uri }) => decodeURIComponent(uri) === 'agent://docs/resource é.md');
     expect(listed).toBeDefined();
     const { contents } = await g.agent.client.readResource({ uri: listed?.uri ?? '' });
     expect(contents[0]).toMatchObject({ text: secret('resource') });
     await expect(g.resource('docs/nothing.md')).rejects.toThrow();
-    const after = (await g.done('guide_cache_file', { path: 'docs/same.md', content: 'x' })).stats;
+    const after = (await g.ok('guide_cache_file', { path: 'docs/same.md', content: 'x' })).stats;
     expect(after).toMatchObject({ hits: before.hits + 1, misses: before.misses + 1 });
   });
 });

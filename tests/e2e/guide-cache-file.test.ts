@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { secret, TWO_CONNECTIONS, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { secret, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { TWO_CONNECTIONS } from '../support/connections.ts';
 
 const MTIME = '2026-01-01T00:00:00.000Z';
 
@@ -11,7 +12,7 @@ function sha256(content: string | Buffer): string {
 withGuide({}, (g) => {
   test('filesystem-tools/Cache single file; filesystem-interaction/guide_cache_file tool: it can be read back', async () => {
     const content = secret('single é');
-    const result = await g.done('guide_cache_file', { path: './docs//x/../single.md', content });
+    const result = await g.ok('guide_cache_file', { path: './docs//x/../single.md', content });
     expect(result.data).toMatchObject({
       cache_key: 'docs/single.md',
       status: 'created',
@@ -29,12 +30,12 @@ withGuide({}, (g) => {
     const content = secret('metadata');
     const size = Buffer.byteLength(content);
     const args = { path: 'docs/metadata.md', content, mtime: MTIME, encoding: 'utf-8', size };
-    const { data } = await g.done('guide_cache_file', args);
+    const { data } = await g.ok('guide_cache_file', args);
     expect(data.metadata).toMatchObject({ mtime: MTIME, encoding: 'utf-8', size });
   });
 
   test('filesystem-interaction/Cache file content: statistics go with what is stored', async () => {
-    const stats = async (path: string, content: string) => (await g.done('guide_cache_file', { path, content })).stats;
+    const stats = async (path: string, content: string) => (await g.ok('guide_cache_file', { path, content })).stats;
     const before = await stats('docs/counted/first.md', 'first');
     const after = await stats('docs/counted/second.md', 'second');
     expect(after.entries).toBe(before.entries + 1);
@@ -44,18 +45,18 @@ withGuide({}, (g) => {
 
   test('filesystem-tools/Overwrite existing cache entry: the new content is there, and the update is counted', async () => {
     const path = 'docs/overwritten.md';
-    const first = await g.done('guide_cache_file', { path, content: secret('first'), mtime: MTIME });
+    const first = await g.ok('guide_cache_file', { path, content: secret('first'), mtime: MTIME });
     const mtime = '2026-03-01T00:00:00.000Z';
-    const second = await g.done('guide_cache_file', { path: './docs/overwritten.md', content: secret('2'), mtime });
+    const second = await g.ok('guide_cache_file', { path: './docs/overwritten.md', content: secret('2'), mtime });
     expect(second.data).toMatchObject({ cache_key: path, status: 'updated', metadata: { mtime } });
     expect(second.stats).toMatchObject({ entries: first.stats.entries, updates: first.stats.updates + 1 });
     expect(await g.resource(path)).toBe(secret('2'));
   });
 
   test('filesystem-tools/Security policy violation; filesystem-interaction/guide_cache_file tool: refused, logged and not cached', async () => {
-    const before = (await g.done('guide_cache_file', { path: 'docs/v.md', content: 'v' })).stats;
+    const before = (await g.ok('guide_cache_file', { path: 'docs/v.md', content: 'v' })).stats;
     const path = 'private/violation.md';
-    const result = await g.refused('guide_cache_file', { path, content: secret('violation') });
+    const result = await g.fails('guide_cache_file', { path, content: secret('violation') });
     expect(result).toMatchObject({ error_type: 'security', error: expect.stringContaining(path) });
     expect(result.instruction).toMatch(/docs/);
     expect(result.stats.entries).toBe(before.entries);
@@ -70,7 +71,7 @@ withGuide({}, (g) => {
         { path: 'docs/batch/a.md', content: secret('a') },
         { path: 'src/batch/b.ts', content: secret('bb'), mtime: MTIME },
       ];
-      const { data } = await g.done('guide_cache_file', { files });
+      const { data } = await g.ok('guide_cache_file', { files });
       expect(data).toMatchObject({
         count: 2,
         total_bytes: Buffer.byteLength(secret('a') + secret('bb')),
@@ -94,7 +95,7 @@ withGuide({}, (g) => {
       ],
       ['a file without content', { path: 'docs/rolled/c.md' }, 'validation'],
     ])('nothing is stored for %s, wherever it stands', async (_, bad, error_type) => {
-      await g.done('guide_cache_file', { path: 'docs/rolled/kept.md', content: secret('kept') });
+      await g.ok('guide_cache_file', { path: 'docs/rolled/kept.md', content: secret('kept') });
       const kept = { path: 'docs/rolled/kept.md', content: secret('changed') };
       const fresh = { path: 'docs/rolled/fresh.md', content: secret('fresh') };
       for (const files of [
@@ -102,7 +103,7 @@ withGuide({}, (g) => {
         [kept, bad, fresh],
         [kept, fresh, bad],
       ]) {
-        const result = await g.refused('guide_cache_file', { files });
+        const result = await g.fails('guide_cache_file', { files });
         expect(result).toMatchObject({ error_type });
       }
       expect(await g.resource('docs/rolled/kept.md')).toBe(secret('kept'));
@@ -111,15 +112,15 @@ withGuide({}, (g) => {
 
     test('both one file and several, or neither, is a mistake that is named', async () => {
       const both = { path: 'docs/a.md', content: 'a', files: [{ path: 'docs/b.md', content: 'b' }] };
-      expect(await g.refused('guide_cache_file', both)).toMatchObject({
+      expect(await g.fails('guide_cache_file', both)).toMatchObject({
         error_type: 'validation',
         error: expect.stringContaining('files'),
       });
-      expect(await g.refused('guide_cache_file', {})).toMatchObject({
+      expect(await g.fails('guide_cache_file', {})).toMatchObject({
         error_type: 'validation',
         error: expect.stringContaining('path'),
       });
-      expect(await g.refused('guide_cache_file', { files: [] })).toMatchObject({
+      expect(await g.fails('guide_cache_file', { files: [] })).toMatchObject({
         error_type: 'validation',
         error: expect.stringContaining('files'),
       });
@@ -130,7 +131,7 @@ withGuide({}, (g) => {
 describe('a cache of 1,000 bytes', () => {
   withAgentRoot({ connections: TWO_CONNECTIONS, agent: { cache_bytes: 1_000 } }, (s) => {
     const put = (name: string, bytes: number) =>
-      s.done('guide_cache_file', { path: `docs/${name}`, content: name.slice(0, 1).repeat(bytes) });
+      s.ok('guide_cache_file', { path: `docs/${name}`, content: name.slice(0, 1).repeat(bytes) });
     const asks = (name: string) =>
       s.requests(async () => {
         s.answerFile('fresh');
@@ -159,7 +160,7 @@ describe('a cache of 1,000 bytes', () => {
 
     test('filesystem-tools/Cache size limit exceeded: what is larger than the cache is refused, and nothing gives way to it', async () => {
       await put('kept', 100);
-      const result = await s.refused('guide_cache_file', { path: 'docs/huge', content: 'h'.repeat(1_001) });
+      const result = await s.fails('guide_cache_file', { path: 'docs/huge', content: 'h'.repeat(1_001) });
       expect(result.error).toMatch(/1[,.]?00[01]|1\.0KB/);
       expect(await asks('kept')).toBe(0);
     });
@@ -167,7 +168,7 @@ describe('a cache of 1,000 bytes', () => {
     test('a batch that is larger than the cache is refused whole', async () => {
       await put('before', 100);
       const files = ['x', 'y', 'z'].map((name) => ({ path: `docs/${name}`, content: name.repeat(400) }));
-      await s.refused('guide_cache_file', { files });
+      await s.fails('guide_cache_file', { files });
       expect(await asks('before')).toBe(0);
       for (const { path } of files) expect(await asks(path.slice('docs/'.length))).toBe(1);
     });

@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import * as ringfence from '../../src/index.ts';
-import { TWO_CONNECTIONS, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { TWO_CONNECTIONS } from '../support/connections.ts';
 
 const TOOLS = ['guide_cache_file', 'guide_list_directory', 'guide_read_file'];
 const REPO = new URL('../../', import.meta.url);
@@ -28,7 +29,7 @@ withGuide({ connections: TWO_CONNECTIONS }, (g) => {
       const examples = examplesIn(description);
       expect([name, examples.length]).toEqual([name, expect.any(Number)]);
       expect(examples.length).toBeGreaterThan(0);
-      for (const example of examples) await g.done(name, example as never);
+      for (const example of examples) await g.ok(name, example as never);
     }
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { secret, TWO_CONNECTIONS, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { secret, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { TWO_CONNECTIONS } from '../support/connections.ts';
 
 const MTIME = '2026-01-01T00:00:00.000Z';
 const LATER = '2026-02-01T00:00:00.000Z';
@@ -12,7 +13,7 @@ withAgentRoot({ connections: TWO_CONNECTIONS }, (s) => {
       { name: 'sub', type: 'directory' },
       { name: 'a.md', type: 'file', size: 3 },
     ];
-    const result = await s.done('guide_list_directory', { path: 'docs/listed', entries });
+    const result = await s.ok('guide_list_directory', { path: 'docs/listed', entries });
     expect(result.data).toMatchObject({ path: 'docs/listed', count: 2, stored: 2 });
     const asked = await s.requests(async () => {
       expect(await list('docs/listed/')).toMatchObject({
@@ -29,7 +30,7 @@ withAgentRoot({ connections: TWO_CONNECTIONS }, (s) => {
   test('filesystem-tools/Include file metadata: size and time are known to later calls, and tell when a file has changed', async () => {
     const path = 'docs/meta/a.md';
     const listed = (mtime: string) =>
-      s.done('guide_list_directory', { path: 'docs/meta', entries: [{ name: 'a.md', type: 'file', size: 12, mtime }] });
+      s.ok('guide_list_directory', { path: 'docs/meta', entries: [{ name: 'a.md', type: 'file', size: 12, mtime }] });
     await listed(MTIME);
     s.answerFile('x');
     const asked = await s.requests(async () => {
@@ -39,7 +40,7 @@ withAgentRoot({ connections: TWO_CONNECTIONS }, (s) => {
       expect(await s.ok('stat_file', { root: 'laptop', path })).toMatchObject({ size: 12 });
     });
     expect(asked).toBe(0);
-    await s.done('guide_cache_file', { path, content: secret('old'), mtime: MTIME });
+    await s.ok('guide_cache_file', { path, content: secret('old'), mtime: MTIME });
     await listed(LATER);
     s.answerFile(secret('new'), { mtime: LATER });
     expect((await s.ok('read_file', { root: 'laptop', path })).content).toBe(secret('new'));
@@ -57,7 +58,7 @@ withAgentRoot({ connections: TWO_CONNECTIONS }, (s) => {
       },
       { name: 'top.md', type: 'file' },
     ];
-    const { data } = await s.done('guide_list_directory', { path: 'docs/tree', entries });
+    const { data } = await s.ok('guide_list_directory', { path: 'docs/tree', entries });
     expect(data.count).toBe(5);
     const asked = await s.requests(async () => {
       const names = async (path: string) => (await list(path)).entries.map(({ name }: { name: string }) => name);
@@ -72,8 +73,8 @@ withAgentRoot({ connections: TWO_CONNECTIONS }, (s) => {
 });
 
 withGuide({}, (g) => {
-  const list = (args: object) => g.done('guide_list_directory', { path: 'docs', ...args });
-  const refused = (args: object) => g.refused('guide_list_directory', { path: 'docs', ...args });
+  const list = (args: object) => g.ok('guide_list_directory', { path: 'docs', ...args });
+  const refused = (args: object) => g.fails('guide_list_directory', { path: 'docs', ...args });
 
   describe('filesystem-tools/List directory contents; filesystem-tools/Recursive listing: nothing of a listing is stored if', () => {
     test.each([
@@ -113,7 +114,7 @@ withGuide({}, (g) => {
         expect.any(String),
       ],
     ])('%s', async (_, args, error_type) => {
-      const before = (await g.done('guide_cache_file', { path: 'docs/same.md', content: 'same' })).stats.entries;
+      const before = (await g.ok('guide_cache_file', { path: 'docs/same.md', content: 'same' })).stats.entries;
       const good = { name: 'good', type: 'file' };
       const result = await refused('path' in args ? args : { entries: [good, ...args.entries] });
       expect(result).toMatchObject({ error_type, stats: { entries: before } });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { secret, TWO_CONNECTIONS, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { secret, withAgentRoot, withGuide } from '../support/agent-server.ts';
+import { TWO_CONNECTIONS } from '../support/connections.ts';
 
 function sha256(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex');
@@ -11,7 +12,7 @@ const BYTES = Buffer.from(Array.from({ length: 1_024 }, (_, index) => (index * 7
 withGuide({}, (g) => {
   test('filesystem-tools/Read text file: stored, with the hash of what came', async () => {
     const content = secret('text é');
-    const { data } = await g.done('guide_read_file', { path: 'docs/text.md', content, sha256: sha256(content) });
+    const { data } = await g.ok('guide_read_file', { path: 'docs/text.md', content, sha256: sha256(content) });
     expect(data).toMatchObject({
       path: 'docs/text.md',
       complete: true,
@@ -19,13 +20,13 @@ withGuide({}, (g) => {
       content_hash: expect.stringContaining(sha256(content)),
     });
     expect(await g.resource('docs/text.md')).toBe(content);
-    const refused = await g.refused('guide_read_file', { path: 'etc/passwd', content });
+    const refused = await g.fails('guide_read_file', { path: 'etc/passwd', content });
     expect(refused.error_type).toBe('security');
   });
 
   test('filesystem-tools/Read binary file: every byte is kept', async () => {
     const args = { path: 'docs/bytes.bin', content: BYTES.toString('base64'), binary: true, sha256: sha256(BYTES) };
-    const { data } = await g.done('guide_read_file', args);
+    const { data } = await g.ok('guide_read_file', args);
     expect(data).toMatchObject({
       complete: true,
       size: BYTES.length,
@@ -40,8 +41,8 @@ withGuide({}, (g) => {
     ['a hash of something else', { content: 'x', sha256: sha256('y') }],
     ['a hash that is none', { content: 'x', sha256: 'abc' }],
   ])('filesystem-tools/Read binary file: %s is refused and changes nothing', async (_, args) => {
-    await g.done('guide_read_file', { path: 'docs/kept.bin', content: secret('kept') });
-    const result = await g.refused('guide_read_file', { path: 'docs/kept.bin', ...args });
+    await g.ok('guide_read_file', { path: 'docs/kept.bin', content: secret('kept') });
+    const result = await g.fails('guide_read_file', { path: 'docs/kept.bin', ...args });
     expect(result.error_type).toBe('validation');
     expect(await g.resource('docs/kept.bin')).toBe(secret('kept'));
   });
@@ -49,9 +50,9 @@ withGuide({}, (g) => {
   test('filesystem-tools/File encoding specification: text in an encoding is kept in it and read by it', async () => {
     const content = 'caf\u00e9';
     const args = { path: 'docs/latin1.txt', content, encoding: 'latin1' };
-    expect((await g.done('guide_read_file', args)).data.complete).toBe(true);
+    expect((await g.ok('guide_read_file', args)).data.complete).toBe(true);
     expect(await g.resource('docs/latin1.txt')).toBe(content);
-    const unknown = await g.refused('guide_read_file', { ...args, encoding: 'klingon' });
+    const unknown = await g.fails('guide_read_file', { ...args, encoding: 'klingon' });
     expect(unknown.error_type).toMatch(/^(?:validation|unsupported)$/);
     expect(unknown.error).toContain('klingon');
   });
@@ -81,7 +82,7 @@ withGuide({}, (g) => {
       const path = 'docs/chunks/bytes.bin';
       for (const [index, at] of [0, 500, 1_000].entries()) {
         const content = BYTES.subarray(at, at + 500).toString('base64');
-        await g.done('guide_read_file', {
+        await g.ok('guide_read_file', {
           path,
           content,
           binary: true,
@@ -129,7 +130,7 @@ withGuide({}, (g) => {
       ['half an index', { index: 0.5, total: 3 }],
       ['a total beyond all bounds', { index: 0, total: 1e12 }],
     ])('%s is refused', async (_, chunk) => {
-      const result = await g.refused('guide_read_file', { path: 'docs/chunks/index.md', content: 'x', chunk });
+      const result = await g.fails('guide_read_file', { path: 'docs/chunks/index.md', content: 'x', chunk });
       expect(result).toMatchObject({ error_type: 'validation', error: expect.stringContaining('chunk') });
     });
 
@@ -156,8 +157,8 @@ describe('a cache of 1,000 bytes', () => {
 
 withAgentRoot({ connections: TWO_CONNECTIONS }, (s) => {
   test('filesystem-tools/Read text file; filesystem-tools/File encoding specification: what was handed over is what an agent root reads', async () => {
-    await s.done('guide_read_file', { path: 'docs/text.md', content: secret('text') });
-    await s.done('guide_read_file', { path: 'docs/latin1.txt', content: 'caf\u00e9', encoding: 'latin1' });
+    await s.ok('guide_read_file', { path: 'docs/text.md', content: secret('text') });
+    await s.ok('guide_read_file', { path: 'docs/latin1.txt', content: 'caf\u00e9', encoding: 'latin1' });
     const asked = await s.requests(async () => {
       expect((await s.ok('read_file', { root: 'laptop', path: 'docs/text.md' })).content).toBe(secret('text'));
       const { hash } = await s.ok('hash_file', { root: 'laptop', path: 'docs/latin1.txt', algorithm: 'sha256' });

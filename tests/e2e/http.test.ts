@@ -2,7 +2,9 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { callTool, connectHttp, type Ringfence, startRingfence, tempDir } from '../support/server.ts';
+import { ERAS } from '../support/connections.ts';
+import { startServer, type TestServer } from '../support/start-server.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const dir = tempDir();
 const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
@@ -12,11 +14,11 @@ const INITIALIZE = {
   method: 'initialize',
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '0' } },
 };
-let rf: Ringfence;
+let rf: TestServer;
 
 beforeAll(async () => {
   fs.writeFileSync(path.join(dir, 'a.txt'), 'hello\n');
-  rf = await startRingfence({ roots: [{ name: 'r', path: dir }] });
+  rf = await startServer({ roots: [{ name: 'r', path: dir }] });
 });
 
 afterAll(async () => {
@@ -148,54 +150,46 @@ test('a session ends when its client says so', async () => {
   expect((await send(list)).status).toBe(404);
 });
 
-describe.each(['legacy', 'modern'] as const)('a %s client', (era) => {
+describe.each(ERAS)('a %s client', (era) => {
   test('lists and calls tools, several at once', async () => {
-    const client = await connectHttp(rf.url, era);
-    const { tools } = await client.listTools();
+    await using client = await rf.connect({ era });
+    const { tools } = await client.client.listTools();
     expect(tools.map(({ name }) => name)).toContain('read_file');
-    const calls = Array.from({ length: 20 }, () =>
-      callTool(client, { tool: 'read_file', args: { root: 'r', path: 'a.txt' } }),
-    );
+    const calls = Array.from({ length: 20 }, () => client.call('read_file', { root: 'r', path: 'a.txt' }));
     for (const { structured } of await Promise.all(calls)) expect(structured.content).toBe('hello\n');
-    await client.close();
   });
 
   test('gets an unknown tool as a protocol error, wrong arguments as an error of the tool', async () => {
-    const client = await connectHttp(rf.url, era);
-    await expect(callTool(client, { tool: 'read_fil', args: {} })).rejects.toMatchObject({ code: -32602 });
-    const wrong = await callTool(client, { tool: 'read_file', args: { root: 'r', path: 5 } });
+    await using client = await rf.connect({ era });
+    await expect(client.call('read_fil')).rejects.toMatchObject({ code: -32602 });
+    const wrong = await client.call('read_file', { root: 'r', path: 5 });
     expect(wrong).toMatchObject({
       isError: true,
       structured: undefined,
       text: expect.stringContaining('path must be a string, got 5'),
     });
-    await client.close();
   });
 
   test('gets progress if it asked for it, and can cancel', async () => {
     fs.truncateSync(ensure(`${era}.bin`), 64 * 1024 ** 3);
-    const client = await connectHttp(rf.url, era);
+    await using client = await rf.connect({ era });
     const abort = new AbortController();
     const seen: number[] = [];
     const onprogress = ({ progress }: { progress: number }): void => {
       seen.push(progress);
       if (seen.length === 2) abort.abort();
     };
-    const call = callTool(client, {
-      tool: 'hash_file',
-      args: { root: 'r', path: `${era}.bin`, algorithm: 'sha256' },
-      options: { signal: abort.signal, onprogress },
-    });
+    const args = { root: 'r', path: `${era}.bin`, algorithm: 'sha256' };
+    const call = client.call('hash_file', args, { signal: abort.signal, onprogress });
     await expect(call).rejects.toThrow();
     expect(seen[1]).toBeGreaterThan(seen[0] ?? 0);
     const line = await rf.waitForLog(({ path: p }) => p === `${era}.bin`);
     expect(line).toMatchObject({ tool: 'hash_file', code: 'cancelled' });
-    await client.close();
   });
 });
 
 test('a modern client that goes away cancels its call', async () => {
-  await using own = await startRingfence({ roots: [{ name: 'r', path: dir }], config: { request_timeout: 60 } });
+  await using own = await startServer({ roots: [{ name: 'r', path: dir }], config: { request_timeout: 60 } });
   fs.truncateSync(ensure('huge.bin'), 64 * 1024 ** 3);
   const body = {
     jsonrpc: '2.0',
@@ -226,7 +220,7 @@ test('a modern client that goes away cancels its call', async () => {
 
 test('request_timeout stops a call', async () => {
   fs.truncateSync(ensure('huge.bin'), 64 * 1024 ** 3);
-  await using own = await startRingfence({ roots: [{ name: 'r', path: dir }], config: { request_timeout: 0.3 } });
+  await using own = await startServer({ roots: [{ name: 'r', path: dir }], config: { request_timeout: 0.3 } });
   const { isError } = await own.call('hash_file', { root: 'r', path: 'huge.bin', algorithm: 'sha256' });
   expect(isError).toBe(true);
   expect(await own.waitForLog(({ tool }) => tool === 'hash_file')).toMatchObject({ code: 'timed_out' });
@@ -256,7 +250,7 @@ test('NFR-017 NFR-019: calls and violations are in the log, file content is not'
 test.runIf(process.platform === 'linux')(
   'another loopback address is served to those who call it by that',
   async () => {
-    await using own = await startRingfence({ roots: [{ name: 'r', path: dir }], config: { host: '127.0.0.2' } });
+    await using own = await startServer({ roots: [{ name: 'r', path: dir }], config: { host: '127.0.0.2' } });
     expect(new URL(own.url).hostname).toBe('127.0.0.2');
     expect((await own.call('list_roots')).isError).toBe(false);
     expect(own.logs().filter(({ level }) => level === 'warn')).toEqual([]);
@@ -265,18 +259,17 @@ test.runIf(process.platform === 'linux')(
 
 test('a call with two ends is logged with both, in every dialect', async () => {
   const dialects = { workspace: {}, memory: { root: 'r' }, classic: { root: 'r' } };
-  await using own = await startRingfence({ roots: [{ name: 'r', path: dir }], config: { dialects } });
+  await using own = await startServer({ roots: [{ name: 'r', path: dir }], config: { dialects } });
   const calls = [
-    ['/mcp', 'copy', { source_root: 'r', source_path: 'a.txt', dest_root: 'r', dest_path: 'b.txt' }],
-    ['/mcp', 'move', { source_root: 'r', source_path: 'b.txt', dest_root: 'r', dest_path: 'c.txt' }],
-    ['/mcp/memory', 'rename', { old_path: 'c.txt', new_path: 'd.txt' }],
-    ['/mcp/classic', 'copy', { source: 'd.txt', destination: 'e.txt' }],
-    ['/mcp/classic', 'move', { source: 'e.txt', destination: 'f.txt' }],
+    ['workspace', 'copy', { source_root: 'r', source_path: 'a.txt', dest_root: 'r', dest_path: 'b.txt' }],
+    ['workspace', 'move', { source_root: 'r', source_path: 'b.txt', dest_root: 'r', dest_path: 'c.txt' }],
+    ['memory', 'rename', { old_path: 'c.txt', new_path: 'd.txt' }],
+    ['classic', 'copy', { source: 'd.txt', destination: 'e.txt' }],
+    ['classic', 'move', { source: 'e.txt', destination: 'f.txt' }],
   ] as const;
-  for (const [mount, tool, args] of calls) {
-    const client = await connectHttp(new URL(mount, own.url).href, 'modern');
-    expect((await callTool(client, { tool, args })).isError).toBe(false);
-    await client.close();
+  for (const [dialect, tool, args] of calls) {
+    await using client = await own.connect({ dialect, era: 'modern' });
+    await client.ok(tool, args);
     const source = Object.values(args).find((value) => value.endsWith('.txt'));
     const line = await own.waitForLog((entry) => entry.tool === tool && entry.path === source);
     expect(line).toMatchObject({ ...args, root: 'r', outcome: 'success' });

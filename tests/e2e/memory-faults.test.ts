@@ -6,7 +6,7 @@ import { FileStorage } from '../../src/dialects/memory/file-storage.ts';
 import { cannotMount, mountSmall } from '../../src/dialects/memory/memory-mount.fixture.ts';
 import { Sandbox, treeOf } from '../../src/fence/sandbox.fixture.ts';
 import { cannotDropPrivileges, runChild, startChild } from '../support/child.ts';
-import { openMemory } from '../support/memory-client.ts';
+import { startServer } from '../support/start-server.ts';
 
 const FULL = { code: 'disk_full', message: 'Insufficient disk space' };
 
@@ -15,9 +15,9 @@ describe(`memory on a full disk${cannotMount ? ` (left out: ${cannotMount})` : '
     'file-storage-backend/AC-22: answers disk_full and leaves nothing half done',
     async () => {
       using disk = mountSmall(256);
-      await using server = await openMemory({ base: disk.folder });
+      await using server = await startServer({ dialect: 'memory', env: { BASE_PATH: disk.folder } });
       const old = 'x'.repeat(50_000);
-      await server.done('create', { path: 'a.md', content: `${old}end`, encoding: 'utf-8' });
+      await server.ok('create', { path: 'a.md', content: `${old}end`, encoding: 'utf-8' });
       const big = 'y'.repeat(300_000);
       const create = { path: 'b.md', content: big, encoding: 'utf-8' };
       expect(await server.fails('create', create)).toEqual({ ...FULL, path: 'b.md' });
@@ -27,7 +27,7 @@ describe(`memory on a full disk${cannotMount ? ` (left out: ${cannotMount})` : '
       expect(await server.fails('insert', insert)).toEqual({ ...FULL, path: 'a.md' });
       expect(treeOf(disk.folder)).toEqual(['a.md']);
       expect(fs.readFileSync(path.join(disk.folder, 'a.md'), 'utf8')).toBe(`${old}end`);
-      await server.done('str_replace', { path: 'a.md', old_str: 'end', new_str: 'END' });
+      await server.ok('str_replace', { path: 'a.md', old_str: 'end', new_str: 'END' });
     },
   );
 });

@@ -3,37 +3,18 @@ import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { treeOf } from '../../src/fence/sandbox.fixture.ts';
 import { cannotDropPrivileges } from '../support/child.ts';
-import {
-  type Era,
-  type Ringfence,
-  type RunOptions,
-  runRingfence,
-  startStdioCommand,
-  tempDir,
-} from '../support/server.ts';
+import { ERAS, type Era } from '../support/connections.ts';
+import { type RunOptions, runRingfence } from '../support/ringfence-process.ts';
+import { startServer } from '../support/start-server.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const dir = tempDir('ringfence-memory-stdio-');
 fs.chmodSync(dir, 0o755);
 afterAll(() => fs.rmSync(dir, { recursive: true, force: true }));
 
-const start = (base: string, era: Era = 'legacy') =>
-  startStdioCommand({ args: ['memory'], env: { BASE_PATH: base }, era });
+const start = (base: string, era: Era) => startServer({ dialect: 'memory', env: { BASE_PATH: base }, era });
 
-type Args = Readonly<Record<string, unknown>>;
-
-async function done(rf: Ringfence, tool: string, args: Args) {
-  const { isError, text, structured } = await rf.call(tool, args);
-  if (isError) throw new Error(`${tool} failed: ${text}`);
-  return { text, structured };
-}
-
-async function failure(rf: Ringfence, tool: string, args: Args): Promise<unknown> {
-  const { isError, text, structured } = await rf.call(tool, args);
-  if (!isError || structured !== undefined) throw new Error(`${tool} did not fail as it should: ${text}`);
-  return JSON.parse(text);
-}
-
-describe.each(['legacy', 'modern'] as const)('a %s client of `ringfence memory`', (era) => {
+describe.each(ERAS)('a %s client of `ringfence memory`', (era) => {
   test('file-storage-backend/AC-2 file-storage-backend/AC-5: uses all six tools, and finds its files after a restart', async () => {
     const base = path.join(dir, era, 'notes');
     {
@@ -41,24 +22,24 @@ describe.each(['legacy', 'modern'] as const)('a %s client of `ringfence memory`'
       expect(rf.client.getServerVersion()).toMatchObject({ name: 'file-storage-backend' });
       const { tools } = await rf.client.listTools();
       expect(tools.map(({ name }) => name)).toEqual(['view', 'create', 'str_replace', 'insert', 'delete', 'rename']);
-      await done(rf, 'create', { path: 'gtd/inbox.md', content: 'buy milk\r\n', encoding: 'utf-8' });
-      await done(rf, 'create', { path: 'logo.bin', content: '/wAB', encoding: 'base64' });
-      await done(rf, 'create', { path: 'scratch', content: '', encoding: 'utf-8' });
-      await done(rf, 'str_replace', { path: 'gtd/inbox.md', old_str: 'milk', new_str: '$& and bread' });
-      await done(rf, 'insert', { path: 'gtd/inbox.md', insert_line: 1, new_str: '# Inbox\r\n' });
-      await done(rf, 'delete', { path: 'scratch' });
-      await done(rf, 'rename', { old_path: 'gtd/inbox.md', new_path: 'gtd/next/today.md' });
+      await rf.ok('create', { path: 'gtd/inbox.md', content: 'buy milk\r\n', encoding: 'utf-8' });
+      await rf.ok('create', { path: 'logo.bin', content: '/wAB', encoding: 'base64' });
+      await rf.ok('create', { path: 'scratch', content: '', encoding: 'utf-8' });
+      await rf.ok('str_replace', { path: 'gtd/inbox.md', old_str: 'milk', new_str: '$& and bread' });
+      await rf.ok('insert', { path: 'gtd/inbox.md', insert_line: 1, new_str: '# Inbox\r\n' });
+      await rf.ok('delete', { path: 'scratch' });
+      await rf.ok('rename', { old_path: 'gtd/inbox.md', new_path: 'gtd/next/today.md' });
     }
     await using again = await start(base, era);
-    const { structured } = await done(again, 'view', { path: 'gtd/next/today.md' });
+    const structured = await again.ok('view', { path: 'gtd/next/today.md' });
     const content = '# Inbox\r\nbuy $& and bread\r\n';
     expect(structured).toEqual({ type: 'file', content, encoding: 'utf-8', size: content.length });
-    expect((await done(again, 'view', { path: 'logo.bin' })).structured).toMatchObject({
+    expect(await again.ok('view', { path: 'logo.bin' })).toMatchObject({
       content: '/wAB',
       encoding: 'base64',
       size: 3,
     });
-    expect((await done(again, 'view', { path: '.' })).structured.entries).toEqual(['gtd', 'logo.bin']);
+    expect((await again.ok('view', { path: '.' })).entries).toEqual(['gtd', 'logo.bin']);
     expect(treeOf(base)).toEqual(['gtd/', 'gtd/next/', 'gtd/next/today.md', 'logo.bin']);
   });
 
@@ -67,26 +48,26 @@ describe.each(['legacy', 'modern'] as const)('a %s client of `ringfence memory`'
     fs.mkdirSync(base, { recursive: true });
     fs.writeFileSync(path.join(base, 'a.md'), 'x x');
     await using rf = await start(base, era);
-    expect(await failure(rf, 'view', { path: 'none.md' })).toEqual({
+    expect(await rf.fails('view', { path: 'none.md' })).toEqual({
       code: 'file_not_found',
       message: 'File not found: none.md',
       path: 'none.md',
     });
-    expect(await failure(rf, 'create', { path: 'a.md', content: '', encoding: 'utf-8' })).toMatchObject({
+    expect(await rf.fails('create', { path: 'a.md', content: '', encoding: 'utf-8' })).toMatchObject({
       code: 'file_exists',
     });
-    expect(await failure(rf, 'str_replace', { path: 'a.md', old_str: 'x', new_str: 'y' })).toMatchObject({
+    expect(await rf.fails('str_replace', { path: 'a.md', old_str: 'x', new_str: 'y' })).toMatchObject({
       code: 'string_not_unique',
       message: 'String appears 2 times, must be unique',
     });
-    expect(await failure(rf, 'insert', { path: 'a.md', insert_line: 9, new_str: 'y' })).toMatchObject({
+    expect(await rf.fails('insert', { path: 'a.md', insert_line: 9, new_str: 'y' })).toMatchObject({
       code: 'invalid_line_number',
     });
-    expect(await failure(rf, 'delete', { path: '../a.md' })).toMatchObject({ code: 'path_security' });
-    expect(await failure(rf, 'rename', { old_path: 'a.md', new_path: '/etc/x' })).toMatchObject({
+    expect(await rf.fails('delete', { path: '../a.md' })).toMatchObject({ code: 'path_security' });
+    expect(await rf.fails('rename', { old_path: 'a.md', new_path: '/etc/x' })).toMatchObject({
       code: 'path_security',
     });
-    expect(await failure(rf, 'view', {})).toMatchObject({ code: 'invalid_arguments' });
+    expect(await rf.fails('view', {})).toMatchObject({ code: 'invalid_arguments' });
     await expect(rf.call('veiw', { path: '.' })).rejects.toMatchObject({ code: -32602 });
 
     await rf.waitForLog(({ tool }) => tool === 'veiw');

@@ -7,7 +7,7 @@ import { BetaLocalFilesystemMemoryTool } from '@anthropic-ai/sdk/tools/memory/no
 import { describe, expect, it } from 'vitest';
 import { createMemoryTool } from '../../src/dialects/memory-tool/create-memory-tool.ts';
 import { treeOf } from '../../src/fence/sandbox.fixture.ts';
-import { tempDir } from '../support/server.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 type Command = Record<string, unknown>;
 

@@ -1,9 +1,11 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { BIN, runRingfence, startRingfence, tempDir } from '../support/server.ts';
+import { ERAS } from '../support/connections.ts';
+import { runRingfence, spawnRingfence } from '../support/ringfence-process.ts';
+import { startServer } from '../support/start-server.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const dir = tempDir();
 const name = path.basename(dir);
@@ -20,9 +22,9 @@ const OPENING =
 const call = (id: number, tool: string, args: object): string =>
   line({ id, method: 'tools/call', params: { name: tool, arguments: args } });
 
-describe.each(['legacy', 'modern'] as const)('a %s client', (era) => {
+describe.each(ERAS)('a %s client', (era) => {
   test('lists and calls tools', async () => {
-    await using rf = await startRingfence({ transport: 'stdio', era, roots: [{ name: 'r', path: dir }] });
+    await using rf = await startServer({ transport: 'stdio', era, roots: [{ name: 'r', path: dir }] });
     expect((await rf.client.listTools()).tools.map((tool) => tool.name)).toContain('grep');
     expect((await rf.call('read_file', { root: 'r', path: 'a.txt' })).structured.content).toBe('hello\n');
     await expect(rf.call('read_fil')).rejects.toMatchObject({ code: -32602 });
@@ -32,7 +34,7 @@ describe.each(['legacy', 'modern'] as const)('a %s client', (era) => {
   test('gets progress, and cancels', async () => {
     fs.closeSync(fs.openSync(path.join(dir, 'huge.bin'), 'a'));
     fs.truncateSync(path.join(dir, 'huge.bin'), 64 * 1024 ** 3);
-    await using rf = await startRingfence({ transport: 'stdio', era, roots: [{ name: 'r', path: dir }] });
+    await using rf = await startServer({ transport: 'stdio', era, roots: [{ name: 'r', path: dir }] });
     const abort = new AbortController();
     const hash = rf.call(
       'hash_file',
@@ -78,7 +80,7 @@ test('the end of input ends the server, also with a call under way', async () =>
 
 test('large answers to a slow reader all arrive in order, and the log holds nothing but JSON lines', async () => {
   fs.writeFileSync(path.join(dir, 'big.txt'), 'x'.repeat(600_000));
-  const child = spawn(process.execPath, [BIN, 'stdio', dir]);
+  const child = spawnRingfence(['stdio', dir]);
   let stderr = '';
   child.stderr.on('data', (chunk) => {
     stderr += chunk;
@@ -109,7 +111,7 @@ test('large answers to a slow reader all arrive in order, and the log holds noth
 });
 
 test('a reader of stdout that goes away ends the server quietly', async () => {
-  const child = spawn(process.execPath, [BIN, 'stdio', dir], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawnRingfence(['stdio', dir]);
   let stderr = '';
   child.stderr.on('data', (chunk) => {
     stderr += chunk;

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BIN, tempDir } from '../support/server.ts';
+import { runRingfence } from '../support/ringfence-process.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const dir = tempDir();
 const root = path.basename(dir);
@@ -28,7 +29,7 @@ const CALLS: readonly (readonly [tool: string, args: object])[] = [
 ];
 
 /** All answers, by the id of their request. */
-function answers(...options: string[]): Map<number, unknown> {
+async function answers(...nodeOptions: string[]): Promise<Map<number, unknown>> {
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '0' } };
   const requests = [
     { id: 0, method: 'initialize', params },
@@ -39,23 +40,19 @@ function answers(...options: string[]): Map<number, unknown> {
       params: { name, arguments: { root, ...args } },
     })),
   ];
-  const input = requests.map((request) => `${JSON.stringify({ jsonrpc: '2.0', ...request })}\n`).join('');
-  const output = execFileSync(process.execPath, [...options, BIN, 'stdio', dir], {
-    input,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-  const lines = output.trimEnd().split('\n');
+  const stdin = requests.map((request) => `${JSON.stringify({ jsonrpc: '2.0', ...request })}\n`).join('');
+  const { code, stdout } = await runRingfence(['stdio', dir], { stdin, nodeOptions });
+  expect(code).toBe(0);
+  const lines = stdout.trimEnd().split('\n');
   return new Map(lines.map((line) => JSON.parse(line)).map(({ id, result }) => [id, result]));
 }
 
-test('where there is no WebAssembly, all answers are the same', () => {
-  const usual = answers();
+test('where there is no WebAssembly, all answers are the same', async () => {
+  const usual = await answers();
   expect(execFileSync(process.execPath, ['--no-expose-wasm', '-p', 'typeof WebAssembly'], { encoding: 'utf8' })).toBe(
     'undefined\n',
   );
-  const without = answers('--no-expose-wasm');
+  const without = await answers('--no-expose-wasm');
   expect(usual.size).toBe(CALLS.length + 1);
   for (const [i, call] of CALLS.entries()) {
     expect(usual.get(i + 1), JSON.stringify(call)).toMatchObject({ structuredContent: expect.anything() });

@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { CAPABILITIES } from '../../src/tools/capabilities.ts';
-import { callTool, connectHttp, tempDir } from '../support/server.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { connectHttp } from '../support/tool-client.ts';
 
 const REPO = fileURLToPath(new URL('../../', import.meta.url));
 const COPIED = [
@@ -58,15 +59,11 @@ test('NFR-020 NFR-021 NFR-023 FR-018 FR-019: make build builds, make run serves 
     });
     const health = await fetch(new URL('/health', url));
     expect([health.status, await health.text()]).toEqual([200, 'ok']);
-    const client = await connectHttp(url, 'legacy');
-    const { structured } = await callTool(client, { tool: 'list_roots', args: {} });
-    const names = structured.roots.map(({ name }: { name: string }) => name);
+    await using client = await connectHttp(url);
+    const { roots } = await client.ok('list_roots');
+    const names = roots.map(({ name }: { name: string }) => name);
     expect(names).toContain('workspace');
-    for (const root of names) {
-      const { isError } = await callTool(client, { tool: 'list_folder', args: { root, path: '' } });
-      expect(isError).toBe(false);
-    }
-    await client.close();
+    for (const root of names) await client.ok('list_folder', { root, path: '' });
   } finally {
     if (make.pid !== undefined && make.exitCode === null) process.kill(-make.pid, 'SIGTERM');
     await ended;

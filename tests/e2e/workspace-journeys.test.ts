@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { CONNECTIONS, inWorkspace } from '../support/workspace.ts';
+import { CONNECTIONS } from '../support/connections.ts';
+import { inWorkspace } from '../support/workspace.ts';
 
 const ALL_TOOLS = [
   ...['list_folder', 'read_file', 'write_file', 'remove_file', 'patch_file', 'create_folder', 'remove_folder'],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import type { LogLine } from '../support/server.ts';
-import { CONNECTIONS, inWorkspace } from '../support/workspace.ts';
+import { CONNECTIONS } from '../support/connections.ts';
+import type { LogLine } from '../support/ringfence-process.ts';
+import { inWorkspace } from '../support/workspace.ts';
 
 const MARKER = 'marker-7f3a9c';
 

@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Ringfence, startRingfence, tempDir } from '../support/server.ts';
-import { inWorkspace, TRANSPORTS } from '../support/workspace.ts';
+import { memory } from '../../src/fence/sandbox.fixture.ts';
+import { TRANSPORTS } from '../support/connections.ts';
+import { startServer, type TestServer } from '../support/start-server.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { inWorkspace } from '../support/workspace.ts';
 
 inWorkspace({}, (w) => {
   test('E2E-077 FR-004 NFR-002: 1,500 entries within two seconds', async () => {
@@ -92,7 +95,7 @@ inWorkspace({}, (w) => {
   });
 
   test('NFR-024: two servers on one root do not disturb each other', async () => {
-    await using other = await startRingfence({
+    await using other = await startServer({
       transport: 'stdio',
       roots: [{ name: 'workspace', path: w.host('') }],
       config: { durable_writes: false },
@@ -114,7 +117,7 @@ inWorkspace({}, (w) => {
 
 describe('a folder with 100,000 entries', () => {
   // In memory where that can be had: on a disk it takes longer to make them than to test with them.
-  const base = fs.existsSync('/dev/shm') ? fs.mkdtempSync('/dev/shm/ringfence-') : tempDir();
+  const base = tempDir('ringfence-', memory());
   const crowd = path.join(base, 'crowd');
   beforeAll(() => {
     fs.mkdirSync(crowd);
@@ -125,9 +128,9 @@ describe('a folder with 100,000 entries', () => {
   afterAll(() => fs.rmSync(base, { recursive: true, force: true }), 120_000);
 
   describe.each(TRANSPORTS)('$transport', ({ transport }) => {
-    let server: Ringfence;
+    let server: TestServer;
     beforeAll(async () => {
-      server = await startRingfence({ transport, roots: [{ name: 'workspace', path: crowd }] });
+      server = await startServer({ transport, roots: [{ name: 'workspace', path: crowd }] });
     });
     afterAll(() => server[Symbol.asyncDispose]());
 
@@ -150,7 +153,7 @@ describe('a folder with 100,000 entries', () => {
   });
 
   test('NFR-001: others are answered while it is listed', async () => {
-    await using server = await startRingfence({ roots: [{ name: 'workspace', path: crowd }] });
+    await using server = await startServer({ roots: [{ name: 'workspace', path: crowd }] });
     const { result, answers } = await answersWhile(server, () =>
       server.call('list_folder', { root: 'workspace', path: '' }),
     );
@@ -160,13 +163,13 @@ describe('a folder with 100,000 entries', () => {
 });
 
 describe('the server answers others', () => {
-  const base = fs.existsSync('/dev/shm') ? fs.mkdtempSync('/dev/shm/ringfence-') : tempDir();
-  let server: Ringfence;
+  const base = tempDir('ringfence-', memory());
+  let server: TestServer;
   beforeAll(async () => {
     // Lines at its beginning, then a gigabyte that takes no room.
     fs.writeFileSync(path.join(base, 'huge'), 'one\ntwo\n');
     fs.truncateSync(path.join(base, 'huge'), 1024 ** 3);
-    server = await startRingfence({ roots: [{ name: 'workspace', path: base }] });
+    server = await startServer({ roots: [{ name: 'workspace', path: base }] });
   });
   afterAll(async () => {
     await server[Symbol.asyncDispose]();
@@ -232,7 +235,7 @@ function bytesReadBy(pid: number): number {
 const MEANWHILE = 3;
 
 /** How many times the server says that it is well while it works on a call. */
-async function answersWhile<T>({ url }: Ringfence, work: () => Promise<T>): Promise<{ result: T; answers: number }> {
+async function answersWhile<T>({ url }: TestServer, work: () => Promise<T>): Promise<{ result: T; answers: number }> {
   let working = true;
   const running = work().finally(() => {
     working = false;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { CONNECTIONS, inWorkspace } from '../support/workspace.ts';
+import { CONNECTIONS } from '../support/connections.ts';
+import { inWorkspace } from '../support/workspace.ts';
 
 const GB = 1024 ** 3;
 

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { treeOf } from '../../src/fence/sandbox.fixture.ts';
-import { CONNECTIONS, inWorkspace } from '../support/workspace.ts';
+import { CONNECTIONS } from '../support/connections.ts';
+import { inWorkspace } from '../support/workspace.ts';
 
 const OUTSIDE = 'path resolves outside root boundary';
 const PATCH = '--- a/x\n+++ b/x\n@@ -1 +1 @@\n-secret\n+changed\n';

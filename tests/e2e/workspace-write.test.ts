@@ -1,6 +1,5 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { callTool, connectHttp } from '../support/server.ts';
 import { inWorkspace } from '../support/workspace.ts';
 
 inWorkspace({}, (w, { transport, era }) => {
@@ -121,15 +120,14 @@ inWorkspace({}, (w, { transport, era }) => {
   });
 
   test('of many that create the same file at once exactly one wins', async () => {
-    const clients =
-      transport === 'http' ? [await connectHttp(w.server.url, era), await connectHttp(w.server.url, era)] : [];
-    const all = [w.server.client, ...clients];
+    const clients = transport === 'http' ? [await w.server.connect({ era }), await w.server.connect({ era })] : [];
+    const all = [w.server, ...clients];
     for (let round = 0; round < 5; round += 1) {
       const path = `race/${round}.txt`;
       const results = await Promise.all(
         Array.from({ length: 24 }, (_, index) => {
           const args = { root: 'workspace', path, content: `writer ${index}`, mode: 'create_only' };
-          return callTool(all[index % all.length] ?? w.server.client, { tool: 'write_file', args });
+          return (all[index % all.length] ?? w.server).call('write_file', args);
         }),
       );
       const winners = results.flatMap(({ isError }, index) => (isError ? [] : [index]));
@@ -137,22 +135,21 @@ inWorkspace({}, (w, { transport, era }) => {
       expect(w.text(path)).toBe(`writer ${winners[0]}`);
       for (const { isError, text } of results) if (isError) expect(text).toContain('file already exists');
     }
-    for (const client of clients) await client.close();
+    for (const client of clients) await client[Symbol.asyncDispose]();
     expect(w.tree()).toHaveLength(6);
   });
 
   test('of many that append at once no line is lost or torn', async () => {
-    const clients =
-      transport === 'http' ? [await connectHttp(w.server.url, era), await connectHttp(w.server.url, era)] : [];
-    const all = [w.server.client, ...clients];
+    const clients = transport === 'http' ? [await w.server.connect({ era }), await w.server.connect({ era })] : [];
+    const all = [w.server, ...clients];
     const lines = Array.from({ length: 120 }, (_, index) => `${String(index).padStart(4, '0')} ${'x'.repeat(900)}`);
     await Promise.all(
       lines.map((line, index) => {
         const args = { root: 'workspace', path: 'log.txt', content: `${line}\n`, mode: 'append' };
-        return callTool(all[index % all.length] ?? w.server.client, { tool: 'write_file', args });
+        return (all[index % all.length] ?? w.server).call('write_file', args);
       }),
     );
-    for (const client of clients) await client.close();
+    for (const client of clients) await client[Symbol.asyncDispose]();
     expect(w.text('log.txt').split('\n').sort()).toEqual(['', ...lines]);
   });
 });

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BACKEND_NAMES } from '../../src/fence/index.ts';
 import { outcome, Sandbox } from '../../src/fence/sandbox.fixture.ts';
@@ -10,8 +9,9 @@ import { move } from '../../src/files/copy/move.ts';
 import { patchFile } from '../../src/files/edit/edit-file.ts';
 import { type WriteMode, writeFile } from '../../src/files/write/write-file.ts';
 import { DEFAULT_CONTEXT } from '../../src/runtime/operation-context.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
-const mounted = fs.mkdtempSync(path.join(os.tmpdir(), 'ringfence-small-'));
+const mounted = tempDir('ringfence-small-');
 const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'none', mounted], { encoding: 'utf8' });
 const problem = mount.status === 0 ? undefined : (mount.stderr ?? mount.error?.message ?? 'no mount').trim();
 

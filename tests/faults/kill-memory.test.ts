@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/fence/sandbox.fixture.ts';
-import { type Ringfence, startStdioCommand } from '../support/server.ts';
+import { startServer, type TestServer } from '../support/start-server.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const KILLS = 25;
 const BODY = 'a line of a note that is about one megabyte long\n'.repeat(21_400);
@@ -14,7 +15,7 @@ function contentAfter(edits: number): string {
   return `edit ${round}\n${edits % 2 === 1 ? `inserted ${round}\n` : ''}${BODY}`;
 }
 
-function edit(server: Ringfence, edits: number): Promise<{ isError: boolean; text: string }> {
+function edit(server: TestServer<'memory'>, edits: number): Promise<{ isError: boolean; text: string }> {
   const round = Math.floor(edits / 2);
   if (edits % 2 === 0) return server.call('insert', { path: NOTE, insert_line: 2, new_str: `inserted ${round}\n` });
   const [old_str, new_str] = [`edit ${round}\ninserted ${round}\n`, `edit ${round + 1}\n`];
@@ -22,7 +23,7 @@ function edit(server: Ringfence, edits: number): Promise<{ isError: boolean; tex
 }
 
 const temporary = (folder: string) => fs.readdirSync(folder).filter((name) => name.startsWith('.ringfence-tmp-'));
-const start = (base: string) => startStdioCommand({ args: ['memory'], env: { BASE_PATH: base } });
+const start = (base: string) => startServer({ dialect: 'memory', env: { BASE_PATH: base } });
 
 /** Waits until a file is being written, at most so many looks long. */
 async function untilWriting(folder: string, known: number): Promise<void> {
@@ -61,7 +62,7 @@ async function editUntilKilled(base: string, edits: number, turn: number): Promi
 }
 
 test(`file-storage-backend/AC-22: \`ringfence memory\`, killed ${KILLS} times while it edits a file of 1 MB, leaves it wholly old or wholly new`, async () => {
-  const base = fs.mkdtempSync(path.join(memory(), 'ringfence-kill-memory-'));
+  const base = tempDir('ringfence-kill-memory-', memory());
   fs.mkdirSync(path.join(base, 'gtd'));
   fs.writeFileSync(path.join(base, NOTE), contentAfter(0));
   let edits = 0;

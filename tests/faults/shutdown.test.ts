@@ -1,11 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import type { Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
-import { BIN, startRingfence, tempDir } from '../support/server.ts';
+import { ERAS } from '../support/connections.ts';
+import { spawnRingfence } from '../support/ringfence-process.ts';
+import { startServer, type TestServer } from '../support/start-server.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const dir = tempDir();
 afterAll(() => fs.rmSync(dir, { recursive: true, force: true }));
@@ -16,28 +18,25 @@ const config = { request_timeout: 300, log_level: 'debug' };
 
 describe.each(['http', 'stdio'] as const)('over %s', (transport) => {
   test.each(['SIGTERM', 'SIGINT'] as const)('%s ends an idle server at once, with exit code 0', async (signal) => {
-    await using rf = await startRingfence({ transport, roots, config });
+    await using rf = await startServer({ transport, roots, config });
     await rf.call('list_roots');
     expect(await rf.stop(signal)).toBe(0);
     expect(rf.logs().at(-1)).toMatchObject({ msg: 'stopped' });
   });
 
-  test.each(['legacy', 'modern'] as const)(
-    'a running call is finished, answered and logged first (%s)',
-    async (era) => {
-      await using rf = await startRingfence({ transport, era, roots, config });
-      const { answer, started } = hash(rf, 'seconds.bin');
-      await started;
-      const exit = rf.stop('SIGTERM');
-      expect((await answer).structured.size).toBe(128 * 1024 ** 2);
-      expect(await exit).toBe(0);
-      const order = rf.logs().map(({ tool, msg }) => tool ?? msg);
-      expect(order.slice(order.indexOf('stopping'))).toEqual(['stopping', 'hash_file', 'client activity', 'stopped']);
-    },
-  );
+  test.each(ERAS)('a running call is finished, answered and logged first (%s)', async (era) => {
+    await using rf = await startServer({ transport, era, roots, config });
+    const { answer, started } = hash(rf, 'seconds.bin');
+    await started;
+    const exit = rf.stop('SIGTERM');
+    expect((await answer).structured.size).toBe(128 * 1024 ** 2);
+    expect(await exit).toBe(0);
+    const order = rf.logs().map(({ tool, msg }) => tool ?? msg);
+    expect(order.slice(order.indexOf('stopping'))).toEqual(['stopping', 'hash_file', 'client activity', 'stopped']);
+  });
 
   test('a second signal does not wait', async () => {
-    await using rf = await startRingfence({ transport, roots, config });
+    await using rf = await startServer({ transport, roots, config });
     const { answer, started } = hash(rf, 'minutes.bin');
     answer.catch(() => {});
     await started;
@@ -50,7 +49,7 @@ describe.each(['http', 'stdio'] as const)('over %s', (transport) => {
 });
 
 test('a call that would take too long is cancelled, and the exit code is still 0', async () => {
-  await using rf = await startRingfence({ roots, config });
+  await using rf = await startServer({ roots, config });
   const { answer, started } = hash(rf, 'minutes.bin');
   answer.catch(() => {});
   await started;
@@ -59,7 +58,7 @@ test('a call that would take too long is cancelled, and the exit code is still 0
 });
 
 test('no new connection is accepted while a call is being finished', async () => {
-  await using rf = await startRingfence({ roots, config });
+  await using rf = await startServer({ roots, config });
   const { answer, started } = hash(rf, 'seconds.bin');
   await started;
   const exit = rf.stop('SIGTERM');
@@ -71,7 +70,7 @@ test('no new connection is accepted while a call is being finished', async () =>
 });
 
 test('a log that nobody reads neither stops the server nor keeps it from ending', async () => {
-  const child = spawn(process.execPath, [BIN, 'serve', dir, '--port', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawnRingfence(['serve', dir, '--port', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
   const [banner] = await once(child.stdout, 'data');
   const url = /http:\S+/.exec(String(banner))?.[0] ?? '';
   const headers = { origin: 'http://evil.example', 'x-padding': 'x' };
@@ -92,7 +91,7 @@ describe.each([
   ['serve', ['serve', dir, '--port', '0']],
 ])('%s ends with exit code 0', (_, args) => {
   test('when the reader of its log goes away', async () => {
-    const child = spawn(process.execPath, [BIN, ...args]);
+    const child = spawnRingfence(args);
     await once(child.stderr, 'data');
     child.stderr.destroy();
     child.kill('SIGTERM');
@@ -100,7 +99,7 @@ describe.each([
   });
 
   test('when there never was one', async () => {
-    const child = spawn(process.execPath, [BIN, ...args]);
+    const child = spawnRingfence(args);
     child.stderr.destroy();
     if (args[0] === 'stdio') {
       child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`);
@@ -114,12 +113,12 @@ describe.each([
 
   test.runIf(fs.existsSync('/dev/full'))('when its log cannot be written', async () => {
     const full = fs.openSync('/dev/full', 'w');
-    const child = spawn(process.execPath, [BIN, ...args], { stdio: ['pipe', 'pipe', full] });
+    const child = spawnRingfence(args, { stdio: ['pipe', 'pipe', full] });
     fs.closeSync(full);
     if (args[0] === 'stdio') {
-      child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`);
+      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`);
     }
-    await once(child.stdout as Readable, 'data');
+    await once(child.stdout, 'data');
     child.kill('SIGTERM');
     expect(await exitCode(child)).toBe(0);
   });
@@ -127,7 +126,7 @@ describe.each([
 
 test('a client that keeps its end open but reads no answers does not keep the server from ending', async () => {
   fs.writeFileSync(path.join(dir, 'big.txt'), 'x'.repeat(900_000));
-  const child = spawn(process.execPath, [BIN, 'stdio', dir]);
+  const child = spawnRingfence(['stdio', dir]);
   const lines: string[] = [];
   child.stderr.on('data', (chunk) => lines.push(...String(chunk).split('\n')));
   const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -149,7 +148,7 @@ async function exitCode(child: ChildProcess): Promise<number | null> {
   return code;
 }
 
-function hash(rf: Awaited<ReturnType<typeof startRingfence>>, file: string) {
+function hash(rf: TestServer, file: string) {
   const { promise: started, resolve } = deferred();
   return {
     answer: rf.call('hash_file', { root: 'r', path: file, algorithm: 'sha256' }, { onprogress: resolve }),

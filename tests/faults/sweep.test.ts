@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { startRingfence, tempDir } from '../support/server.ts';
+import { startServer } from '../support/start-server.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const LONG_AGO = new Date('2020-01-01');
 
@@ -16,7 +17,7 @@ test('what killed processes left is removed after the start, but not where nothi
   const [writable, readable] = [tempDir(), tempDir()];
   fs.mkdirSync(path.join(writable, 'deep'));
   const [left, kept] = [leaveTemporary(path.join(writable, 'deep')), leaveTemporary(readable)];
-  await using rf = await startRingfence({
+  await using rf = await startServer({
     transport: 'stdio',
     roots: [
       { name: 'readable', path: readable, allowed_tools: ['read_file', 'list_folder'] },

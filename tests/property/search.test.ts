@@ -9,9 +9,7 @@ import { afterAll, expect, test } from 'vitest';
 import { chooseBackend, parseCallerPath } from '../../src/fence/index.ts';
 import { Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../src/runtime/operation-context.ts';
-import { glob } from '../../src/search/glob.ts';
-import { grep } from '../../src/search/grep.ts';
-import { SearchPool } from '../../src/search/pool/search-pool.ts';
+import { glob, grep, SearchPool } from '../../src/search/index.ts';
 
 const pool = new SearchPool();
 afterAll(() => pool.close());

@@ -1,16 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { configFromDirs } from '../../src/config/config-from-dirs.ts';
-import { classic } from '../../src/dialects/classic/index.ts';
-import { memory } from '../../src/dialects/memory/index.ts';
 import { SECRET } from '../../src/fence/escape-layouts.fixture.ts';
-import { type BackendName, chooseBackend } from '../../src/fence/index.ts';
-import { anonymousClient } from '../../src/server/call/peer.ts';
-import { ToolCaller } from '../../src/server/call/tool-caller.ts';
-import { openService } from '../../src/server/open-service.ts';
-import { toResult } from '../../src/server/protocol/sdk/sdk-server.ts';
+import type { BackendName } from '../../src/fence/index.ts';
+import { DIALECTS, InProcessServer } from '../support/in-process-server.ts';
 import { OUTSIDE_NAME, swapLayout } from '../support/swap-layout.ts';
 import { startSwapper } from '../support/swapper.ts';
 
@@ -97,39 +91,36 @@ function leaks(answer: string, isError: boolean): boolean {
 
 describe.each<BackendName>(['openat2', 'procfd'])('a folder swapped with a link out, on %s', (backend) => {
   test.each([
-    { dialect: memory, attacks: MEMORY, refusal: 'path_security' },
-    { dialect: classic, attacks: CLASSIC, refusal: 'path_validation_error' },
-  ])(
-    'nothing leaks through $dialect.name and nothing outside is touched',
+    { dialect: 'memory', attacks: MEMORY, refusal: 'path_security' },
+    { dialect: 'classic', attacks: CLASSIC, refusal: 'path_validation_error' },
+  ] as const)(
+    'nothing leaks through $dialect and nothing outside is touched',
     async (attacked) => {
       const { dialect, attacks, refusal } = attacked;
       using layout = swapLayout();
       const before = layout.snapshotOutside();
       const config = configFromDirs([layout.rootPath]);
-      const service = openService({
-        config: { ...config, durableWrites: false },
+      await using server = new InProcessServer({
         dialect,
+        config: { ...config, durableWrites: false },
         boundRoot: config.roots[0]?.name,
-        backend: chooseBackend(backend),
-        logger: pino({ level: 'silent' }),
+        fence: backend,
       });
-      const toolCaller = new ToolCaller(service);
-      const caller = { client: anonymousClient(), roots: service.roots, sample: undefined };
+      const names = DIALECTS[dialect].tools.map(({ name }) => name);
       const leaked: string[] = [];
       const done = new Map<string, number>();
       const refused = new Map<string, number>();
       const call: Call = async (name, args) => {
-        const request = { ...caller, name, args, running: service.running.start(), progress: () => {} };
-        const { isError = false, content } = toResult(await toolCaller.call(request));
-        const text = content.map((block) => ('text' in block ? block.text : '')).join();
+        const result = await server.call(name, args);
+        const { isError, text } = result;
         if (leaks(text, isError)) leaked.push(`${name} ${JSON.stringify(args)}: ${text}`);
-        if (isError) count(refused, codeOf(text));
+        if (isError) count(refused, server.errorOf(name, result).code);
         else count(done, name);
         return text;
       };
 
       // The attack is met from both sides: every tool finds the folder to be one, and the link is seen.
-      const met = () => dialect.tools.every(({ name }) => done.has(name)) && refused.has(refusal);
+      const met = () => names.every((name) => done.has(name)) && refused.has(refusal);
       let turn = 0;
       for (let round = 0; round === 0 || (!met() && round < MAX_ROUNDS); round += 1) {
         await using swapper = await startSwapper(layout.first, layout.second, SECONDS + 0.3);
@@ -139,22 +130,16 @@ describe.each<BackendName>(['openat2', 'procfd'])('a folder swapped with a link 
         expect(await swapper.finished()).toBeGreaterThan(1000);
       }
 
-      await service.close();
       expect(leaked).toEqual([]);
       expect(layout.snapshotOutside()).toBe(before);
       expect(filesBelow(layout.rootPath).filter((file) => fs.readFileSync(file, 'utf8').includes(SECRET))).toEqual([]);
-      expect([...done.keys()].sort()).toEqual(dialect.tools.map(({ name }) => name).sort());
+      expect([...done.keys()].sort()).toEqual(names.sort());
       expect(refused.get(refusal)).toBeGreaterThan(0);
       expect(refused.get('internal_error')).toBe(undefined);
     },
     60_000,
   );
 });
-
-function codeOf(text: string): string {
-  const answer = JSON.parse(text) as { code?: string; error?: { code: string } };
-  return answer.code ?? answer.error?.code ?? '';
-}
 
 /** Regular files, without following links. */
 function filesBelow(folder: string): string[] {

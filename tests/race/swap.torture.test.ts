@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, test } from 'vitest';
 import { SECRET } from '../../src/fence/escape-layouts.fixture.ts';
 import type { BackendName } from '../../src/fence/index.ts';
-import { callTool, connectHttp, startRingfence } from '../support/server.ts';
+import { startServer } from '../support/start-server.ts';
 import { OUTSIDE_NAME, swapLayout } from '../support/swap-layout.ts';
 import { startSwapper } from '../support/swapper.ts';
 
@@ -65,12 +63,12 @@ describe.each<BackendName>(['openat2', 'procfd'])('eight clients and a swapped f
   test(`nothing leaks and nothing outside is touched in ${SECONDS} s`, { timeout: (SECONDS + 60) * 1000 }, async () => {
     using layout = swapLayout();
     const before = layout.snapshotOutside();
-    await using server = await startRingfence({
+    await using server = await startServer({
       roots: [{ name: root, path: layout.rootPath }],
       config: { durable_writes: false },
       env: { RINGFENCE_FENCE: backend },
     });
-    const clients = await Promise.all(Array.from({ length: CLIENTS }, () => connectHttp(server.url, 'legacy')));
+    const clients = await Promise.all(Array.from({ length: CLIENTS }, () => server.connect()));
     await using swapper = await startSwapper(layout.first, layout.second, SECONDS + 2);
     const end = performance.now() + SECONDS * 1000;
     const leaks: string[] = [];
@@ -83,7 +81,7 @@ describe.each<BackendName>(['openat2', 'procfd'])('eight clients and a swapped f
         for (let turn = me; performance.now() < end; turn += 1) {
           for (const step of STEPS) {
             const [tool, args] = step(String(me), turn);
-            const result = await callTool(client, { tool, args });
+            const result = await client.call(tool, args);
             const leaked = leak(tool, result);
             if (leaked !== undefined) leaks.push(leaked);
             if (result.isError) refused += 1;
@@ -91,7 +89,7 @@ describe.each<BackendName>(['openat2', 'procfd'])('eight clients and a swapped f
             if (/internal error/i.test(result.text)) internal += 1;
           }
         }
-        await client.close();
+        await client[Symbol.asyncDispose]();
       }),
     );
 
@@ -107,19 +105,17 @@ describe.each<BackendName>(['openat2', 'procfd'])('eight clients and a swapped f
 test('control: the reference server leaks under the same attack', { timeout: 90_000 }, async () => {
   using layout = swapLayout();
   const entry = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-filesystem/package.json');
-  const client = new Client({ name: 'control', version: '0.0.0' });
-  const args = [path.join(path.dirname(entry), 'dist/index.js'), layout.rootPath];
-  await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }));
+  const program = path.join(path.dirname(entry), 'dist/index.js');
+  await using server = await startServer({ program, args: [layout.rootPath] });
   await using _swapper = await startSwapper(layout.first, layout.second, 60);
   const end = performance.now() + 60_000;
   const file = path.join(layout.first, 'nested.txt');
   let leaked = false;
   while (!leaked && performance.now() < end) {
     const answers = await Promise.all(
-      Array.from({ length: CLIENTS }, () => callTool(client, { tool: 'read_text_file', args: { path: file } })),
+      Array.from({ length: CLIENTS }, () => server.call('read_text_file', { path: file })),
     );
     leaked = answers.some(({ text }) => text.includes(SECRET));
   }
-  await client.close();
   expect(leaked).toBe(true);
 });

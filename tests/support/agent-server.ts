@@ -2,47 +2,35 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { CONNECTIONS, type Connection } from './connections.ts';
+import type { CallResult, DialectName, ToolError } from './dialect-contracts.ts';
 import { type Answer, type Declares, json, SamplingClient, type Script } from './sampling-client.ts';
-import {
-  type CallOptions,
-  type CallResult,
-  type LogLine,
-  type Ringfence,
-  startRingfence,
-  startStdioCommand,
-  tempDir,
-} from './server.ts';
-import { CONNECTIONS, type Connection } from './workspace.ts';
-
-type Args = Readonly<Record<string, unknown>>;
+import { startServer, type TestServer } from './start-server.ts';
+import { tempDir } from './temp-dir.ts';
+import type { Args, CallOptions } from './tool-client.ts';
+import { assertHarmless, assertNoHostPath } from './workspace.ts';
 
 export interface AgentServerOptions {
-  /** Which connections; all four if left out. */
+  /** Default: both transports in both eras. */
   readonly connections?: readonly Connection[];
-  /** Keys of the agent root, over `allowed_paths: [docs/, src/, README.md]` and a timeout of ten seconds. */
+  /** Keys of the agent root. By default it allows docs/, src/ and README.md and has a timeout of ten seconds. */
   readonly agent?: Args;
-  /** Keys of the guide dialect, over its project. */
+  /** Keys of the guide dialect besides its project. */
   readonly guide?: Args;
   /** More keys of the config. */
   readonly config?: Args;
-  /** What the client declares; `tools` if left out. */
+  /** What the client declares about sampling. Default `tools`. */
   readonly declares?: Declares;
 }
 
-/** One connection of each transport and each era, for what the others could hardly change. */
-export const TWO_CONNECTIONS: readonly Connection[] = [
-  { transport: 'stdio', era: 'legacy' },
-  { transport: 'http', era: 'modern' },
-];
-
-/** On HTTP the client has a token, since a client without identity has nothing kept for it between calls. */
+/** The client's token on HTTP: the server keeps nothing between the calls of a client without identity. */
 const TOKEN = 'token-of-the-agent-0123456789abcdef';
 const AUTH = { tokens: [{ name: 'agent', token_env: 'AGENT_TOKEN', roots: ['workspace', 'laptop'] }] };
 
-/** What stands in every file of these tests, so that the log can be searched for it. */
+/** A text in every file of these tests, for which the log is searched. */
 const CONTENT_MARK = 'kept-private';
 
-/** A text that must not be found in the log. */
+/** Returns the content of a file that must not show up in the log. */
 export function secret(name: string): string {
   return `${CONTENT_MARK} ${name}\n`;
 }
@@ -50,9 +38,9 @@ export function secret(name: string): string {
 /** Defines the tests once for every connection, on a workspace with the local root `workspace` and the agent root `laptop`. */
 export function withAgentRoot(
   options: AgentServerOptions,
-  tests: (server: AgentServer, connection: Connection) => void,
+  tests: (server: AgentServer<'workspace'>, connection: Connection) => void,
 ): void {
-  overEach('an agent root', options, (connection) => new AgentServer(options, connection), tests);
+  overEach('an agent root', options, (connection) => new AgentServer('workspace', options, connection), tests);
 }
 
 /** Defines the tests once for every connection, on the guide dialect. */
@@ -78,63 +66,89 @@ function overEach<S extends AgentServer>(
 }
 
 /**
- * A running server and the scripted client that is connected to it. Every answer is checked: its shape, and that no host
- * path is in it. At the end, the log must hold no internal error, no host path and nothing of what was in files.
+ * A running server and the scripted client that is connected to it. Every answer must keep the dialect's contract and hold
+ * no host path. At the end, the log must hold no internal error, no host path, no token and no content of a file.
  */
-export class AgentServer {
+export class AgentServer<D extends DialectName = DialectName> {
   readonly base = tempDir();
-  readonly agent: SamplingClient;
+  readonly agent: SamplingClient<D>;
   protected readonly options: AgentServerOptions;
   protected readonly connection: Connection;
-  #running: Ringfence | undefined;
+  readonly #dialect: D;
+  #server: TestServer<D> | undefined;
 
-  constructor(options: AgentServerOptions, connection: Connection) {
+  constructor(dialect: D, options: AgentServerOptions, connection: Connection) {
+    this.#dialect = dialect;
     this.options = options;
     this.connection = connection;
     const { declares } = options;
-    this.agent = new SamplingClient({ era: connection.era, ...(declares && { declares }) });
+    this.agent = new SamplingClient({ dialect, era: connection.era, ...(declares && { declares }) });
     for (const name of ['workspace', 'project/docs', 'project/src', 'project/tests']) {
       fs.mkdirSync(path.join(this.base, name), { recursive: true });
     }
   }
 
-  get server(): Ringfence {
-    assert(this.#running !== undefined, 'the server has not been started');
-    return this.#running;
+  get server(): TestServer<D> {
+    assert(this.#server !== undefined, 'the server has not been started');
+    return this.#server;
   }
 
-  /** A host path. */
+  /** Returns a host path below the folder of these tests. */
   host(...names: string[]): string {
     return path.join(this.base, ...names);
   }
 
   async start(): Promise<void> {
-    this.#running = await this.launch();
-  }
-
-  protected launch(): Promise<Ringfence> {
-    return startRingfence({
+    const { client } = this.agent;
+    const command = this.command();
+    this.#server = await startServer({
       ...this.connection,
-      client: this.agent.client,
-      token: TOKEN,
-      env: { AGENT_TOKEN: TOKEN },
-      roots: [{ name: 'workspace', path: this.host('workspace') }, agentRoot(this.options.agent)],
-      config: {
-        log_level: 'trace',
-        durable_writes: false,
-        ...(this.connection.transport === 'http' && { auth: AUTH }),
-        ...this.options.config,
-      },
+      dialect: this.#dialect,
+      client,
+      ...(command === undefined ? this.#served() : { args: command }),
+    });
+    this.#server.checkAnswers((_, result) => {
+      assertNoHostPath(result, this.base);
+      assert(!result.text.includes('internal error'), result.text);
     });
   }
 
+  /** The arguments of the dialect's own command; undefined to serve a config. */
+  protected command(): string[] | undefined {
+    return undefined;
+  }
+
+  /** The keys of the config that belong to the dialect. */
+  protected dialectConfig(): Args {
+    return { durable_writes: false };
+  }
+
+  #served() {
+    const { agent, config } = this.options;
+    return {
+      token: TOKEN,
+      env: { AGENT_TOKEN: TOKEN },
+      roots: [{ name: 'workspace', path: this.host('workspace') }, agentRoot(agent)],
+      config: {
+        log_level: 'trace',
+        ...this.dialectConfig(),
+        ...(this.connection.transport === 'http' && { auth: AUTH }),
+        ...config,
+      },
+    };
+  }
+
   async end(): Promise<void> {
-    const running = this.#running;
-    const logs = running?.logs() ?? [];
-    await running?.[Symbol.asyncDispose]();
+    const server = this.#server;
+    const logs = server?.logs() ?? [];
+    await server?.[Symbol.asyncDispose]();
     fs.rmSync(this.base, { recursive: true, force: true });
-    for (const line of logs) assertHarmless(line, this.base);
-    assert(!running?.stderr().includes(TOKEN), 'the token is in the log');
+    for (const line of logs) {
+      assertHarmless(line, this.base);
+      const text = JSON.stringify(line);
+      assert(!text.includes(CONTENT_MARK), `the content of a file is in the log: ${text}`);
+    }
+    assert(!server?.stderr().includes(TOKEN), 'the token is in the log');
   }
 
   /** Answers every sampling request from now on in this way. */
@@ -142,78 +156,49 @@ export class AgentServer {
     this.agent.answer(script);
   }
 
-  /** Answers with a file in the form that is asked for. */
+  /** Answers every sampling request from now on with a file, in the form that the prompt asks for. */
   answerFile(content: string, more: Args = {}): void {
     this.agent.answer(json({ content, ...more }));
   }
 
-  async call(tool: string, args: Args = {}, options: CallOptions = {}): Promise<CallResult> {
-    const result = await this.agent.call(tool, args, options);
-    assertAnswer(tool, result, this.base);
-    return result;
+  call(tool: string, args: Args = {}, options: CallOptions = {}): Promise<CallResult> {
+    return this.server.call(tool, args, options);
   }
 
-  /** The structured content of a call that must succeed, and how often the client was asked for it. */
+  /** Returns the structured content of a call that has to succeed. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into results whose shape is what they check
-  async ok(tool: string, args: Args = {}, options?: CallOptions): Promise<any> {
-    const result = await this.call(tool, args, options);
-    assert(!result.isError, `${tool} ${JSON.stringify(args).slice(0, 500)} failed: ${result.text}`);
-    return result.structured;
+  ok(tool: string, args: Args = {}, options?: CallOptions): Promise<any> {
+    return this.server.ok(tool, args, options);
   }
 
-  /** The text of a call that must fail. */
-  async fails(tool: string, args: Args = {}, options?: CallOptions): Promise<string> {
-    const result = await this.call(tool, args, options);
-    assert(result.isError, `${tool} ${JSON.stringify(args).slice(0, 500)} succeeded: ${result.text.slice(0, 500)}`);
-    return result.text;
+  /** Returns the error of a call that has to fail. */
+  fails<T extends string>(tool: T, args: Args = {}, options?: CallOptions): Promise<ToolError<D, T>> {
+    return this.server.fails(tool, args, options);
   }
 
-  /** The Result of a guide tool that must succeed. */
-  // biome-ignore lint/suspicious/noExplicitAny: see above
-  done(tool: string, args: Args): Promise<any> {
-    return this.ok(tool, args);
-  }
-
-  /** The Result of a guide tool that must fail. */
-  // biome-ignore lint/suspicious/noExplicitAny: see above
-  async refused(tool: string, args: Args): Promise<any> {
-    return JSON.parse(await this.fails(tool, args));
-  }
-
-  /** How many sampling requests some work leads to. */
+  /** Returns how many sampling requests come while some work is done. */
   async requests(work: () => Promise<unknown>): Promise<number> {
     return (await this.agent.askedBy(work)).asked.length;
   }
 }
 
-/** The same on the guide dialect: by its own command on stdio, at `/mcp/guide` over HTTP. */
-export class GuideServer extends AgentServer {
-  protected override launch(): Promise<Ringfence> {
-    const project = this.host('project');
-    const { guide, config } = this.options;
-    if (this.connection.transport === 'stdio' && guide === undefined && config === undefined) {
-      return startStdioCommand({
-        args: ['guide', '--project', project, '--log-level', 'trace'],
-        client: this.agent.client,
-      });
-    }
-    return startRingfence({
-      ...this.connection,
-      client: this.agent.client,
-      token: TOKEN,
-      env: { AGENT_TOKEN: TOKEN },
-      path: '/mcp/guide',
-      roots: [{ name: 'workspace', path: this.host('workspace') }, agentRoot(undefined)],
-      config: {
-        log_level: 'trace',
-        dialects: { guide: { project, ...guide } },
-        ...(this.connection.transport === 'http' && { auth: AUTH }),
-        ...config,
-      },
-    });
+/** A server of the guide dialect: `ringfence guide` over stdio where no option needs a config, else a config with the guide. */
+export class GuideServer extends AgentServer<'guide'> {
+  constructor(options: AgentServerOptions, connection: Connection) {
+    super('guide', options, connection);
   }
 
-  /** What a cached file reads as, taken as a resource. Rejects if there is none. */
+  protected override command(): string[] | undefined {
+    const { guide, config } = this.options;
+    const needsConfig = this.connection.transport === 'http' || guide !== undefined || config !== undefined;
+    return needsConfig ? undefined : ['--project', this.host('project'), '--log-level', 'trace'];
+  }
+
+  protected override dialectConfig(): Args {
+    return { dialects: { guide: { project: this.host('project'), ...this.options.guide } } };
+  }
+
+  /** Returns the content of a cached file, read as a resource. Rejects if there is none. */
   async resource(file: string): Promise<string | Buffer> {
     const { contents } = await this.agent.client.readResource({ uri: `agent://${file}` });
     const [first] = contents as ({ text?: string; blob?: string } | undefined)[];
@@ -227,42 +212,4 @@ function agentRoot(agent: Args | undefined) {
     agent: { allowed_paths: ['docs/', 'src/', 'README.md'], timeout: 10, ...agent },
     allowed_tools: ['list_folder', 'read_file', 'stat_file', 'hash_file', 'copy'],
   };
-}
-
-const ERROR_TYPES = ['security', 'validation', 'not_found', 'permission', 'timeout', 'unsupported', 'system'];
-const RESULT_FIELDS = ['success', 'data', 'message', 'warnings', 'stats', 'error', 'error_type', 'instruction'];
-
-/** What holds for every answer of every tool. */
-function assertAnswer(tool: string, { isError, text, structured, raw }: CallResult, base: string): void {
-  const sink = JSON.stringify(raw);
-  assert(!sink.includes(base) && !sink.includes('/proc/'), `a host path is in the answer: ${sink}`);
-  assert.equal(raw.content.length, 1);
-  assert.equal(raw.content[0].type, 'text');
-  if (isError) assert.equal(structured, undefined, 'an error carries text only');
-  assert(!text.includes('internal error'), text);
-  if (!tool.startsWith('guide_')) return;
-  const result = JSON.parse(text);
-  if (!isError) assert.deepEqual(result, structured);
-  assert.deepEqual(
-    Object.keys(result).filter((key) => !RESULT_FIELDS.includes(key)),
-    [],
-  );
-  assert.equal(result.success, !isError);
-  assert.equal(typeof result.stats, 'object', `there are no stats: ${text}`);
-  if (isError) {
-    assert(ERROR_TYPES.includes(result.error_type), `unknown error_type: ${text}`);
-    assert(result.error.length > 0 && result.instruction.length > 0, text);
-    assert(!('data' in result), 'a failure has no data');
-  } else {
-    assert(typeof result.data === 'object' && result.data !== null, text);
-    assert(!('error' in result || 'error_type' in result), text);
-  }
-}
-
-function assertHarmless(line: LogLine, base: string): void {
-  const text = JSON.stringify(line);
-  assert.notEqual(line.msg, 'internal error', text);
-  assert(!text.includes(CONTENT_MARK), `what is in a file is in the log: ${text}`);
-  const { resolved_path: _, ...rest } = line;
-  assert(!JSON.stringify(rest).includes(base), `a host path is in the log: ${text}`);
 }

@@ -1,7 +1,10 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from '@modelcontextprotocol/client';
 
-/** A client's end of the pipes of a server that the test started itself, so that it keeps hold of the process. */
+/**
+ * The client's end of a stdio connection to a process that the test started. The SDK's own transport starts the process
+ * itself and hides it, so a test could neither signal it nor read its log.
+ */
 export class ChildTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 const DIST = new URL('../../dist/', import.meta.url);
 
-/** What goes before a child's script: the operations of `ringfence/fence`, a root on its folder, and a way to answer. */
+/** The code before a child's script: the operations of `ringfence/fence`, a root on its folder, and a way to answer. */
 const PRELUDE = `
 const from = (file) => import(new URL(file, ${JSON.stringify(DIST.href)}).href);
 const { Root, parseCallerPath: path, chooseBackend } = await from('fence.js');
@@ -26,24 +26,18 @@ export interface ChildOptions {
   readonly fence?: string;
 }
 
-/** Starts another process that runs a script (the body of a module) on what is in dist/. */
+/** Starts a process that runs a script, the body of a module, with the modules of dist/. */
 export function startChild(script: string, options: ChildOptions): ChildProcess {
   const { folder, args = [], unprivileged = false, groups = [], fence = '' } = options;
   const node = [process.execPath, '--input-type=module', '-e', PRELUDE + script, folder, ...args];
-  const drop = [
-    'setpriv',
-    '--reuid=65534',
-    '--regid=65534',
-    groups.length > 0 ? `--groups=${groups}` : '--clear-groups',
-  ];
-  const [command = '', ...rest] = unprivileged ? [...drop, ...node] : node;
+  const [command = '', ...rest] = unprivileged ? asNobody(node, groups) : node;
   return spawn(command, rest, {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, RINGFENCE_FENCE: fence },
   });
 }
 
-/** Runs a child to its end and returns what it answered. */
+/** Runs a script in a process to its end and returns the value that it passed to `answer`. */
 export async function runChild<T>(script: string, options: ChildOptions): Promise<T> {
   const child = startChild(script, options);
   const chunks: Buffer[] = [];
@@ -53,6 +47,12 @@ export async function runChild<T>(script: string, options: ChildOptions): Promis
   return JSON.parse(Buffer.concat(chunks).toString()) as T;
 }
 
-/** Why tests that drop privileges cannot run here, if they cannot. */
+/** Returns the command line that runs another as nobody, who is in these groups only. */
+export function asNobody(command: readonly string[], groups: readonly number[] = []): string[] {
+  const grouped = groups.length > 0 ? `--groups=${groups}` : '--clear-groups';
+  return ['setpriv', '--reuid=65534', '--regid=65534', grouped, ...command];
+}
+
+/** The reason why tests that drop privileges cannot run here; undefined if they can. */
 export const cannotDropPrivileges: string | undefined =
   process.platform !== 'linux' ? 'needs Linux' : process.getuid?.() !== 0 ? 'needs to start as root' : undefined;

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Client, CreateMessageRequestParams } from '@modelcontextprotocol/client';
-import { type CallOptions, type CallResult, callTool, type Era, httpTransport, newClient } from './server.ts';
+import type { CreateMessageRequestParams } from '@modelcontextprotocol/client';
+import type { Era } from './connections.ts';
+import type { DialectName } from './dialect-contracts.ts';
+import { connectHttp, newClient, ToolClient } from './tool-client.ts';
 
-/** What a client says it can do: nothing of the kind, answer in text, or answer with tool calls too. */
+/** What a client declares about sampling: nothing, that it answers in text, or that it answers with tool calls too. */
 export type Declares = 'none' | 'sampling' | 'tools';
 
 /** One sampling request as the client got it. */
@@ -12,29 +14,30 @@ export interface Asked {
   readonly prompt: string;
 }
 
-/** What a script answers: a text, a block or blocks of content, or a whole result. */
+/** An answer of a script: a text, a block or blocks of content, or a whole result. */
 export type Answer = string | Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[];
 export type Script = (asked: Asked) => Answer | Promise<Answer>;
 
-export interface SamplingClientOptions {
+export interface SamplingClientOptions<D extends DialectName> {
+  /** Default `workspace`. */
+  readonly dialect?: D;
   readonly era: Era;
   /** Default `tools`. */
   readonly declares?: Declares;
 }
 
 /**
- * A real client that answers sampling requests from a script and remembers each one. Where there is no script, a request
- * is an error, which fails the call that led to it.
+ * A client that answers sampling requests from a script and remembers each one. Without a script, it answers a request with
+ * an error, which fails the call that led to it.
  */
-export class SamplingClient implements AsyncDisposable {
-  readonly client: Client;
+export class SamplingClient<D extends DialectName = DialectName> extends ToolClient<D> {
   /** Every request so far. */
   readonly asked: Asked[] = [];
   #script: Script | undefined;
 
-  constructor({ era, declares = 'tools' }: SamplingClientOptions) {
+  constructor({ era, declares = 'tools', dialect = 'workspace' as D }: SamplingClientOptions<D>) {
     const sampling = declares === 'tools' ? { tools: {} } : {};
-    this.client = newClient(era, declares === 'none' ? {} : { capabilities: { sampling } });
+    super(dialect, newClient(era, declares === 'none' ? {} : { capabilities: { sampling } }));
     if (declares === 'none') return;
     this.client.setRequestHandler('sampling/createMessage', async ({ params }) => {
       const asked = { params, prompt: promptOf(params) };
@@ -59,29 +62,21 @@ export class SamplingClient implements AsyncDisposable {
     };
   }
 
-  /** How many requests come while something is done, and what it comes to. */
+  /** Returns the requests that come while some work is done, and the result of the work. */
   async askedBy<T>(work: () => Promise<T>): Promise<{ readonly asked: readonly Asked[]; readonly result: T }> {
     const before = this.asked.length;
     const result = await work();
     return { asked: this.asked.slice(before), result };
   }
-
-  call(tool: string, args: Readonly<Record<string, unknown>> = {}, options: CallOptions = {}): Promise<CallResult> {
-    return callTool(this.client, { tool, args, options });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.client.close().catch(() => {});
-  }
 }
 
-/** Connects one more scripted client to a server on HTTP, with a bearer token if one is given. */
-export async function connectSampling(
+/** Connects one more scripted client to a server on HTTP. */
+export async function connectSampling<D extends DialectName>(
   url: string,
-  { token, ...options }: SamplingClientOptions & { readonly token?: string },
-): Promise<SamplingClient> {
+  { token, ...options }: SamplingClientOptions<D> & { readonly token?: string },
+): Promise<SamplingClient<D>> {
   const agent = new SamplingClient(options);
-  await agent.client.connect(httpTransport(url, token));
+  await connectHttp(url, { dialect: agent.dialect, token, client: agent.client });
   return agent;
 }
 
@@ -90,12 +85,12 @@ export function json(value: unknown): Answer {
   return JSON.stringify(value);
 }
 
-/** The call of a tool as a block of content. */
+/** A tool call as a block of content. */
 export function toolUse(name: string, input: unknown): Readonly<Record<string, unknown>> {
   return { type: 'tool_use', id: 'call-1', name, input };
 }
 
-/** A text that the model could not finish. */
+/** An answer that ended at the limit of tokens. */
 export function cutOff(text: string): Answer {
   return { ...resultOf(text), stopReason: 'maxTokens' };
 }

@@ -2,10 +2,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { type Layout, makeLayout, SECRET } from '../../src/fence/escape-layouts.fixture.ts';
 
-/** An entry of the folder outside, which no listing may show. */
+/** The name of an entry outside the root that no listing may show. */
 export const OUTSIDE_NAME = 'secret.txt';
 
-/** `root/dir` is a folder and `root/evil` a link out; the swapper makes each the other, thousands of times a second. */
+/** Makes a layout in which `root/dir` is a folder and `root/evil` a link out of the root, for a swapper to exchange. */
 export function swapLayout(): Layout & { readonly first: string; readonly second: string } {
   const layout = makeLayout({
     name: 'swap',

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 export interface Swapper extends AsyncDisposable {
-  /** Waits for the end and returns how many exchanges there were. */
+  /** Waits for the end of the process and resolves with the number of exchanges. */
   finished(): Promise<number>;
 }
 
-/** Starts another process that exchanges two names in a tight loop for so many seconds; returns once it does. */
+/** Starts a process that exchanges two names in a tight loop for some seconds. Resolves after the first exchange. */
 export async function startSwapper(first: string, second: string, seconds: number): Promise<Swapper> {
   const script = fileURLToPath(new URL('./swapper.js', import.meta.url));
   const child = spawn(process.execPath, [script, first, second, String(seconds)], {

@@ -2,36 +2,13 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
-import * as z from 'zod';
 import { treeOf } from '../../src/fence/sandbox.fixture.ts';
-import {
-  type CallOptions,
-  type CallResult,
-  type Era,
-  type LogLine,
-  type Ringfence,
-  startRingfence,
-  type TransportName,
-  tempDir,
-} from './server.ts';
-
-export interface Connection {
-  readonly transport: TransportName;
-  readonly era: Era;
-}
-
-/** Both transports, with the handshake that most clients in use still speak. */
-export const TRANSPORTS: readonly Connection[] = [
-  { transport: 'http', era: 'legacy' },
-  { transport: 'stdio', era: 'legacy' },
-];
-
-/** Both transports in both eras of the protocol. */
-export const CONNECTIONS: readonly Connection[] = [
-  ...TRANSPORTS,
-  { transport: 'http', era: 'modern' },
-  { transport: 'stdio', era: 'modern' },
-];
+import { type Connection, TRANSPORTS } from './connections.ts';
+import type { CallResult } from './dialect-contracts.ts';
+import type { LogLine } from './ringfence-process.ts';
+import { startServer, type TestServer } from './start-server.ts';
+import { tempDir } from './temp-dir.ts';
+import type { Args, CallOptions } from './tool-client.ts';
 
 export interface WorkspaceOptions {
   /** Default: both transports in the legacy era. */
@@ -41,11 +18,9 @@ export interface WorkspaceOptions {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-type Args = Readonly<Record<string, unknown>>;
-
 /**
- * Defines the tests once for every connection: one server each, whose roots are emptied before every test. When the
- * tests are over, the log must hold no internal error and no host path outside of what is logged about violations.
+ * Defines the tests once for every connection, on one server each, whose roots are emptied before every test. After the
+ * tests, the log must hold no internal error, and no host path except in lines about violations.
  */
 export function inWorkspace(options: WorkspaceOptions, tests: (w: Workspace, connection: Connection) => void): void {
   describe.each(options.connections ?? TRANSPORTS)('$transport, $era', (connection) => {
@@ -58,9 +33,9 @@ export function inWorkspace(options: WorkspaceOptions, tests: (w: Workspace, con
 }
 
 /**
- * A running server with a client, and the folders behind its roots. `call` and what builds on it check every answer: its
- * shape, its structured content against the tool's output schema, and that no host path is in it. The methods that look at
- * files use plain `fs`, so they see what the server really did.
+ * A running server with a client, and the folders behind its roots. Every answer must keep the dialect's contract, fit the
+ * tool's output schema and hold no host path. The methods that look at files use plain `fs`, so they see what the server
+ * really did.
  */
 export class Workspace {
   /** Holds the folders of the roots and `outside`. */
@@ -68,8 +43,7 @@ export class Workspace {
   readonly #options: WorkspaceOptions;
   readonly #connection: Connection;
   readonly #roots: Readonly<Record<string, readonly string[]>>;
-  readonly #outputs = new Map<string, z.ZodType>();
-  #server: Ringfence | undefined;
+  #server: TestServer | undefined;
 
   constructor(options: WorkspaceOptions, connection: Connection) {
     this.#options = options;
@@ -78,13 +52,13 @@ export class Workspace {
     for (const name of [...Object.keys(this.#roots), 'outside']) fs.mkdirSync(path.join(this.base, name));
   }
 
-  get server(): Ringfence {
+  get server(): TestServer {
     assert(this.#server !== undefined, 'the server has not been started');
     return this.#server;
   }
 
   async start(): Promise<void> {
-    this.#server = await startRingfence({
+    this.#server = await startServer({
       ...this.#connection,
       roots: Object.entries(this.#roots).map(([name, allowed_tools]) => ({
         name,
@@ -94,21 +68,19 @@ export class Workspace {
       // Waiting for the disk is tested where it is made; here it would only cost time.
       config: { durable_writes: false, ...this.#options.config },
     });
-    const { tools } = await this.#server.client.listTools();
-    for (const { name, outputSchema } of tools) this.#outputs.set(name, z.fromJSONSchema(outputSchema as never));
+    const checkOutput = await this.#server.outputChecks();
+    this.#server.checkAnswers((tool, result) => {
+      checkOutput(tool, result);
+      assertNoHostPath(result, this.base);
+      if (result.isError) assert(!result.text.includes('internal error'), result.text);
+    });
   }
 
   async end(): Promise<void> {
     const logs = this.#server?.logs() ?? [];
     await this.#server?.[Symbol.asyncDispose]();
     fs.rmSync(this.base, { recursive: true, force: true });
-    for (const line of logs) this.#assertHarmless(line);
-  }
-
-  #assertHarmless(line: LogLine): void {
-    assert.notEqual(line.msg, 'internal error', JSON.stringify(line));
-    const { resolved_path: _, ...rest } = line;
-    assert(!JSON.stringify(rest).includes(this.base), `a host path is in the log: ${JSON.stringify(line)}`);
+    for (const line of logs) assertHarmless(line, this.base);
   }
 
   /** Empties every root and the folder outside. */
@@ -121,37 +93,19 @@ export class Workspace {
     }
   }
 
-  async call(tool: string, args: Args = {}, options?: CallOptions): Promise<CallResult> {
-    const result = await this.server.call(tool, args, options);
-    const { content, structuredContent } = result.raw;
-    const sink = JSON.stringify(result.raw);
-    assert(!sink.includes(this.base) && !sink.includes('/proc/'), `a host path is in the answer: ${sink}`);
-    assert.equal(content.length, 1);
-    assert.equal(content[0].type, 'text');
-    if (result.isError) {
-      assert.equal(structuredContent, undefined, 'an error carries text only');
-      assert(!result.text.includes('internal error'), result.text);
-      assert(!/[\n\r]/.test(result.text), `an error is one line: ${result.text}`);
-    } else {
-      this.#outputs.get(tool)?.parse(structuredContent);
-      if (tool !== 'read_file') assert.deepEqual(JSON.parse(result.text), structuredContent);
-    }
-    return result;
+  call(tool: string, args: Args = {}, options?: CallOptions): Promise<CallResult> {
+    return this.server.call(tool, args, options);
   }
 
-  /** The structured content of a call that must succeed. `root` is `workspace` where the arguments name none. */
+  /** Returns the structured content of a call that has to succeed. `root` is `workspace` where the arguments name none. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into results whose shape is what they check
-  async ok(tool: string, args: Args = {}, options?: CallOptions): Promise<any> {
-    const result = await this.call(tool, inRoot(tool, args), options);
-    assert(!result.isError, `${tool} ${JSON.stringify(args).slice(0, 500)} failed: ${result.text}`);
-    return result.structured;
+  ok(tool: string, args: Args = {}, options?: CallOptions): Promise<any> {
+    return this.server.ok(tool, inRoot(tool, args), options);
   }
 
-  /** The text of a call that must fail. */
-  async fails(tool: string, args: Args = {}, options?: CallOptions): Promise<string> {
-    const result = await this.call(tool, inRoot(tool, args), options);
-    assert(result.isError, `${tool} ${JSON.stringify(args).slice(0, 500)} succeeded: ${result.text.slice(0, 500)}`);
-    return result.text;
+  /** Returns the text of a call that has to fail. `root` is `workspace` where the arguments name none. */
+  fails(tool: string, args: Args = {}, options?: CallOptions): Promise<string> {
+    return this.server.fails(tool, inRoot(tool, args), options);
   }
 
   host(name: string, root = 'workspace'): string {
@@ -166,7 +120,7 @@ export class Workspace {
     return host;
   }
 
-  /** A file of that size without anything in it, which takes no space. */
+  /** Makes a sparse file: it has that size and takes no space on disk. */
   sparse(name: string, size: number, root?: string): string {
     const host = this.file(name, '', root);
     fs.truncateSync(host, size);
@@ -202,6 +156,20 @@ export class Workspace {
   tree(root = 'workspace'): string[] {
     return treeOf(path.join(this.base, root));
   }
+}
+
+/** Throws `AssertionError` if an answer shows a path below a host folder or in /proc. */
+export function assertNoHostPath({ raw }: CallResult, base: string): void {
+  const wire = JSON.stringify(raw);
+  assert(!wire.includes(base) && !wire.includes('/proc/'), `a host path is in the answer: ${wire}`);
+}
+
+/** Throws `AssertionError` if a log line reports a bug, or shows a path below a host folder other than that of a violation. */
+export function assertHarmless(line: LogLine, base: string): void {
+  const text = JSON.stringify(line);
+  assert.notEqual(line.msg, 'internal error', text);
+  const { resolved_path: _, ...rest } = line;
+  assert(!JSON.stringify(rest).includes(base), `a host path is in the log: ${text}`);
 }
 
 function inRoot(tool: string, args: Args): Args {

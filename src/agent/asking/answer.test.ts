@@ -17,7 +17,7 @@ const read = (answer: SampleAnswer, more: Partial<typeof question> = {}) =>
 
 const call = { path: 'docs/a', content: 'hi' };
 
-describe('a file comes', () => {
+describe('readFileAnswer accepts a file', () => {
   test.each<[string, SampleAnswer, object]>([
     ['as JSON', json({ content: 'hi' }), {}],
     [
@@ -70,7 +70,7 @@ describe('a file comes', () => {
     expect(read(answer)).toEqual([chunk(0), chunk(1)]);
   });
 
-  test('as base64 where bytes were asked for and nothing else is said', () => {
+  test('as base64 if bytes were asked for and no encoding is stated', () => {
     expect(read(json({ content: 'aGk=' }), { binary: true })).toEqual([
       { path: 'docs/a', content: 'aGk=', binary: true },
     ]);
@@ -81,7 +81,7 @@ describe('a file comes', () => {
   });
 });
 
-describe('text that is none of the forms is the content itself:', () => {
+describe('other text is the content itself:', () => {
   test.each([
     'plain',
     ' kept \n',
@@ -107,7 +107,7 @@ describe('text that is none of the forms is the content itself:', () => {
   });
 });
 
-describe('a failure is told', () => {
+describe('a reported error', () => {
   test.each([
     ['not_found', 'not_found'],
     ['file_not_found', 'not_found'],
@@ -126,8 +126,8 @@ describe('a failure is told', () => {
   });
 });
 
-describe('what cannot be used', () => {
-  test.each(['maxTokens', 'max_tokens', 'length'])('was cut off (%s), whatever it looks like', (stopReason) => {
+describe('an unusable answer', () => {
+  test.each(['maxTokens', 'max_tokens', 'length'])('was cut off (%s), even if it looks complete', (stopReason) => {
     for (const content of ['{"content":"hi"}', [{ type: 'tool_use', name: 'guide_cache_file', input: call }]]) {
       const error = thrown(() => read({ content, stopReason } as SampleAnswer));
       expect(error).toMatchObject({ code: 'bad_answer', message: expect.stringMatching(/cut off/) });
@@ -154,7 +154,7 @@ describe('what cannot be used', () => {
   });
 });
 
-describe('a listing comes', () => {
+describe('readListingAnswer accepts a listing', () => {
   const entries = [{ name: 'a', type: 'file' }];
   const handed = { path: 'docs', entries };
 

@@ -3,13 +3,13 @@ import { isRecord } from '../handover/check-entries.ts';
 import type { SampleAnswer, SampleBlock } from '../sample.ts';
 import { TOOL_NAMES } from './prompts.ts';
 
-/** A call of one of the tools for handing files over, in whatever form it came. Its input is unchecked. */
+/** A call of one of the guide tools, found in an answer. Its input is unchecked. */
 export interface HandoverCall {
   readonly name: (typeof TOOL_NAMES)[number];
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** What an answer holds: calls, or the texts of its blocks. */
+/** The parts of an answer: its tool calls and the texts of its text blocks. */
 export interface AnswerContent {
   readonly calls: readonly HandoverCall[];
   readonly texts: readonly string[];
@@ -19,7 +19,10 @@ const CUT_OFF_ADVICE =
   'Raise the token limit, ask for less, or have the file handed over in chunks with guide_read_file.';
 const CUT_OFF: readonly unknown[] = ['maxTokens', 'max_tokens', 'length'];
 
-/** Takes an answer apart. One that was cut off is `bad_answer`, whatever it holds: half a file looks like a whole one. */
+/**
+ * Splits an answer into tool calls and texts. Raises `bad_answer` if it is empty, or if it was cut off by its token
+ * limit: a truncated file cannot be told from a complete one.
+ */
 export function readAnswer(answer: SampleAnswer, path: string): AnswerContent {
   if (typeof answer === 'string') return { calls: [], texts: [answer] };
   if (!isRecord(answer)) throw badAnswer('it has no content', path);
@@ -45,17 +48,23 @@ function textOf(block: unknown): string[] {
   return type === 'text' && typeof text === 'string' ? [text] : [];
 }
 
-/** The first value that a text spells as JSON and that `recognise` knows: each block by itself, then all of them joined. */
-export function findForm<T>(texts: readonly string[], recognise: (value: unknown) => T | undefined): T | undefined {
-  const wholes = texts.length > 1 ? [...texts, texts.join('')] : texts;
-  for (const value of wholes.flatMap(parseJsonValues)) {
-    const form = recognise(value);
-    if (form !== undefined) return form;
+/**
+ * Returns the result of `recognise` for the first JSON value in the texts that it accepts, or undefined. Tries each
+ * text by itself, then all of them joined.
+ */
+export function findJson<T>(texts: readonly string[], recognise: (value: unknown) => T | undefined): T | undefined {
+  const candidates = texts.length > 1 ? [...texts, texts.join('')] : texts;
+  for (const value of candidates.flatMap(parseJsonValues)) {
+    const recognised = recognise(value);
+    if (recognised !== undefined) return recognised;
   }
   return undefined;
 }
 
-/** The calls that a value spells: `{ "name" or "tool", "arguments" or "input" }`, or an array of nothing else. */
+/**
+ * Reads tool calls that a model wrote as JSON text: an object with `name` or `tool` and with `arguments` or `input`, or
+ * an array of such objects. Returns undefined for any other value.
+ */
 export function parseToolCalls(value: unknown): readonly HandoverCall[] | undefined {
   if (Array.isArray(value)) {
     const calls = value.map((item) => parseToolCall(item));
@@ -81,7 +90,8 @@ function parseJsonValues(text: string): unknown[] {
   if (called !== null) return [{ name: called[1], arguments: called[2] }];
   const whole = parseJson(text);
   if (whole !== undefined) return [whole];
-  // Words around a single block of code are taken for talk about it; several blocks are a text of their own.
+  // Models wrap JSON in one code block with an explanation around it. Text with several code blocks is more likely file
+  // content.
   const fenced = [...text.matchAll(FENCED)];
   return fenced.length === 1 ? [parseJson(fenced[0]?.[1] ?? '')] : [];
 }
@@ -99,7 +109,10 @@ function isToolName(name: unknown): name is HandoverCall['name'] {
   return (TOOL_NAMES as readonly unknown[]).includes(name);
 }
 
-/** The error that an answer reports: `{ "error": "not_found" }`, perhaps with a message. */
+/**
+ * Returns the `error` of an answer of the form `{ "error": "not_found" }`, optionally with `message` and `path`; else
+ * undefined.
+ */
 export function parseReportedError(value: unknown): string | undefined {
   if (!isRecord(value) || typeof value.error !== 'string') return undefined;
   return Object.keys(value).every((key) => ['error', 'message', 'path'].includes(key)) ? value.error : undefined;
@@ -109,7 +122,10 @@ const MISSING = /^(?:(?:file|directory|folder)_)?not_found$|^enoent$|^no_such_fi
 const FOLDER = /^(?:is_)?(?:a_)?directory$|^eisdir$/i;
 const DENIED = /^permission_denied$|^access_denied$|^forbidden$|^eacces$|^eperm$/i;
 
-/** The failure that an answer reports, as ours. */
+/**
+ * Maps an error that the client reported to `not_found`, `is_directory`, `permission_denied`, or `bad_answer` if it is
+ * unknown.
+ */
 export function toReportedError(error: string, path: string): BridgeError {
   if (MISSING.test(error)) return new BridgeError('not_found', {}, { path });
   if (FOLDER.test(error)) return new BridgeError('is_directory', {}, { path });
@@ -117,6 +133,7 @@ export function toReportedError(error: string, path: string): BridgeError {
   return badAnswer(`it reports an error (${error.slice(0, 100)})`, path);
 }
 
+/** Creates a `bad_answer` error about a path. `advice` replaces the default instruction. */
 export function badAnswer(problem: string, path: string, advice?: string): BridgeError {
   return new BridgeError('bad_answer', advice === undefined ? { problem } : { problem, advice }, { path });
 }

@@ -20,15 +20,16 @@ interface FetcherParts {
   readonly maxTokens: number;
 }
 
-/** How one call asks. */
-export interface Asking {
+/** What one call brings along to ask the client. */
+export interface AskContext {
   readonly sample: Sample;
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Asks for files and folders whose paths are checked, and takes the answers in. What is handed over by other ways while
- * an answer is awaited counts in its place. An answer that comes too late, or cannot be used, changes nothing.
+ * Asks the client for files and listings and caches the answers. Callers validate the paths first. If the client hands
+ * the same file or listing over with a tool call while a question is pending, that copy is used instead of the answer.
+ * An answer that arrives after the timeout, or is unusable, changes nothing.
  */
 export class Fetcher {
   readonly #asks = new SingleFlight();
@@ -38,44 +39,54 @@ export class Fetcher {
     this.#parts = parts;
   }
 
-  /** Questions under way. */
+  /** How many questions are pending. */
   get asking(): number {
     return this.#asks.size;
   }
 
-  file(question: FileQuestion, asking: Asking): Promise<CachedFile> {
+  /**
+   * Asks for one file. Concurrent calls for the same path share one question. Raises `timed_out`, `cancelled`,
+   * `exhausted`, `bad_answer`, `undecodable`, and what the client reports: `not_found`, `is_directory`,
+   * `permission_denied`.
+   */
+  file(question: FileQuestion, context: AskContext): Promise<CachedFile> {
     const { handover, maxTokens } = this.#parts;
     const { path } = question;
-    return this.#asks.run(waiter(`f:${path}`, asking), async (abort) => {
-      using arrival = handover.files.watch(path);
+    return this.#asks.run(waiter(`f:${path}`, context), async (abort) => {
+      using handedOver = handover.acceptedFiles.subscribe(path);
       try {
         const answer = await this.#ask({ type: 'file', ...question }, askForFile(question, maxTokens), {
           abort,
-          ...asking,
+          ...context,
         });
-        return arrival.seen ?? this.#takeFile(readFileAnswer(answer, question), question);
+        return handedOver.latest ?? this.#takeFile(readFileAnswer(answer, question), question);
       } catch (error) {
-        if (arrival.seen !== undefined) return arrival.seen;
+        if (handedOver.latest !== undefined) return handedOver.latest;
         throw error;
       }
     });
   }
 
-  folder(question: ListingQuestion, asking: Asking): Promise<readonly PathInfo[]> {
+  /**
+   * Asks for the entries of a folder. Concurrent calls with equal arguments share one question. Raises `timed_out`,
+   * `cancelled`, `exhausted`, `bad_answer`, `path_not_allowed`, and what the client reports: `not_found`,
+   * `is_directory`, `permission_denied`.
+   */
+  folder(question: ListingQuestion, context: AskContext): Promise<readonly PathInfo[]> {
     const { handover, maxTokens } = this.#parts;
     const { path, recursive, pattern } = question;
     const key = `l:${JSON.stringify([path, recursive, pattern ?? null])}`;
-    return this.#asks.run(waiter(key, asking), async (abort) => {
-      using arrival = handover.folders.watch(path);
-      const arrived = () => (fits(arrival.seen?.pattern, pattern) ? arrival.seen?.entries : undefined);
+    return this.#asks.run(waiter(key, context), async (abort) => {
+      using handedOver = handover.acceptedListings.subscribe(path);
+      const usable = () => (covers(handedOver.latest?.pattern, pattern) ? handedOver.latest?.entries : undefined);
       try {
         const answer = await this.#ask({ type: 'directory', ...question }, askForListing(question, maxTokens), {
           abort,
-          ...asking,
+          ...context,
         });
-        return arrived() ?? this.#takeFolder(answer, question);
+        return usable() ?? this.#takeFolder(answer, question);
       } catch (error) {
-        const entries = arrived();
+        const entries = usable();
         if (entries !== undefined) return entries;
         throw error;
       }
@@ -87,19 +98,19 @@ export class Fetcher {
     const asked = files.filter((file) => this.#isAbout(file.path, path));
     const last = asked.at(-1);
     if (last === undefined) throw badAnswer(`it is about another path (${files[0]?.path})`, path);
-    return fromAnswer(path, () => {
+    return blamingAnswer(path, () => {
       if (last.chunk !== undefined) return this.#takeChunks(asked, path);
       const { bytes, encoding: found } = toBytes(last, [encoding, ...fallbackEncodings]);
       if (last.sha256 !== undefined) assertHash(sha256(bytes), last.sha256, 'sha256');
-      return handover.takeOrPass({ ...last, path, bytes, encoding: found });
+      return handover.cacheFileIfFits({ ...last, path, bytes, encoding: found });
     });
   }
 
   #takeChunks(chunks: readonly ReceivedFile[], path: string): CachedFile {
-    using arrival = this.#parts.handover.files.watch(path);
+    using assembled = this.#parts.handover.acceptedFiles.subscribe(path);
     for (const chunk of chunks) this.#parts.handover.receiveFile({ ...chunk, path });
-    if (arrival.seen === undefined) throw badAnswer('some of its chunks are missing', path);
-    return arrival.seen;
+    if (assembled.latest === undefined) throw badAnswer('some of its chunks are missing', path);
+    return assembled.latest;
   }
 
   #takeFolder(answer: SampleAnswer, question: ListingQuestion): readonly PathInfo[] {
@@ -108,8 +119,8 @@ export class Fetcher {
     const { path: about, entries } = readListingAnswer(answer, path);
     if (about !== undefined && !this.#isAbout(about, path))
       throw badAnswer(`it is about another path (${about})`, path);
-    const checked = fromAnswer(path, () => checkEntries(entries, path, validator));
-    handover.keepOrPass(question, checked);
+    const checked = blamingAnswer(path, () => checkEntries(entries, path, validator));
+    handover.cacheListingIfFits(question, checked);
     return checked;
   }
 
@@ -122,7 +133,11 @@ export class Fetcher {
     }
   }
 
-  async #ask(question: SampleQuestion, params: SampleParams, { abort, sample }: Asking & { abort: AbortController }) {
+  async #ask(
+    question: SampleQuestion,
+    params: SampleParams,
+    { abort, sample }: AskContext & { abort: AbortController },
+  ) {
     const { timeoutMs } = this.#parts;
     const { path } = question;
     const late = new BridgeError('timed_out', { seconds: timeoutMs / 1000 }, { path });
@@ -137,23 +152,31 @@ export class Fetcher {
   }
 }
 
-function waiter(key: string, { sample, signal }: Asking): { key: string | undefined; signal: AbortSignal | undefined } {
+function waiter(
+  key: string,
+  { sample, signal }: AskContext,
+): { key: string | undefined; signal: AbortSignal | undefined } {
   return { key: sample.separate === true ? undefined : key, signal };
 }
 
-/** A listing that was filtered by another pattern than asked for is not the answer. */
-function fits(given: string | undefined, asked: string | undefined): boolean {
+/**
+ * Whether a listing filtered by `given` holds everything that matches `asked`: only if it is unfiltered or has the same
+ * pattern.
+ */
+function covers(given: string | undefined, asked: string | undefined): boolean {
   return given === undefined || given === asked;
 }
 
-/** Arguments that do not fit are the answer's fault here, not the caller's. */
-function fromAnswer<T>(path: string, take: () => T): T {
+/**
+ * Runs `take` and turns errors about invalid arguments into `bad_answer`: the arguments came from the client's answer.
+ */
+function blamingAnswer<T>(path: string, take: () => T): T {
   try {
     return take();
   } catch (error) {
-    const blamed =
+    const isInvalid =
       error instanceof BridgeError &&
       ['invalid_argument', 'invalid_encoding', 'unsupported_encoding'].includes(error.code);
-    throw blamed ? badAnswer(error.message, path) : error;
+    throw isInvalid ? badAnswer(error.message, path) : error;
   }
 }

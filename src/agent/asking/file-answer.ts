@@ -4,7 +4,7 @@ import type { ReceivedFile } from '../handover/handover.ts';
 import type { FileQuestion, SampleAnswer } from '../sample.ts';
 import {
   badAnswer,
-  findForm,
+  findJson,
   type HandoverCall,
   parseReportedError,
   parseToolCalls,
@@ -12,25 +12,26 @@ import {
   toReportedError,
 } from './answer.ts';
 
-type Form = { failure: string } | { calls: readonly HandoverCall[] } | { file: FileFields };
+type ParsedAnswer = { failure: string } | { calls: readonly HandoverCall[] } | { file: FileFields };
 type FileFields = Omit<ReceivedFile, 'path'> & { readonly path?: string };
 
 /**
- * The files that an answer hands over; the first form that fits decides. Text that is none of them is the content itself,
- * also if it is JSON. Raises `bad_answer`, `not_found` and `permission_denied`.
+ * Returns the files in an answer to a `FileQuestion`: from tool calls, else from JSON of a known shape in its text. Any
+ * other text, including other JSON, is the file content itself. Does not check paths or hashes. Raises `bad_answer`,
+ * `is_directory`, `not_found` and `permission_denied`.
  */
 export function readFileAnswer(answer: SampleAnswer, { path, binary }: FileQuestion): ReceivedFile[] {
   const { calls, texts } = readAnswer(answer, path);
-  const form: Form = (calls.length > 0 ? { calls } : findForm(texts, recognise)) ?? {
+  const parsed: ParsedAnswer = (calls.length > 0 ? { calls } : findJson(texts, recognise)) ?? {
     file: { content: binary ? texts.join('').trim() : texts.join('') },
   };
-  if ('failure' in form) throw toReportedError(form.failure, path);
-  const files: FileFields[] = 'file' in form ? [form.file] : form.calls.flatMap((call) => filesOf(call, path));
-  // Asked for bytes, an answer that says nothing of its encoding is taken for the base64 that was asked for.
+  if ('failure' in parsed) throw toReportedError(parsed.failure, path);
+  const files: FileFields[] = 'file' in parsed ? [parsed.file] : parsed.calls.flatMap((call) => filesOf(call, path));
+  // The prompt for a binary file asks for base64, so an answer without an encoding is taken as base64.
   return files.map((file) => ({ path, ...file, ...(binary && file.encoding === undefined && { binary }) }));
 }
 
-function recognise(value: unknown): Form | undefined {
+function recognise(value: unknown): ParsedAnswer | undefined {
   const failure = parseReportedError(value);
   if (failure !== undefined) return { failure };
   const calls = parseToolCalls(value);
@@ -63,7 +64,9 @@ const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
 
 const isText = (value: unknown): boolean => value == null || typeof value === 'string';
 
-/** An object of these fields and no others; null stands for a field that is not given. */
+/**
+ * Returns the value as file fields if it has `content` and only known fields of the right types; null counts as absent.
+ */
 function fileFields(value: unknown): FileFields | undefined {
   if (!isRecord(value) || typeof value.content !== 'string') return undefined;
   const given = Object.entries(value).filter(([, field]) => field !== null);

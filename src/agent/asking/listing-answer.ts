@@ -1,19 +1,22 @@
 import { isRecord } from '../handover/check-entries.ts';
 import type { SampleAnswer } from '../sample.ts';
-import { badAnswer, findForm, parseReportedError, parseToolCalls, readAnswer, toReportedError } from './answer.ts';
+import { badAnswer, findJson, parseReportedError, parseToolCalls, readAnswer, toReportedError } from './answer.ts';
 
-/** A listing as it came: the entries are unchecked. */
+/** A listing from an answer. The entries are unchecked; pass them to `checkEntries`. */
 export interface AnsweredListing {
-  /** The folder that the answer says it is about, if it says so. */
+  /** The folder that the answer names, if it names one. */
   readonly path: string | undefined;
   readonly entries: unknown;
 }
 
-/** The listing that an answer hands over. Raises `bad_answer`, `not_found` and `permission_denied`. */
+/**
+ * Returns the listing in an answer to a `ListingQuestion`. Raises `bad_answer`, `is_directory`, `not_found` and
+ * `permission_denied`.
+ */
 export function readListingAnswer(answer: SampleAnswer, path: string): AnsweredListing {
   const { calls, texts } = readAnswer(answer, path);
   const called = calls.find(({ name }) => name === 'guide_list_directory');
-  const found = called === undefined ? findForm(texts, recognise) : fromObject(called.input);
+  const found = called === undefined ? findJson(texts, recognise) : fromObject(called.input);
   if (found === undefined) throw badAnswer('it is not a listing of the folder', path);
   if ('failure' in found) throw toReportedError(found.failure, path);
   return found;

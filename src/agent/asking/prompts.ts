@@ -1,5 +1,6 @@
 import type { FileQuestion, ListingQuestion, SampleParams, SampleTool } from '../sample.ts';
 
+/** The tools that the client's model may answer a question with. */
 export const TOOL_NAMES = ['guide_cache_file', 'guide_list_directory', 'guide_read_file'] as const;
 
 const SYSTEM_PROMPT =
@@ -10,7 +11,9 @@ const ERRORS = [
   'If you may not read it: {"error": "permission_denied"}',
 ];
 
-/** Asks for one file. Paths are quoted as JSON, so that no name can pass for a part of the prompt. */
+/**
+ * Builds the sampling request for one file. The path is quoted as JSON to prevent prompt injection through file names.
+ */
 export function askForFile(
   { path, encoding, fallbackEncodings, binary }: FileQuestion,
   maxTokens: number,
@@ -33,7 +36,10 @@ export function askForFile(
   return params(text, maxTokens, [CACHE_FILE]);
 }
 
-/** Asks for the entries of a folder. */
+/**
+ * Builds the sampling request for a folder's entries. The path and the pattern are quoted as JSON to prevent prompt
+ * injection.
+ */
 export function askForListing({ path, recursive, pattern }: ListingQuestion, maxTokens: number): SampleParams {
   const text = [
     `List the files and folders in ${JSON.stringify(path)} of the project, hidden ones too. The path is relative to the project root.`,

@@ -17,7 +17,7 @@ function question() {
 
 const waiter = (key: string | undefined, signal?: AbortSignal) => ({ key, signal });
 
-test('the same question is put once, another by itself, and both again later', async () => {
+test('concurrent calls with the same key share a flight, later calls start a new one', async () => {
   const asks = new SingleFlight();
   const { asked, ask, resolve } = question();
   const both = [asks.run(waiter('a'), ask), asks.run(waiter('a'), ask), asks.run(waiter('b'), ask)];
@@ -29,7 +29,7 @@ test('the same question is put once, another by itself, and both again later', a
   expect(asked).toHaveLength(3);
 });
 
-test('one without a key is nobody else’s', async () => {
+test('calls without a key never share a flight', async () => {
   const asks = new SingleFlight();
   const { asked, ask, resolve } = question();
   const both = [asks.run(waiter(undefined), ask), asks.run(waiter(undefined), ask)];
@@ -38,8 +38,8 @@ test('one without a key is nobody else’s', async () => {
   expect(asked).toHaveLength(2);
 });
 
-describe('one who stops waiting', () => {
-  test('does not take the answer from the others', async () => {
+describe('a caller that aborts', () => {
+  test('does not cancel the flight for the others', async () => {
     const asks = new SingleFlight();
     const { asked, ask, resolve } = question();
     const stop = new AbortController();
@@ -53,7 +53,7 @@ describe('one who stops waiting', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('ends the question if nobody else waits', async () => {
+  test('aborts the flight if nobody else waits', async () => {
     const asks = new SingleFlight();
     const { asked, ask } = question();
     const stop = new AbortController();
@@ -65,7 +65,7 @@ describe('one who stops waiting', () => {
     expect(asks.size).toBe(0);
   });
 
-  test('before it began asks nothing', async () => {
+  test('before the call starts no flight', async () => {
     const { asked, ask } = question();
     await expect(new SingleFlight().run(waiter('a', AbortSignal.abort()), ask)).rejects.toMatchObject({
       code: 'cancelled',
@@ -74,8 +74,8 @@ describe('one who stops waiting', () => {
   });
 });
 
-describe('a failure', () => {
-  test('of the answer is everybody’s', async () => {
+describe('an error', () => {
+  test('of the closed list reaches every waiter', async () => {
     const asks = new SingleFlight();
     const { ask, reject, asked } = question();
     const both = [asks.run(waiter('a'), ask), asks.run(waiter('a'), ask)];
@@ -85,7 +85,7 @@ describe('a failure', () => {
   });
 
   test.each([new Error('a signal of the first'), new BridgeError('cancelled', {})])(
-    'of the asking (%s) is the first one’s, and the next asks by itself',
+    'of another kind (%s) reaches the first caller only, and the next starts a new flight',
     async (failure) => {
       const asks = new SingleFlight();
       const mine = question();
@@ -99,7 +99,7 @@ describe('a failure', () => {
   );
 });
 
-test('there is a limit to how many are under way', async () => {
+test('the number of flights is limited', async () => {
   const asks = new SingleFlight();
   const { ask, resolve } = question();
   const many = Array.from({ length: 100 }, (_, i) => asks.run(waiter(`${i}`), ask));

@@ -16,7 +16,7 @@ const partitionsOf = (options: Partial<AgentPartitionsOptions> = {}) =>
 const fill = (bridge: FilesystemBridge, bytes: number, name = 'a') =>
   bridge.cacheFiles([{ path: `docs/${name}`, content: 'x'.repeat(bytes) }]);
 
-test('a client finds its own files again, and never those of another', () => {
+test('a client sees its own files and never those of another', () => {
   const partitions = partitionsOf();
   partitions.of('anna').cacheFiles([{ path: 'docs/a', content: 'of anna' }]);
   expect(partitions.of('anna').cached('docs/a')?.text).toBe('of anna');
@@ -26,7 +26,7 @@ test('a client finds its own files again, and never those of another', () => {
   expect(partitions.stats()).toMatchObject({ partitions: 3, bytes: 7, maxTotalBytes: 250, evictions: 0 });
 });
 
-test('a client that is dropped starts anew', () => {
+test('a dropped client starts with an empty cache', () => {
   const partitions = partitionsOf();
   fill(partitions.of('anna'), 10);
   expect([partitions.drop('anna'), partitions.drop('anna')]).toEqual([true, false]);
@@ -34,8 +34,8 @@ test('a client that is dropped starts anew', () => {
   expect(partitions.of('anna').cached('docs/a')).toBeUndefined();
 });
 
-describe('the partition unused for longest gives way', () => {
-  test('when all together hold too much', () => {
+describe('the least recently used partition is evicted', () => {
+  test('when all together hold too many bytes', () => {
     const partitions = partitionsOf();
     for (const key of ['a', 'b']) fill(partitions.of(key), 100);
     partitions.of('a');
@@ -52,7 +52,7 @@ describe('the partition unused for longest gives way', () => {
     expect(partitions.of('a')).not.toBe(first);
   });
 
-  test('and it counts also what was asked for, listings and unfinished files', async () => {
+  test('counting fetched files, listings and incomplete files', async () => {
     const partitions = partitionsOf({ maxTotalBytes: 150 });
     fill(partitions.of('a'), 60);
     await partitions.of('b').readFile('docs/a', { sample: async () => 'x'.repeat(95) });
@@ -68,7 +68,7 @@ describe('the partition unused for longest gives way', () => {
     expect(partitions.of('c').stats()).toMatchObject({ chunkSets: 0, entries: 2 });
   });
 
-  test('but one that waits for an answer only after all others', async () => {
+  test('but one with a pending question only after all others', async () => {
     const partitions = partitionsOf();
     const answer = deferred<SampleAnswer>();
     const waiting = partitions.of('a').readFile('docs/a', { sample: () => answer.promise });
@@ -80,12 +80,12 @@ describe('the partition unused for longest gives way', () => {
   });
 });
 
-test('no partition is larger than all together may be', () => {
+test('the limit for all partitions also limits each one', () => {
   const partitions = partitionsOf({ cacheBytes: 1000, maxTotalBytes: 50 });
   expect(() => fill(partitions.of('a'), 51)).toThrow(/limit is 50/);
 });
 
-test('what happens is reported with the client it happened for', async () => {
+test('audit events carry the client key', async () => {
   const events: unknown[] = [];
   const partitions = partitionsOf({
     audit: ({ operation, result, violation }, client) => events.push([client, operation, result, violation]),

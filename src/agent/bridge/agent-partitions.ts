@@ -3,33 +3,39 @@ import type { SecurityPolicy } from '../policy/security-policy.ts';
 import type { BridgeEvent } from './bridge-event.ts';
 import { FilesystemBridge, type FilesystemBridgeOptions } from './filesystem-bridge.ts';
 
+/** The options of an `AgentPartitions`; those of its bridges apply to every client. */
 export interface AgentPartitionsOptions
   extends Pick<FilesystemBridgeOptions, 'timeoutMs' | 'maxTokens' | 'chunkTtlMs' | 'now'> {
   readonly policy: SecurityPolicy;
-  /** What one client may have kept. */
+  /** The cache size of one client, in bytes. */
   readonly cacheBytes: number;
-  /** What all clients together may have kept. */
+  /** The limit for all clients together, in bytes. */
   readonly maxTotalBytes: number;
-  /** How many clients are remembered; 1,000 by default. */
+  /** How many clients have a bridge at once; 1,000 by default. */
   readonly maxPartitions?: number | undefined;
+  /** Called after every operation of every bridge. */
   readonly audit?: ((event: BridgeEvent, clientKey: string) => void) | undefined;
 }
 
+/** What all partitions hold together. */
 export interface PartitionStats {
   readonly partitions: number;
   readonly bytes: number;
   readonly maxTotalBytes: number;
-  /** Partitions that gave way to others. */
+  /** How many partitions were evicted. */
   readonly evictions: number;
 }
 
 const MAX_PARTITIONS = 1000;
 
-/** A bridge for each client, so that no client ever sees what another handed over. The one unused for longest gives way. */
+/**
+ * Gives each client a `FilesystemBridge` of its own, so that no client sees the files of another. When there are too
+ * many bridges, or they hold too many bytes, the least recently used is evicted (LRU).
+ */
 export class AgentPartitions {
   readonly policy: SecurityPolicy;
   readonly #options: AgentPartitionsOptions;
-  /** In the order of use. */
+  /** From the least to the most recently used. */
   readonly #bridges = new Map<string, FilesystemBridge>();
   #evictions = 0;
 
@@ -38,7 +44,7 @@ export class AgentPartitions {
     this.#options = options;
   }
 
-  /** This client's bridge, made on first use. */
+  /** Returns the bridge of a client, and creates it on first use. May evict other clients' bridges. */
   of(clientKey: string): FilesystemBridge {
     const bridge = this.#bridges.get(clientKey) ?? this.#make(clientKey);
     this.#bridges.delete(clientKey);
@@ -47,11 +53,12 @@ export class AgentPartitions {
     return bridge;
   }
 
-  /** Forgets a client and all it handed over. */
+  /** Drops a client's bridge with everything in it. Returns false if there was none. */
   drop(clientKey: string): boolean {
     return this.#bridges.delete(clientKey);
   }
 
+  /** Returns how many partitions there are and what they hold. */
   stats(): PartitionStats {
     const { maxTotalBytes } = this.#options;
     return { partitions: this.#bridges.size, bytes: this.#bytes(), maxTotalBytes, evictions: this.#evictions };
@@ -67,7 +74,7 @@ export class AgentPartitions {
     });
   }
 
-  /** Makes room for the one in use: idle ones give way first, then those that wait for an answer. */
+  /** Evicts other bridges until the limits hold: idle ones first, then those with pending questions. */
   #trim(inUse: string): void {
     const { maxTotalBytes, maxPartitions = MAX_PARTITIONS } = this.#options;
     let bytes = this.#bytes();
@@ -78,7 +85,8 @@ export class AgentPartitions {
       this.#bridges.delete(key);
       this.#evictions += 1;
     }
-    // The cache alone never holds more than this; together with what waits for its chunks, it can.
+    // The cache of the remaining bridge is within the limit by itself, but not always together with its incomplete
+    // chunk sets.
     if (bytes > maxTotalBytes) this.#bridges.get(inUse)?.dropChunks();
   }
 

@@ -34,19 +34,22 @@ function rootWith(
 const FILE = { content: 'one', encoding: 'utf-8' };
 
 describe('the top of the root', () => {
-  test.each(['', '.', '/', './', '//'])('%j shows the way to what is allowed, and nobody is asked', async (path) => {
-    const { root, asked } = rootWith({}, { allowedPaths: ['src/', 'docs/deep/er', 'README.md', 'docs/other'] });
-    expect(await root.list(path)).toEqual([
-      { name: 'README.md', type: 'file' },
-      { name: 'docs', type: 'directory' },
-      { name: 'src', type: 'directory' },
-    ]);
-    expect(await root.stat(path)).toEqual({ name: '.', type: 'directory' });
-    expect(await outcome(root.read(path))).toBe('is_directory');
-    expect(asked).toEqual([]);
-  });
+  test.each(['', '.', '/', './', '//'])(
+    '%j lists the names that lead to allowed paths without asking',
+    async (path) => {
+      const { root, asked } = rootWith({}, { allowedPaths: ['src/', 'docs/deep/er', 'README.md', 'docs/other'] });
+      expect(await root.list(path)).toEqual([
+        { name: 'README.md', type: 'file' },
+        { name: 'docs', type: 'directory' },
+        { name: 'src', type: 'directory' },
+      ]);
+      expect(await root.stat(path)).toEqual({ name: '.', type: 'directory' });
+      expect(await outcome(root.read(path))).toBe('is_directory');
+      expect(asked).toEqual([]);
+    },
+  );
 
-  test('folders on the way to an allowed one show no more than that', async () => {
+  test('folders above an allowed path list only the names that lead to it', async () => {
     const { root, asked } = rootWith({}, { allowedPaths: ['docs/deep/er'] });
     expect(await root.list('/docs')).toEqual([{ name: 'deep', type: 'directory' }]);
     expect(await root.list('docs/deep')).toEqual([{ name: 'er', type: 'directory' }]);
@@ -54,7 +57,7 @@ describe('the top of the root', () => {
     expect(asked).toEqual([]);
   });
 
-  test('is asked for where all is allowed', async () => {
+  test('is asked for if the whole project is allowed', async () => {
     const { root, asked } = rootWith(
       { 'list .': { path: '.', entries: [{ name: 'a', type: 'file' }] } },
       { allowedPaths: ['.'] },
@@ -63,7 +66,7 @@ describe('the top of the root', () => {
     expect(asked).toEqual(['list .']);
   });
 
-  test('is not reached by climbing', async () => {
+  test('is not reachable with ".."', async () => {
     const { root, asked } = rootWith({});
     for (const path of ['docs/..', 'docs/../..', '..', 'docs\\..'])
       expect([path, await outcome(root.list(path))]).toEqual([path, 'path_not_allowed']);
@@ -71,7 +74,7 @@ describe('the top of the root', () => {
   });
 });
 
-test('what fails says where, as the caller wrote it', async () => {
+test('errors name the root and the path as the caller wrote it', async () => {
   const { root } = rootWith({});
   const error = await root.read('/docs//none').catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(RingfenceError);
@@ -86,7 +89,7 @@ test('a leading slash is the top of the root', async () => {
   expect(asked).toEqual(['read docs/a']);
 });
 
-test('stat asks for the folder above, once for all in it, and for what is allowed alone', async () => {
+test('stat lists the parent folder once, or asks for the path itself if only that is allowed', async () => {
   const { root, asked } = rootWith({
     'list docs': {
       entries: [
@@ -107,7 +110,7 @@ test('stat asks for the folder above, once for all in it, and for what is allowe
   expect(asked).toHaveLength(2);
 });
 
-describe('fetching', () => {
+describe('fetch', () => {
   const tree = {
     'read docs/f': { error: 'is_directory' },
     'list docs/f': {
@@ -124,12 +127,12 @@ describe('fetching', () => {
     'read docs/f/untold/c': { content: 'AP8=', encoding: 'base64' },
   };
 
-  test('a file brings its bytes', async () => {
+  test('returns the bytes of a file', async () => {
     const { root } = rootWith({ 'read docs/a': FILE });
     expect(await root.fetch('docs/a')).toEqual({ bytes: Buffer.from('one') });
   });
 
-  test('a folder brings all that is in it, links aside', async () => {
+  test('returns the contents of a folder without links', async () => {
     const { root } = rootWith(tree);
     expect(await root.fetch('docs/f/')).toEqual({
       folders: [['told'], ['untold']],
@@ -142,19 +145,19 @@ describe('fetching', () => {
     });
   });
 
-  test('a file of it that does not come is named', async () => {
+  test('names the file of a folder that cannot be fetched', async () => {
     const { root } = rootWith({ ...tree, 'read docs/f/told/b': { error: 'permission_denied' } });
     const error = await root.fetch('docs/f/').catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'permission_denied', path: 'docs/f/told/b', root: 'laptop' });
   });
 
-  test('more than the cache can hold is refused', async () => {
+  test('refuses more than the cache can hold', async () => {
     const { root } = rootWith(tree, { maxBytes: 7 });
     expect(await outcome(root.fetch('docs/f'))).toBe('too_large');
   });
 });
 
-test('a client that cannot be asked still has what it handed over', async () => {
+test('files that a client without sampling handed over can be read', async () => {
   const { bridge } = rootWith({});
   const root = new AgentRoot({ name: 'laptop', bridge, sample: undefined, signal: new AbortController().signal });
   bridge.cacheFiles([{ path: 'docs/a', content: 'one' }]);

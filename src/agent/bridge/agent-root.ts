@@ -1,13 +1,13 @@
 import { RingfenceError } from '../../errors.ts';
 import { type EntryType, FenceError, isFenceError, parseCallerPath, toForwardSlashes } from '../../fence/index.ts';
 import { FileError } from '../../files/errors.ts';
-import { byCodePoint } from '../../runtime/code-point-order.ts';
+import { byCodePoint } from '../../runtime/unicode.ts';
 import type { PathInfo } from '../listing-entry.ts';
 import { toMilliseconds } from '../mtime.ts';
 import type { Sample } from '../sample.ts';
 import type { FileRead, FilesystemBridge } from './filesystem-bridge.ts';
 
-/** An entry of a folder. What nobody told is left out. */
+/** An entry of a folder on the client's side. Facts that the client did not send are absent. */
 export interface AgentEntry {
   readonly name: string;
   readonly type: EntryType;
@@ -15,27 +15,32 @@ export interface AgentEntry {
   readonly modified?: Date;
 }
 
-/** A file, or a folder with all in it. The names lead to each from the folder. */
-export type Fetched =
+/**
+ * The result of `AgentRoot.fetch`: a file, or a folder with its contents. `names` are the path segments below that
+ * folder.
+ */
+export type FetchedEntry =
   | { readonly bytes: Buffer }
   | {
       readonly folders: readonly (readonly string[])[];
       readonly files: readonly { readonly names: readonly string[]; readonly bytes: Buffer }[];
-      /** Links and special files. */
+      /** The paths of links and special files, which are not fetched. */
       readonly skipped: readonly string[];
     };
 
+/** What an `AgentRoot` is made of. */
 export interface AgentRootParts {
   readonly name: string;
   readonly bridge: FilesystemBridge;
-  /** Asks the client; undefined for one that cannot be asked. */
+  /** Asks the client; undefined for a client without sampling support. */
   readonly sample: Sample | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * Files of the client's side as a root, for the time of one call. Paths are as in any root: a leading slash is its top,
- * which shows no more than the way to what is allowed. Nothing is asked for that is not. What fails says where.
+ * Presents client-side files as a root, for the duration of one call. A leading slash in a path means the top of the
+ * root. Folders above the allowed paths list only the names that lead to an allowed path. Never asks for a path that
+ * the policy does not allow. Every `RingfenceError` carries the root's name and the path as the caller gave it.
  */
 export class AgentRoot {
   readonly name: string;
@@ -48,37 +53,49 @@ export class AgentRoot {
     this.#ask = { sample, signal };
   }
 
-  /** A whole file. A folder is `is_directory`. */
+  /**
+   * Reads a whole file, from the cache or from the client. Raises `is_directory` for a folder, and the codes of
+   * `FilesystemBridge.readBytes`.
+   */
   read(raw: string): Promise<FileRead> {
-    return this.located(raw, async () => {
-      if (this.#waysFrom(raw) !== undefined) throw new FenceError('is_directory', {});
-      return this.#read(belowTop(raw));
+    return this.withLocation(raw, async () => {
+      if (this.#ancestorEntries(raw) !== undefined) throw new FenceError('is_directory', {});
+      return this.#read(stripLeadingSlashes(raw));
     });
   }
 
-  /** The entries of a folder, by code point. A file is `not_directory`. */
+  /**
+   * Lists a folder, sorted by code point. Raises `not_directory` for a file, and the codes of
+   * `FilesystemBridge.listDirectory`.
+   */
   list(raw: string): Promise<AgentEntry[]> {
-    return this.located(raw, async () => {
-      const entries = this.#waysFrom(raw) ?? (await this.#list(belowTop(raw), false));
+    return this.withLocation(raw, async () => {
+      const entries = this.#ancestorEntries(raw) ?? (await this.#list(stripLeadingSlashes(raw), false));
       return entries.map(describe).sort((a, b) => byCodePoint(a.name, b.name));
     });
   }
 
-  /** What is known of a file or folder; if that is nothing, the folder above it is listed. */
+  /**
+   * Describes a file or folder from the cache. If it is not cached, asks for a listing of the parent folder, or for the
+   * path itself if the policy does not allow the parent. Raises `not_found` and the codes of `read` and `list`.
+   */
   stat(raw: string): Promise<AgentEntry> {
-    return this.located(raw, async () => {
-      const path = belowTop(raw);
-      if (this.#waysFrom(raw) !== undefined) return { name: nameOf(path), type: 'directory' };
-      return describe(this.#bridge.info(path) ?? (await this.#findOut(path)));
+    return this.withLocation(raw, async () => {
+      const path = stripLeadingSlashes(raw);
+      if (this.#ancestorEntries(raw) !== undefined) return { name: nameOf(path), type: 'directory' };
+      return describe(this.#bridge.info(path) ?? (await this.#statByAsking(path)));
     });
   }
 
-  /** A file, or a folder with all that is in it, which together may be no more than the cache can hold. */
-  fetch(raw: string): Promise<Fetched> {
-    return this.located(raw, async () => {
-      const ways = this.#waysFrom(raw);
-      if (ways !== undefined) return this.#tree(ways, raw);
-      const path = belowTop(raw);
+  /**
+   * Fetches a file, or a folder with its contents. Raises `too_large` if they exceed the cache size, and the codes of
+   * `read` and `list`.
+   */
+  fetch(raw: string): Promise<FetchedEntry> {
+    return this.withLocation(raw, async () => {
+      const entries = this.#ancestorEntries(raw);
+      if (entries !== undefined) return this.#tree(entries, raw);
+      const path = stripLeadingSlashes(raw);
       try {
         return { bytes: (await this.#read(path)).bytes };
       } catch (error) {
@@ -88,8 +105,8 @@ export class AgentRoot {
     });
   }
 
-  /** Runs work on a path so that whatever fails in it says which path and root it was about, as the caller gave it. */
-  async located<T>(raw: string, work: () => Promise<T>): Promise<T> {
+  /** Runs `work` and adds this root and the caller's path to any `RingfenceError` it raises. */
+  async withLocation<T>(raw: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
@@ -111,7 +128,7 @@ export class AgentRoot {
     return this.#bridge.listDirectory(path, { ...this.#ask, recursive });
   }
 
-  async #findOut(path: string): Promise<PathInfo> {
+  async #statByAsking(path: string): Promise<PathInfo> {
     const { segments } = parseCallerPath(toForwardSlashes(path));
     const above = segments.slice(0, -1);
     if (this.#bridge.policy.allows(above)) {
@@ -120,14 +137,14 @@ export class AgentRoot {
       if (found === undefined) throw new FenceError('not_found', {});
       return found;
     }
-    // Allowed by itself, so that only it can be asked for.
+    // The policy allows this path but not its parent, so only the path itself can be asked for.
     const name = nameOf(path);
     if (looksLikeFile(name)) return { name, path, type: 'file', size: (await this.#read(path)).bytes.length };
     await this.#list(path, false);
     return { name, path, type: 'directory' };
   }
 
-  async #tree(entries: readonly PathInfo[], raw: string): Promise<Fetched> {
+  async #tree(entries: readonly PathInfo[], raw: string): Promise<FetchedEntry> {
     const limit = this.#bridge.cache.maxBytes;
     const folders: string[][] = [];
     const files: { names: string[]; bytes: Buffer }[] = [];
@@ -140,9 +157,12 @@ export class AgentRoot {
           folders.push(names);
           await walk(children ?? (await this.#list(path, true)), names);
         } else if (type === 'file') {
-          const { bytes } = await this.located(`${raw.replace(/\/+$/, '')}/${names.join('/')}`, () => this.#read(path));
+          const { bytes } = await this.withLocation(`${raw.replace(/\/+$/, '')}/${names.join('/')}`, () =>
+            this.#read(path),
+          );
           total += bytes.length;
-          // More than fits would be asked for again on every run of the call, and never be there all at once.
+          // Files beyond the cache size would evict each other, and a call that is run again would ask for them without
+          // end.
           if (total > limit) throw new FileError('too_large', { size: total, limit });
           files.push({ names, bytes });
         } else {
@@ -154,13 +174,16 @@ export class AgentRoot {
     return { folders, files, skipped };
   }
 
-  /** The next names on the way to what is allowed, from a folder that is not itself; undefined from anywhere else. */
-  #waysFrom(raw: string): PathInfo[] | undefined {
-    const here = belowTop(raw)
+  /**
+   * Returns the names leading to allowed paths, for a folder above one that is not itself allowed; undefined for any
+   * other path.
+   */
+  #ancestorEntries(raw: string): PathInfo[] | undefined {
+    const here = stripLeadingSlashes(raw)
       .split(/[\\/]/)
       .filter((name) => name !== '' && name !== '.');
     if (here.includes('..') || this.#bridge.policy.allows(here)) return undefined;
-    const ways = new Map<string, PathInfo>();
+    const entries = new Map<string, PathInfo>();
     for (const allowed of this.#bridge.policy.allowed) {
       const names = allowed.split('/');
       const name = names[here.length];
@@ -168,14 +191,14 @@ export class AgentRoot {
       const isLast = names.length === here.length + 1;
       const path = [...here, name].join('/');
       const isFile = isLast && (this.#bridge.info(path)?.type ?? (looksLikeFile(name) ? 'file' : '')) === 'file';
-      ways.set(name, { name, path, type: isFile ? 'file' : 'directory' });
+      entries.set(name, { name, path, type: isFile ? 'file' : 'directory' });
     }
-    return ways.size === 0 ? undefined : [...ways.values()];
+    return entries.size === 0 ? undefined : [...entries.values()];
   }
 }
 
-/** A leading slash is the top of the root, not of the other machine. */
-function belowTop(raw: string): string {
+/** A leading slash means the top of the root, not of the client's file system. */
+function stripLeadingSlashes(raw: string): string {
   return raw.replace(/^\/+/, '') || '.';
 }
 
@@ -183,7 +206,7 @@ function nameOf(path: string): string {
   return parseCallerPath(toForwardSlashes(path)).segments.at(-1) ?? '.';
 }
 
-/** A guess, for what is allowed by itself and was never listed. */
+/** Guesses by the extension whether an allowed path that was never listed is a file. */
 function looksLikeFile(name: string): boolean {
   return /[^.]\.\w+$/.test(name);
 }

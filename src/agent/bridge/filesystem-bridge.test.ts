@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { tempDir } from '../../../tests/support/server.ts';
+import { tempDir } from '../../../tests/support/temp-dir.ts';
 import { FenceError } from '../../fence/index.ts';
 import { ToolError } from '../../tools/errors.ts';
 import { SecurityError } from '../bridge-error.ts';
@@ -39,7 +39,7 @@ afterEach(() => {
 });
 
 describe('readFile', () => {
-  test('asks once, and reads from the cache after that', async () => {
+  test('asks once and then reads from the cache', async () => {
     const { bridge, asked } = bridgeTo(() => file('hello', { mtime: 7 }));
     expect(await bridge.readFile('./docs/a.md')).toBe('hello');
     expect(await bridge.readFile('docs/x/../a.md')).toBe('hello');
@@ -54,7 +54,7 @@ describe('readFile', () => {
     expect(bridge.stats()).toMatchObject({ hits: 2, misses: 1, entries: 1, bytes: 5, asking: 0 });
   });
 
-  test('asks nothing for a path that is refused', async () => {
+  test('does not ask for a refused path', async () => {
     const { bridge, asked, cache } = bridgeTo(() => file('x'));
     for (const denied of ['private/a', '../a', '/etc/passwd', 'docs/../../a', 'docs\\..\\..\\a', '']) {
       await expect(bridge.readFile(denied)).rejects.toBeInstanceOf(SecurityError);
@@ -66,7 +66,7 @@ describe('readFile', () => {
     expect(cache.stats()).toMatchObject({ entries: 0, misses: 0 });
   });
 
-  test('follows no link of a project on this machine', async () => {
+  test('refuses a link of a local project that leads outside', async () => {
     const projectRoot = tempDir();
     fs.mkdirSync(path.join(projectRoot, 'docs'));
     fs.symlinkSync('/etc/passwd', path.join(projectRoot, 'docs/out'));
@@ -76,7 +76,7 @@ describe('readFile', () => {
     fs.rmSync(projectRoot, { recursive: true });
   });
 
-  test('gives bytes of its own', async () => {
+  test('returns a copy of the bytes', async () => {
     const { bridge } = bridgeTo(() => file('AAE=', { encoding: 'base64' }));
     const bytes = await bridge.readFile('docs/a', { binary: true });
     expect(bytes).toEqual(Buffer.from([0, 1]));
@@ -84,7 +84,7 @@ describe('readFile', () => {
     expect(await bridge.readFile('docs/a', { binary: true })).toEqual(Buffer.from([0, 1]));
   });
 
-  test('returns the text that was handed over, whatever encoding is asked for later', async () => {
+  test('decodes with the stated encoding, not with the requested one', async () => {
     const { bridge, asked } = bridgeTo(() => file('café', { encoding: 'windows-1252' }));
     for (const encoding of [undefined, 'utf-8', 'shift_jis'])
       expect(await bridge.readFile('docs/a', { encoding })).toBe('café');
@@ -92,7 +92,7 @@ describe('readFile', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('names the encodings in the question, and falls back where one does not fit', async () => {
+  test('names the encodings in the question and falls back to the next', async () => {
     const { bridge, asked } = bridgeTo(() => ({ content: '5 €' }));
     const options = { encoding: 'latin1', fallbackEncodings: ['windows-1252', 'utf-8'] };
     expect(await bridge.readFile('docs/a', options)).toBe('5 €');
@@ -103,14 +103,14 @@ describe('readFile', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('passes a file on that is too large to keep', async () => {
+  test('returns a file that is too large to cache', async () => {
     const { bridge, cache } = bridgeTo(() => file('x'.repeat(50)), { maxBytes: 40 });
     cache.set('docs/small', { content: 'kept' });
     expect(await bridge.readFile('docs/a')).toHaveLength(50);
     expect(cache.paths()).toEqual(['docs/small']);
   });
 
-  test('says so where nobody can be asked, and reads what was handed over', async () => {
+  test('raises sampling_unsupported without a sample function, and reads cached files', async () => {
     const { bridge } = bridgeTo(() => file('x'), { sample: undefined });
     const silent = new FilesystemBridge({ policy: bridge.policy, cache: bridge.cache });
     await expect(silent.readFile('docs/a')).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe('an answer', () => {
       call('guide_read_file', { path: 'docs/a', content: 'x', chunk: { index: 0, total: 2 } }),
       /missing/,
     ],
-  ])('%s is not taken', async (_, answer, problem) => {
+  ])('%s is refused', async (_, answer, problem) => {
     const { bridge, cache } = bridgeTo(() => answer);
     await expect(bridge.readFile('docs/a')).rejects.toMatchObject({
       code: 'bad_answer',
@@ -154,7 +154,7 @@ describe('an answer', () => {
     expect(cache.stats().entries).toBe(0);
   });
 
-  test('may spell its path otherwise, bring other files along, and come in chunks', async () => {
+  test('may spell its path differently, include other files, and come in chunks', async () => {
     const { bridge, cache } = bridgeTo(() =>
       call('guide_cache_file', {
         files: [
@@ -170,7 +170,7 @@ describe('an answer', () => {
     expect(await bridge.readFile('docs/b', { sample })).toBe('12');
   });
 
-  test('counts for nothing once the file was handed over', async () => {
+  test('is ignored if the file was handed over meanwhile', async () => {
     for (const answer of ['Done.', file('other'), json({ error: 'not_found' })]) {
       const { bridge } = bridgeTo(() => {
         bridge.cacheFiles([{ path: 'docs/a', content: 'handed' }]);
@@ -187,7 +187,7 @@ describe('an answer', () => {
     expect(await bridge.readFile('docs/a')).toBe('handed');
   });
 
-  test('of a folder counts for nothing once the listing was handed over', async () => {
+  test('for a folder is ignored if the listing was handed over meanwhile', async () => {
     const { bridge } = bridgeTo(() => {
       bridge.storeListing('docs', [{ name: 'a.md', type: 'file' }]);
       return 'Done.';
@@ -201,8 +201,8 @@ describe('an answer', () => {
   });
 });
 
-describe('time', () => {
-  test('runs out even if the other side never settles, and leaves the cache alone', async () => {
+describe('the timeout', () => {
+  test('expires even if sample never settles, and does not change the cache', async () => {
     vi.useFakeTimers();
     const { bridge, cache } = bridgeTo(never, { timeoutMs: 1500 });
     const reading = bridge.readFile('docs/a');
@@ -217,7 +217,7 @@ describe('time', () => {
     expect(cache.stats().entries).toBe(0);
   });
 
-  test('that has run out aborts the question, and makes its answer worthless', async () => {
+  test('aborts the question and discards a late answer', async () => {
     vi.useFakeTimers();
     const late = deferred<SampleAnswer>();
     let aborted = false;
@@ -241,7 +241,7 @@ describe('time', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('is told to the one who asks', async () => {
+  test('is passed to sample', async () => {
     const told: number[] = [];
     const { bridge } = bridgeTo((_, { timeoutMs }) => {
       told.push(timeoutMs);
@@ -253,7 +253,7 @@ describe('time', () => {
 });
 
 describe('asking', () => {
-  test('is done once for all who read the same file at once, each in its own way', async () => {
+  test('happens once for concurrent reads of a file, each with its own options', async () => {
     const { bridge, asked } = bridgeTo(() => file('hi'));
     const sample = async () => file('never asked');
     expect(
@@ -266,7 +266,7 @@ describe('asking', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('goes on for the others when one gives up', async () => {
+  test('continues for the other readers when one aborts', async () => {
     const answer = deferred<SampleAnswer>();
     const { bridge, asked } = bridgeTo(() => answer.promise);
     const stop = new AbortController();
@@ -279,7 +279,7 @@ describe('asking', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('is aborted when nobody waits, and then fills nothing', async () => {
+  test('is aborted when nobody waits, and then caches nothing', async () => {
     const answer = deferred<SampleAnswer>();
     let signal: AbortSignal | undefined;
     const { bridge, cache } = bridgeTo((_, options) => {
@@ -297,7 +297,7 @@ describe('asking', () => {
     expect(cache.stats().entries).toBe(0);
   });
 
-  test('lets through what is thrown, to the one whose it is', async () => {
+  test('passes an unknown error to the call that asked', async () => {
     class RoundEnds {}
     const mine = new RoundEnds();
     const yours = new RoundEnds();
@@ -315,7 +315,7 @@ describe('asking', () => {
     expect(await bridge.readFile('docs/a')).toBe('x');
   });
 
-  test('is each call’s own affair where answers come with calls', async () => {
+  test('is not shared between calls if sample is separate', async () => {
     const { bridge, asked } = bridgeTo(() => file('x'));
     const waiting = deferred<SampleAnswer>();
     const separate = (answer: () => Promise<SampleAnswer>): Sample => Object.assign(answer, { separate: true });
@@ -328,7 +328,7 @@ describe('asking', () => {
     expect(asked).toEqual([]);
   });
 
-  test('words a failure that it knows, with the path', async () => {
+  test('converts a RingfenceError to a BridgeError with the path', async () => {
     const { bridge } = bridgeTo(() => {
       throw new FenceError('permission_denied', {});
     });
@@ -346,7 +346,7 @@ describe('listDirectory', () => {
     { name: 'sub', type: 'directory', children: [{ name: 'b.md', type: 'file' }] },
   ];
 
-  test('gives a tree with paths, or the top of it', async () => {
+  test('returns a tree with paths, or its top level', async () => {
     const { bridge, asked } = bridgeTo(() => json({ path: './docs/', entries }));
     expect(await bridge.listDirectory('docs')).toEqual([
       { name: 'a.md', path: 'docs/a.md', type: 'file', size: 2, mtime: 5 },
@@ -360,7 +360,7 @@ describe('listDirectory', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('tells the other side the pattern, and filters again', async () => {
+  test('sends the pattern and filters the answer again', async () => {
     const { bridge, asked } = bridgeTo(() => json(entries));
     expect(await bridge.listDirectory('docs', { pattern: 'b*', recursive: true })).toMatchObject([
       { name: 'sub', children: [{ name: 'b.md' }] },
@@ -371,7 +371,7 @@ describe('listDirectory', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('shares questions, but not those about something else', async () => {
+  test('shares equal questions only', async () => {
     const { bridge, asked } = bridgeTo(() => json([]));
     await Promise.all([
       bridge.listDirectory('docs'),
@@ -387,19 +387,19 @@ describe('listDirectory', () => {
     ['a name that leads out', json([{ name: '../x', type: 'file' }]), 'path_not_allowed'],
     ['an entry of no type', json([{ name: 'x' }]), 'bad_answer'],
     ['words', 'two files', 'bad_answer'],
-  ])('keeps nothing of %s', async (_, answer, code) => {
+  ])('caches nothing of %s', async (_, answer, code) => {
     const { bridge, cache } = bridgeTo(() => answer);
     await expect(bridge.listDirectory('docs')).rejects.toMatchObject({ code });
     expect(cache.stats().entries).toBe(0);
   });
 
-  test('passes a listing on that is too large to keep', async () => {
+  test('returns a listing that is too large to cache', async () => {
     const { bridge, cache } = bridgeTo(() => json(entries), { maxBytes: 20 });
     expect(await bridge.listDirectory('docs')).toHaveLength(2);
     expect(cache.stats().entries).toBe(0);
   });
 
-  test('a later time in a listing has the file asked for again, whichever came first', async () => {
+  test('a newer mtime in a listing makes the file be asked for again, in either order', async () => {
     let version = 1;
     const { bridge, asked } = bridgeTo(() => file(`${version}`, { mtime: version * 100 }));
     expect(await bridge.readFile('docs/a')).toBe('1');
@@ -416,8 +416,8 @@ describe('listDirectory', () => {
   });
 });
 
-describe('what is handed over', () => {
-  test('is described', () => {
+describe('a handover', () => {
+  test('returns a description of the file', () => {
     const { bridge } = bridgeTo(never);
     const [taken] = bridge.cacheFiles([{ path: './docs/a', content: 'é', encoding: 'latin1', mtime: 7, size: 1 }]);
     expect(taken).toEqual({
@@ -434,7 +434,7 @@ describe('what is handed over', () => {
     ]);
   });
 
-  test('is taken whole or not at all', () => {
+  test('is all or nothing', () => {
     const { bridge, cache } = bridgeTo(never);
     bridge.cacheFiles([{ path: 'docs/a', content: 'old' }]);
     const good = { path: 'docs/a', content: 'new' };
@@ -456,7 +456,7 @@ describe('what is handed over', () => {
     expect(cache.paths()).toEqual(['docs/a']);
   });
 
-  test('may come in chunks, whose repetition harms nothing', () => {
+  test('may come in chunks, and repeated chunks are ignored', () => {
     const { bridge, cache } = bridgeTo(never);
     const send = (content: string, index: number) =>
       bridge.receiveFile({ path: 'docs/a', content, chunk: { index, total: 2 } });
@@ -473,7 +473,7 @@ describe('what is handed over', () => {
     expect(send('a', 0)).toMatchObject({ complete: false, received: 1 });
   });
 
-  test('in chunks that come to too much is refused', () => {
+  test('in chunks is refused if it is too large', () => {
     const { bridge } = bridgeTo(never, { maxBytes: 10 });
     bridge.receiveFile({ path: 'docs/a', content: '1234567', chunk: { index: 0, total: 2 } });
     expect(() => bridge.receiveFile({ path: 'docs/a', content: '8901', chunk: { index: 1, total: 2 } })).toThrow(
@@ -482,7 +482,7 @@ describe('what is handed over', () => {
     expect(bridge.stats()).toMatchObject({ chunkSets: 0, entries: 0 });
   });
 
-  test('as a listing is counted by what matches', () => {
+  test('of a listing counts the matching entries', () => {
     const { bridge } = bridgeTo(never);
     const entries = ['a.md', 'b.ts', 'c.md'].map((name) => ({ name, type: 'file' }));
     expect(bridge.storeListing('docs', entries, '*.md')).toEqual({
@@ -496,7 +496,7 @@ describe('what is handed over', () => {
     expect(bridge.stats().listings).toBe(1);
   });
 
-  test('is known without asking', () => {
+  test('can be read without asking', () => {
     const { bridge } = bridgeTo(never);
     expect(bridge.cached('docs/a')).toBeUndefined();
     expect(bridge.info('docs/a')).toBeUndefined();
@@ -517,7 +517,7 @@ describe('what is handed over', () => {
   });
 });
 
-test('every operation is reported, refusals with what was wrong, and never with content', async () => {
+test('every operation is audited, refusals with the error, and never with content', async () => {
   const events: BridgeEvent[] = [];
   const { bridge } = bridgeTo(() => file('secret'), { audit: (event) => events.push(event) });
   await bridge.readFile('docs/a');

@@ -5,77 +5,83 @@ import type { CachedFile, CacheStats, FileCache } from '../cache/file-cache.ts';
 import { compileListingFilter, filterEntries } from '../cache/listing-filter.ts';
 import { ChunkSets } from '../handover/chunk-sets.ts';
 import {
+  type AcceptedChunk,
+  type AcceptedFile,
+  type AcceptedListing,
   Handover,
   type ReceivedFile,
-  type TakenChunk,
-  type TakenFile,
-  type TakenListing,
 } from '../handover/handover.ts';
-import type { HandedFile } from '../handover/handover-file.ts';
+import type { HandoverFile } from '../handover/handover-file.ts';
 import type { PathInfo } from '../listing-entry.ts';
 import type { Mtime } from '../mtime.ts';
 import { PathValidator } from '../policy/path-validator.ts';
 import type { SecurityPolicy } from '../policy/security-policy.ts';
 import type { Sample } from '../sample.ts';
 import { assertEncoding, decodeBytes, decodeFirst, encodeText } from '../text-encoding.ts';
-import { type BridgeAudit, type BridgeOperation, failureOf } from './bridge-event.ts';
+import { type BridgeAudit, type BridgeOperation, errorFieldsOf } from './bridge-event.ts';
 
+/** The options of a `FilesystemBridge`. */
 export interface FilesystemBridgeOptions {
   readonly policy: SecurityPolicy;
   readonly cache: FileCache;
-  /** Asks whoever has the files. A call may bring its own. Without either, only what was handed over can be read. */
+  /** Asks the client for files, unless a call brings its own. Without either, only cached files can be read. */
   readonly sample?: Sample | undefined;
-  /** How long an answer is waited for; 30 seconds by default. */
+  /** How long to wait for an answer; 30 seconds by default. */
   readonly timeoutMs?: number | undefined;
-  /** The longest answer that is asked for, in tokens; 16,384 by default. */
+  /** The token limit of an answer; 16,384 by default. */
   readonly maxTokens?: number | undefined;
-  /** How long an unfinished set of chunks is kept; 5 minutes by default. */
+  /** How long an incomplete set of chunks is kept; 5 minutes by default. */
   readonly chunkTtlMs?: number | undefined;
-  /** Told of every operation, refused ones too. */
+  /** Called after every operation, including refused ones. */
   readonly audit?: BridgeAudit | undefined;
-  /** Called after something was taken in. */
+  /** Called after an operation that may have added to the cache. */
   readonly onGrowth?: (() => void) | undefined;
+  /** The clock, in milliseconds since 1970; `Date.now` by default. */
   readonly now?: (() => number) | undefined;
 }
 
+/** How to ask the client during one call. */
 export interface AskOptions {
-  /** In place of the bridge's own. */
+  /** Asks the client instead of the bridge's own `sample`. */
   readonly sample?: Sample | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
+/** How to read a file. */
 export interface ReadOptions extends AskOptions {
-  /** What the file is to be read as, unless whoever handed it over said what it is; utf-8 by default. */
+  /** The encoding to assume if the client did not state one; utf-8 by default. */
   readonly encoding?: string | undefined;
-  /** Tried in turn where `encoding` does not fit. */
+  /** Encodings to try in turn if `encoding` does not decode the bytes. */
   readonly fallbackEncodings?: readonly string[] | undefined;
-  /** Bytes instead of text. */
+  /** Returns bytes instead of text. */
   readonly binary?: boolean | undefined;
 }
 
+/** How to list a folder. */
 export interface ListOptions extends AskOptions {
-  /** With all that is below. */
+  /** Includes the entries of all nested folders as `children`. */
   readonly recursive?: boolean | undefined;
-  /** A glob: without a slash for names, with one for paths from the listed folder. */
+  /** A glob. Without a slash it matches names, with one it matches paths relative to the listed folder. */
   readonly pattern?: string | undefined;
 }
 
-/** A file with what is known of it. */
+/** A file that was read, with its metadata. */
 export interface FileRead {
-  /** Relative to the project. */
+  /** The path relative to the project root. */
   readonly path: string;
   readonly bytes: Buffer;
-  /** What text the bytes are, if somebody said so. */
+  /** The text encoding that the client stated, if any. */
   readonly encoding: string | undefined;
   readonly mtime: Mtime | undefined;
-  /** Whether it was there already, so that nobody was asked. */
+  /** Whether the file was in the cache, so that the client was not asked. */
   readonly cached: boolean;
 }
 
+/** The state of a bridge: its cache, pending questions and incomplete files. */
 export interface BridgeStats extends CacheStats {
-  /** Questions under way. */
+  /** How many questions are pending. */
   readonly asking: number;
-  /** Files of which some chunks are missing. */
+  /** How many files are missing chunks. */
   readonly chunkSets: number;
   readonly chunkBytes: number;
 }
@@ -84,8 +90,12 @@ const TIMEOUT_MS = 30_000;
 const MAX_TOKENS = 16_384;
 
 /**
- * Files that somebody else has: asked for when needed, kept in a bounded cache, and neither asked for nor taken in against
- * the policy. Raises `BridgeError`, for a path that the policy refuses `SecurityError`; what `sample` throws passes through.
+ * Reads files on the client's side: asks for them through `sample` when needed, and caches them within a byte limit.
+ * Never asks for or accepts a path that the policy refuses. Does not notice changes on the client's side, unless a
+ * newer listing reports them.
+ *
+ * Every expected failure is a `BridgeError`; a refused path is a `SecurityError` (`path_not_allowed`). Any other error
+ * that `sample` throws passes through unchanged.
  */
 export class FilesystemBridge {
   readonly policy: SecurityPolicy;
@@ -114,14 +124,18 @@ export class FilesystemBridge {
     this.#now = now;
   }
 
-  /** A file as text, or as bytes with `binary`. */
+  /**
+   * Reads a file as text, or as bytes with `binary`. Raises `path_not_allowed`, `unsupported_encoding`, `undecodable`,
+   * `sampling_unsupported`, `timed_out`, `cancelled`, `exhausted`, `bad_answer`, `not_found`, `is_directory` and
+   * `permission_denied`.
+   */
   readFile(path: string, options: ReadOptions & { readonly binary: true }): Promise<Buffer>;
   readFile(path: string, options?: ReadOptions & { readonly binary?: false | undefined }): Promise<string>;
   readFile(path: string, options?: ReadOptions): Promise<string | Buffer>;
   readFile(path: string, options: ReadOptions = {}): Promise<string | Buffer> {
     return this.#audited<string | Buffer>('read_file', path, async () => {
       const { bytes, encoding, path: key, cached } = await this.#read(path, options);
-      // A copy, since the cache keeps the original.
+      // A copy: the caller may change it, and the cache holds the original.
       if (options.binary === true) return { value: Buffer.from(bytes), cached };
       const encodings = [encoding, options.encoding ?? 'utf-8', ...(options.fallbackEncodings ?? [])];
       return {
@@ -135,7 +149,10 @@ export class FilesystemBridge {
     });
   }
 
-  /** A file as bytes, with what is known of it. The bytes are those in the cache: do not change them. */
+  /**
+   * Reads a file as bytes, with its metadata. The buffer is shared with the cache and must not be changed. Raises the
+   * codes of `readFile`.
+   */
   readBytes(path: string, options: ReadOptions = {}): Promise<FileRead> {
     return this.#audited('read_file', path, async () => {
       const value = await this.#read(path, options);
@@ -143,7 +160,10 @@ export class FilesystemBridge {
     });
   }
 
-  /** A file if it was handed over already, with its text if it is one; nobody is asked. */
+  /**
+   * Returns a file from the cache, with its text if it decodes; undefined if it is not cached. Never asks the client.
+   * Raises `path_not_allowed`.
+   */
   cached(path: string): (FileRead & { readonly text: string | undefined }) | undefined {
     return this.#auditedNow('read_cached', [path], () => {
       const file = this.#lookUp(this.#validator.validate(path));
@@ -152,23 +172,30 @@ export class FilesystemBridge {
     });
   }
 
-  /** What is known of a file or folder from what was handed over; nobody is asked. */
+  /**
+   * Describes a file or folder from the cache; undefined if it is unknown. Never asks the client. Raises
+   * `path_not_allowed`.
+   */
   info(path: string): PathInfo | undefined {
     const key = this.#validator.validate(path);
-    const listed = this.#handover.listings.info(key);
+    const listed = this.#handover.listingIndex.info(key);
     const file = this.cache.peek(key);
     if (file === undefined || (listed?.mtime !== undefined && this.cache.isOlder(key, listed.mtime))) return listed;
     const { bytes, mtime = listed?.mtime } = file;
     return { name: nameOf(key), path: key, type: 'file', size: bytes, ...(mtime !== undefined && { mtime }) };
   }
 
-  /** The entries of a folder, with those of the folders in it if `recursive`. */
+  /**
+   * Lists a folder, with nested folders if `recursive`. Raises `path_not_allowed`, `invalid_pattern`,
+   * `sampling_unsupported`, `timed_out`, `cancelled`, `exhausted`, `bad_answer`, `not_found`, `is_directory` and
+   * `permission_denied`.
+   */
   listDirectory(path: string, options: ListOptions = {}): Promise<PathInfo[]> {
     return this.#audited('list_directory', path, async () => {
       const { recursive = false, pattern } = options;
       const matches = pattern === undefined ? () => true : compileListingFilter(pattern);
       const question = { path: this.#validator.validate(path), recursive, pattern };
-      const known = this.#handover.listings.find(question);
+      const known = this.#handover.listingIndex.find(question);
       const entries = known ?? (await this.#fetcher.folder(question, this.#asking(options, question.path)));
       if (known === undefined) this.#onGrowth();
       const value = filterEntries(recursive ? entries : entries.map(withoutChildren), matches);
@@ -176,39 +203,49 @@ export class FilesystemBridge {
     });
   }
 
-  /** Takes files in, all or none: every one is checked first, and together they must fit. */
-  cacheFiles(files: readonly HandedFile[]): TakenFile[] {
+  /**
+   * Caches files that the client hands over, all or none. Raises `path_not_allowed`, `invalid_argument`, `too_large`,
+   * `undecodable`, `unsupported_encoding` and `invalid_encoding`.
+   */
+  cacheFiles(files: readonly HandoverFile[]): AcceptedFile[] {
     const paths = files.map(({ path }) => path);
     return this.#auditedNow('cache_file', paths, () => this.#handover.cacheFiles(files));
   }
 
-  /** Takes in a file whole or in chunks; hashes are verified. */
-  receiveFile(file: ReceivedFile): TakenChunk {
+  /**
+   * Caches a file that the client hands over, whole or in chunks, after verifying any hashes. Raises the codes of
+   * `cacheFiles`.
+   */
+  receiveFile(file: ReceivedFile): AcceptedChunk {
     return this.#auditedNow('receive_file', [file.path], () => this.#handover.receiveFile(file));
   }
 
-  /** Takes in a listing, all or none. Files that it says are newer than what is kept are dropped from the cache. */
-  storeListing(path: string, entries: unknown, pattern?: string): TakenListing {
+  /**
+   * Caches a listing that the client hands over, all or nothing, and drops cached files that are older than the listing
+   * says. Raises `path_not_allowed`, `invalid_argument`, `invalid_pattern` and `too_large`.
+   */
+  storeListing(path: string, entries: unknown, pattern?: string): AcceptedListing {
     return this.#auditedNow('store_listing', [path], () => this.#handover.storeListing(path, entries, pattern));
   }
 
+  /** Returns the current counters, after dropping expired chunk sets. */
   stats(): BridgeStats {
     this.#chunks.expire();
     const { size: chunkSets, bytes: chunkBytes } = this.#chunks;
     return { ...this.cache.stats(), asking: this.#fetcher.asking, chunkSets, chunkBytes };
   }
 
-  /** Whether somebody waits for an answer. */
+  /** Whether a question is pending. */
   get busy(): boolean {
     return this.#fetcher.asking > 0;
   }
 
-  /** Bytes in the cache and in unfinished sets of chunks. */
+  /** The bytes in the cache and in incomplete chunk sets. */
   get heldBytes(): number {
     return this.cache.bytes + this.#chunks.bytes;
   }
 
-  /** Lets go of all unfinished sets of chunks. */
+  /** Drops all incomplete chunk sets. */
   dropChunks(): void {
     this.#chunks.clear();
   }
@@ -225,15 +262,18 @@ export class FilesystemBridge {
       this.#onGrowth();
       return toRead(file, false);
     } catch (error) {
-      // The answer comes with another run of the same read, which counts.
-      if (!(error instanceof RingfenceError)) this.cache.takeBackMiss();
+      // Not a failure: the server will run the call again once the client has answered, and that run counts the miss.
+      if (!(error instanceof RingfenceError)) this.cache.uncountMiss();
       throw error;
     }
   }
 
-  /** A listing that knows a later time than the file's own has it asked for again. */
+  /**
+   * Returns a cached file, unless a listing reports a newer mtime. Such a file is dropped and has to be asked for
+   * again.
+   */
   #lookUp(key: string): CachedFile | undefined {
-    const listed = this.cache.peek(key)?.mtime === undefined ? undefined : this.#handover.listings.info(key)?.mtime;
+    const listed = this.cache.peek(key)?.mtime === undefined ? undefined : this.#handover.listingIndex.info(key)?.mtime;
     return this.cache.get(key, { mtime: listed });
   }
 
@@ -279,7 +319,7 @@ export class FilesystemBridge {
     if (!(error instanceof RingfenceError)) return error;
     const failure = BridgeError.from(error, path).locate(path);
     const where = { operation, path: failure.path ?? path, time, durationMs: this.#now() - time };
-    this.#audit({ ...where, result: 'error', ...failureOf(failure) });
+    this.#audit({ ...where, result: 'error', ...errorFieldsOf(failure) });
     return failure;
   }
 }

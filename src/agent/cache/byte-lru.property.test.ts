@@ -48,7 +48,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constantFrom('get' as const, 'peek' as const, 'delete' as const), key }),
 );
 
-test('it holds what a plain list holds, in the same order, after any steps', () => {
+test('it behaves like a plain list for any sequence of operations', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 5 }), (steps, maxEntries) => {
       const lru = new ByteLru<number>(100, maxEntries);

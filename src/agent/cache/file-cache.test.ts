@@ -10,7 +10,7 @@ function cacheOf(...names: string[]): FileCache {
   return cache;
 }
 
-test('content comes back as it was given, with what was told of it', () => {
+test('a file comes back with its content and metadata unchanged', () => {
   const cache = new FileCache({ maxBytes: 100, now: () => 5 });
   cache.set('a', { content: 'é', encoding: 'latin1', mtime: '2026-01-01', size: 1 });
   expect(cache.get('a')).toEqual({
@@ -27,7 +27,7 @@ test('content comes back as it was given, with what was told of it', () => {
   expect(cache.stats().bytes).toBe(3);
 });
 
-describe('the least recently used gives way', () => {
+describe('the least recently used entry is evicted', () => {
   test.each<[string, (cache: FileCache) => unknown, string[]]>([
     ['set', (cache) => cache.set('a', forty('A')), ['a', 'c']],
     ['get', (cache) => cache.get('a'), ['a', 'c']],
@@ -44,7 +44,7 @@ describe('the least recently used gives way', () => {
   });
 });
 
-test('everything is counted', () => {
+test('stats count hits, misses, updates, evictions and invalidations', () => {
   const cache = cacheOf('a', 'b');
   cache.get('a');
   cache.get('x');
@@ -68,7 +68,7 @@ test('everything is counted', () => {
   });
 });
 
-test('what is larger than the cache is refused, by name, and changes nothing', () => {
+test('a file larger than the cache is refused with its path and changes nothing', () => {
   const cache = cacheOf('a', 'b');
   const before = cache.stats();
   expect(() => cache.set('docs/huge', { content: 'x'.repeat(101) })).toThrow(/101 bytes.*limit is 100.*docs\/huge/);
@@ -77,16 +77,16 @@ test('what is larger than the cache is refused, by name, and changes nothing', (
   expect(cache.peek('a')).toMatchObject(forty('a'));
 });
 
-describe('several at once', () => {
+describe('several files at once', () => {
   const batch = (...sizes: number[]) => sizes.map((size, i) => ({ path: `n${i}`, content: 'n'.repeat(size) }));
 
-  test('are kept together, and older ones give way', () => {
+  test('are stored together and evict older ones', () => {
     const cache = cacheOf('a', 'b');
     expect(cache.setAll(batch(50, 50)).map(({ evicted }) => evicted.entries)).toEqual([1, 1]);
     expect(cache.paths()).toEqual(['n0', 'n1']);
   });
 
-  test('replace what they have in common with what is there before anything else gives way', () => {
+  test('replace files of the same paths before others are evicted', () => {
     const cache = new FileCache({ maxBytes: 100 });
     cache.set('two', { content: 'x'.repeat(50) });
     cache.set('one', { content: 'x'.repeat(40) });
@@ -108,15 +108,15 @@ describe('several at once', () => {
     expect(few.stats().entries).toBe(0);
   });
 
-  test('are refused together if a time of one is none', () => {
+  test('are refused together if one has an invalid mtime', () => {
     const cache = cacheOf('a');
     expect(() => cache.setAll([...batch(5), { path: 'm', content: '', mtime: 'soon' }])).toThrow(/mtime/);
     expect(cache.paths()).toEqual(['a']);
   });
 });
 
-describe('a later time', () => {
-  test('drops the entry; the same or an earlier one does not', () => {
+describe('a newer mtime', () => {
+  test('drops the file; an equal or older one does not', () => {
     const cache = new FileCache({ maxBytes: 100 });
     cache.set('a', { content: 'x', mtime: 1000 });
     expect(cache.get('a', { mtime: 999 })).toBeDefined();
@@ -125,7 +125,7 @@ describe('a later time', () => {
     expect(cache.stats()).toMatchObject({ entries: 0, bytes: 0 });
   });
 
-  test('counts from when it was kept, if nobody told the time of the file', () => {
+  test('is compared with the time of caching if the file has no mtime', () => {
     const cache = new FileCache({ maxBytes: 100, now: () => 1_800_000_000_000 });
     cache.set('a', { content: 'x' });
     expect(cache.get('a', { mtime: 1_800_000_000 })).toBeDefined();
@@ -133,7 +133,7 @@ describe('a later time', () => {
   });
 });
 
-test('listings share the bound, and are not taken for files of that name', () => {
+test('listings count towards the limit and are separate from files of the same name', () => {
   const cache = new FileCache({ maxBytes: 100 });
   const entries = [{ name: 'a', path: 'docs/a', type: 'file' as const }];
   cache.set('old', forty('o'));
@@ -147,12 +147,12 @@ test('listings share the bound, and are not taken for files of that name', () =>
   expect(() => cache.setListing('docs', Array(9).fill(entries[0]), false)).toThrow(/Too large/);
 });
 
-test('empty files are limited in number', () => {
+test('the number of empty files is limited', () => {
   const cache = new FileCache({ maxBytes: 100, maxEntries: 2 });
   for (const name of ['a', 'b', 'c']) cache.set(name, { content: '' });
   expect(cache.paths()).toEqual(['b', 'c']);
 });
 
-test('a size that is none is a mistake of the program', () => {
+test('an invalid size throws a RangeError', () => {
   expect(() => new FileCache({ maxBytes: Number.NaN })).toThrow(RangeError);
 });

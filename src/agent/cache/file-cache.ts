@@ -2,99 +2,113 @@ import type { PathInfo } from '../listing-entry.ts';
 import { type Mtime, toMilliseconds } from '../mtime.ts';
 import { ByteLru, type Evicted } from './byte-lru.ts';
 
+/** The limits of a `FileCache`. */
 export interface FileCacheOptions {
-  /** The bytes of all contents together; a listing counts the bytes of its JSON. Paths and metadata are not counted. */
+  /**
+   * The limit for all contents together. A listing counts as the bytes of its JSON. Paths and metadata are not counted.
+   */
   readonly maxBytes: number;
-  /** Empty files weigh nothing, so their number is limited too; 10,000 by default. */
+  /** The limit on entries, because empty files count as zero bytes; 10,000 by default. */
   readonly maxEntries?: number | undefined;
   readonly now?: (() => number) | undefined;
 }
 
-export interface FileContent {
-  /** Bytes of the file, or its text. */
+/** A file to store in a `FileCache`. */
+export interface CacheableFile {
+  /** The file's bytes, or its text. */
   readonly content: Buffer | string;
-  /** What text the bytes are, if known. */
+  /** The text encoding of the bytes, if known. */
   readonly encoding?: string | undefined;
   readonly mtime?: Mtime | undefined;
-  /** As told by whoever has the file; the cache counts for itself. */
+  /** The size that the client stated. The cache does not rely on it. */
   readonly size?: number | undefined;
 }
 
-export interface CachedFile extends FileContent {
+/** A file in a `FileCache`. */
+export interface CachedFile extends CacheableFile {
   readonly path: string;
+  /** The size of the content. */
   readonly bytes: number;
-  /** Milliseconds since 1970. */
+  /** When it was cached, in milliseconds since 1970. */
   readonly cachedAt: number;
 }
 
-/** What is known of a folder: its entries as they were told, nested where the folders in it were told too. */
+/** A listing in the cache. Entries of nested folders are included where the client sent them. */
 export interface CachedListing {
   readonly entries: readonly PathInfo[];
-  /** Asked for with all folders below it, whatever came back. */
+  /** Whether nested folders were asked for, regardless of what the client sent. */
   readonly recursive: boolean;
   readonly cachedAt: number;
 }
 
-export interface Stored {
+/** The effect of storing an entry. */
+export interface StoreResult {
   readonly status: 'created' | 'updated';
   readonly evicted: Evicted;
 }
 
+/** The contents of a cache and the counters since it was created. */
 export interface CacheStats {
-  /** Files and listings. */
+  /** The number of files and listings. */
   readonly entries: number;
   readonly listings: number;
   readonly bytes: number;
   readonly maxBytes: number;
-  /** Of files, as all the following but evictions. */
+  /** Lookups that found a file. Like misses, updates and invalidations, this does not count listings. */
   readonly hits: number;
   readonly misses: number;
   readonly updates: number;
   readonly evictions: number;
   readonly evictedBytes: number;
-  /** Entries that were dropped because the file is newer. */
+  /** Files dropped because a newer mtime was reported. */
   readonly invalidations: number;
 }
 
 const DEFAULT_MAX_ENTRIES = 10_000;
 
-type Held = { readonly file: CachedFile } | { readonly listing: CachedListing };
+type CacheEntry = { readonly file: CachedFile } | { readonly listing: CachedListing };
 
 /**
- * Files by path, and listings, under one bound of bytes. `get` and `set` make an entry the most recently used; `has`,
- * `peek` and `stats` do not. Nothing is copied: whoever changes a buffer afterwards changes the cache.
+ * An LRU cache of files and listings with one limit on their bytes. `get` and `set` make an entry the most recently
+ * used; `has`, `peek` and `stats` do not. Buffers are not copied: callers must not change them afterwards.
  */
 export class FileCache {
-  readonly #held: ByteLru<Held>;
+  readonly #entries: ByteLru<CacheEntry>;
   readonly #now: () => number;
   readonly #counts = { hits: 0, misses: 0, updates: 0, evictions: 0, evictedBytes: 0, invalidations: 0 };
 
   constructor({ maxBytes, maxEntries = DEFAULT_MAX_ENTRIES, now = Date.now }: FileCacheOptions) {
     if (!(maxBytes >= 0)) throw new RangeError('maxBytes must be a number of bytes');
-    this.#held = new ByteLru(maxBytes, maxEntries);
+    this.#entries = new ByteLru(maxBytes, maxEntries);
     this.#now = now;
   }
 
   get maxBytes(): number {
-    return this.#held.maxBytes;
+    return this.#entries.maxBytes;
   }
 
   get bytes(): number {
-    return this.#held.bytes;
+    return this.#entries.bytes;
   }
 
-  /** Keeps a file. One that is larger than the whole cache is `too_large`, and an older one of that path stays. */
-  set(path: string, content: FileContent): Stored {
+  /**
+   * Stores a file and replaces the previous one of that path. Raises `too_large` for a file larger than the whole
+   * cache, and `invalid_argument` for an invalid mtime; then nothing changes.
+   */
+  set(path: string, content: CacheableFile): StoreResult {
     const file = this.#entry(path, content);
-    this.#held.assertFits(file.bytes, { path });
+    this.#entries.assertFits(file.bytes, { path });
     return this.#store(fileKey(path), { file }, file.bytes);
   }
 
-  /** Keeps several files, all or none: together they must fit. What they replace makes room before anything else does. */
-  setAll(files: readonly (FileContent & { readonly path: string })[]): Stored[] {
+  /**
+   * Stores several files, all or none. Files that they replace are removed before any other is evicted. Raises
+   * `too_large` if they do not fit together, and `invalid_argument` for too many files or an invalid mtime.
+   */
+  setAll(files: readonly (CacheableFile & { readonly path: string })[]): StoreResult[] {
     const entries = files.map(({ path, ...content }) => this.#entry(path, content));
     const total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
-    this.#held.assertFits(total, {
+    this.#entries.assertFits(total, {
       entries: entries.length,
       ...(entries.length === 1 && { path: files[0]?.path ?? '' }),
     });
@@ -102,87 +116,101 @@ export class FileCache {
     return entries.map((file) => this.#store(fileKey(file.path), { file }, file.bytes, known.includes(file)));
   }
 
-  /** A file, unless it is not there or `mtime` is newer than what is kept (than the time of keeping, if its mtime is unknown). */
+  /**
+   * Returns a file and counts a hit or a miss. With `mtime`, a cached file that is older (see `isOlder`) is dropped
+   * first.
+   */
   get(path: string, { mtime }: { readonly mtime?: Mtime | undefined } = {}): CachedFile | undefined {
     if (mtime !== undefined) this.invalidate(path, mtime);
-    const held = this.#held.get(fileKey(path));
-    this.#counts[held === undefined ? 'misses' : 'hits'] += 1;
-    return held !== undefined && 'file' in held ? held.file : undefined;
+    const entry = this.#entries.get(fileKey(path));
+    this.#counts[entry === undefined ? 'misses' : 'hits'] += 1;
+    return entry !== undefined && 'file' in entry ? entry.file : undefined;
   }
 
-  /** Has the last miss not count, because the same will be looked up once more. */
-  takeBackMiss(): void {
+  /** Takes back the last miss, for a lookup that will be repeated. */
+  uncountMiss(): void {
     this.#counts.misses -= 1;
   }
 
-  /** The same without counting as use, hit or miss. */
+  /** Returns a file without making it the most recently used and without counting a hit or a miss. */
   peek(path: string): CachedFile | undefined {
-    const held = this.#held.peek(fileKey(path));
-    return held !== undefined && 'file' in held ? held.file : undefined;
+    const entry = this.#entries.peek(fileKey(path));
+    return entry !== undefined && 'file' in entry ? entry.file : undefined;
   }
 
+  /** Whether a file is cached. */
   has(path: string): boolean {
     return this.peek(path) !== undefined;
   }
 
-  /** Drops a file that was changed since it was kept. */
+  /** Drops a file that is older than `mtime` (see `isOlder`). Returns whether one was dropped. */
   invalidate(path: string, mtime: Mtime): boolean {
     if (!this.isOlder(path, mtime)) return false;
     this.#counts.invalidations += 1;
     return this.delete(path);
   }
 
-  /** Whether what is kept is from before that time; false if nothing is. */
+  /**
+   * Whether the cached file's mtime, or the time it was cached if its mtime is unknown, is before `mtime`. False if it
+   * is not cached.
+   */
   isOlder(path: string, mtime: Mtime): boolean {
     const file = this.peek(path);
     if (file === undefined) return false;
     return toMilliseconds(mtime) > (file.mtime === undefined ? file.cachedAt : toMilliseconds(file.mtime));
   }
 
+  /** Removes a file. Returns false if it was not cached. */
   delete(path: string): boolean {
-    return this.#held.delete(fileKey(path));
+    return this.#entries.delete(fileKey(path));
   }
 
-  /** Keeps a listing under a name of its own. Listings count for the bound and for evictions, not for hits and misses. */
-  setListing(key: string, entries: readonly PathInfo[], recursive: boolean): Stored {
+  /**
+   * Stores a listing; its keys are separate from file paths. Listings count towards the limits and evictions. Raises
+   * `too_large`.
+   */
+  setListing(key: string, entries: readonly PathInfo[], recursive: boolean): StoreResult {
     const listing = { entries, recursive, cachedAt: this.#now() };
     return this.#store(listingKey(key), { listing }, Buffer.byteLength(JSON.stringify(entries)));
   }
 
+  /** Returns a listing and makes it the most recently used. */
   getListing(key: string): CachedListing | undefined {
-    const held = this.#held.get(listingKey(key));
-    return held !== undefined && 'listing' in held ? held.listing : undefined;
+    const entry = this.#entries.get(listingKey(key));
+    return entry !== undefined && 'listing' in entry ? entry.listing : undefined;
   }
 
-  /** The same without counting as use. */
+  /** Returns a listing without making it the most recently used. */
   peekListing(key: string): CachedListing | undefined {
-    const held = this.#held.peek(listingKey(key));
-    return held !== undefined && 'listing' in held ? held.listing : undefined;
+    const entry = this.#entries.peek(listingKey(key));
+    return entry !== undefined && 'listing' in entry ? entry.listing : undefined;
   }
 
+  /** Removes all files and listings; the counters stay. */
   clear(): void {
-    this.#held.clear();
+    this.#entries.clear();
   }
 
-  /** The paths of the files kept, from the least to the most recently used. */
+  /** Returns the paths of the cached files, from the least to the most recently used. */
   paths(): string[] {
-    return [...this.#held.keys()].filter((key) => key.startsWith(FILE)).map((key) => key.slice(FILE.length));
+    return [...this.#entries.keys()].filter((key) => key.startsWith(FILE)).map((key) => key.slice(FILE.length));
   }
 
+  /** Returns the current size and counters. */
   stats(): CacheStats {
-    const { size, bytes, maxBytes } = this.#held;
-    const listings = [...this.#held.keys()].filter((key) => key.startsWith(LISTING)).length;
+    const { size, bytes, maxBytes } = this.#entries;
+    const listings = [...this.#entries.keys()].filter((key) => key.startsWith(LISTING)).length;
     return { entries: size, listings, bytes, maxBytes, ...this.#counts };
   }
 
-  #entry(path: string, content: FileContent): CachedFile {
+  #entry(path: string, content: CacheableFile): CachedFile {
     if (content.mtime !== undefined) toMilliseconds(content.mtime);
     return { path, ...content, bytes: Buffer.byteLength(content.content), cachedAt: this.#now() };
   }
 
-  #store(key: string, held: Held, bytes: number, known = this.#held.peek(key) !== undefined): Stored {
-    const evicted = this.#held.set(key, held, bytes);
-    if (known && 'file' in held) this.#counts.updates += 1;
+  #store(key: string, entry: CacheEntry, bytes: number, known = this.#entries.peek(key) !== undefined): StoreResult {
+    const evicted = this.#entries.set(key, entry, bytes);
+    if (known && 'file' in entry) this.#counts.updates += 1;
     this.#counts.evictions += evicted.entries;
     this.#counts.evictedBytes += evicted.bytes;
     return { status: known ? 'updated' : 'created', evicted };

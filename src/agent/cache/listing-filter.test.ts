@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PathInfo } from '../listing-entry.ts';
-import { compileListingFilter, filterEntries, leftOut } from './listing-filter.ts';
+import { compileListingFilter, describeExcluded, filterEntries } from './listing-filter.ts';
 
 const file = (path: string): PathInfo => ({ name: path.slice(path.lastIndexOf('/') + 1), path, type: 'file' });
 const folder = (path: string, ...children: PathInfo[]): PathInfo => ({ ...file(path), type: 'directory', children });
@@ -59,13 +59,13 @@ describe('refused', () => {
   });
 });
 
-test('what was left out is told, the first few by name', () => {
-  expect(leftOut(TREE, filterEntries(TREE, compileListingFilter('*.md')))).toEqual([
+test('excluded files are reported, the first 20 by name', () => {
+  expect(describeExcluded(TREE, filterEntries(TREE, compileListingFilter('*.md')))).toEqual([
     'docs/b.ts does not match the pattern and was left out',
     'docs/sub/deep/d.ts does not match the pattern and was left out',
   ]);
   const many = Array.from({ length: 25 }, (_, i) => file(`docs/${i}`));
-  expect(leftOut(many, [])).toHaveLength(21);
-  expect(leftOut(many, []).at(-1)).toBe('5 more were left out');
-  expect(leftOut(TREE, TREE)).toEqual([]);
+  expect(describeExcluded(many, [])).toHaveLength(21);
+  expect(describeExcluded(many, []).at(-1)).toBe('5 more were left out');
+  expect(describeExcluded(TREE, TREE)).toEqual([]);
 });

@@ -1,21 +1,21 @@
 import { RingfenceError } from '../../errors.ts';
 import type { EntryType } from '../../fence/index.ts';
-import { compileGlob } from '../../search/pattern/glob-pattern.ts';
+import { compileGlob } from '../../search/index.ts';
 import { BridgeError } from '../bridge-error.ts';
 import type { PathInfo } from '../listing-entry.ts';
 import { pathProblem } from '../policy/project-path.ts';
 
 const MAX_LENGTH = 1024;
-/** `..` as a whole name, also as an alternative of a brace or a group. */
+/** Matches `..` as a path segment, including as an alternative in a brace or an extglob group. */
 const CLIMBS = /(?:^|[/\\{,(|])\.\.(?:$|[/\\},)|])/;
 const ABSOLUTE = /^(?:[/\\~]|[a-z]:|[a-z][a-z0-9+.-]*:\/\/)/i;
 
-/** Whether an entry matches, by its path from the listed folder. */
+/** Tests an entry by its path relative to the listed folder. */
 export type ListingFilter = (path: string, type: EntryType) => boolean;
 
 /**
- * Compiles the pattern of a listing: without a slash it looks at names, with one at paths from the listed folder. A pattern
- * that points outside the folder, or that cannot be matched safely, is `invalid_pattern`.
+ * Compiles a glob for listings. Without a slash it matches names, with one it matches paths relative to the listed
+ * folder. Raises `invalid_pattern` for a pattern that points outside the folder or that the glob compiler refuses.
  */
 export function compileListingFilter(pattern: string): ListingFilter {
   if (typeof pattern !== 'string') throw invalid('it must be a string');
@@ -29,7 +29,7 @@ export function compileListingFilter(pattern: string): ListingFilter {
   return (path, type) => glob.matches(path.slice(path.lastIndexOf('/') + 1), type);
 }
 
-/** The entries that match, and the folders on the way to them. */
+/** Returns the entries that match, and the folders that contain a match. */
 export function filterEntries(entries: readonly PathInfo[], matches: ListingFilter, above = ''): PathInfo[] {
   return entries.flatMap((entry) => {
     const path = above + entry.name;
@@ -41,8 +41,8 @@ export function filterEntries(entries: readonly PathInfo[], matches: ListingFilt
 
 const SHOWN = 20;
 
-/** A line for each file that the filter left out, the first few by name. */
-export function leftOut(entries: readonly PathInfo[], kept: readonly PathInfo[]): string[] {
+/** Returns a warning for each file that is in `entries` but not in `kept`: the first 20 by name, then a count. */
+export function describeExcluded(entries: readonly PathInfo[], kept: readonly PathInfo[]): string[] {
   const names = new Set(pathsIn(kept));
   const left = pathsIn(entries).filter((path) => !names.has(path));
   const lines = left.slice(0, SHOWN).map((path) => `${path} does not match the pattern and was left out`);

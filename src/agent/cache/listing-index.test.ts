@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PathInfo } from '../listing-entry.ts';
 import { FileCache } from './file-cache.ts';
-import { Listings } from './listing-index.ts';
+import { ListingIndex } from './listing-index.ts';
 
 const file = (path: string, mtime?: number): PathInfo => ({
   name: path.slice(path.lastIndexOf('/') + 1),
@@ -21,11 +21,11 @@ const names = (entries: readonly PathInfo[] | undefined) => entries?.map(({ name
 function listingsOf() {
   const clock = { now: 0 };
   const cache = new FileCache({ maxBytes: 10_000, now: () => clock.now });
-  return { listings: new Listings(cache), cache, clock };
+  return { listings: new ListingIndex(cache), cache, clock };
 }
 
-describe('a question is answered by what is known', () => {
-  test('of that folder, or of one above that was told with it', () => {
+describe('find answers a question', () => {
+  test('from the listing of the folder, or a recursive one of a folder above', () => {
     const { listings } = listingsOf();
     listings.keep(flat('docs'), [folder('docs/a', [folder('docs/a/b', [file('docs/a/b/c')]), folder('docs/a/e', [])])]);
     expect(names(listings.find(flat('docs')))).toEqual(['a']);
@@ -37,7 +37,7 @@ describe('a question is answered by what is known', () => {
     expect(listings.find(flat('src'))).toBeUndefined();
   });
 
-  test('with all below only if all below is known, or was asked for', () => {
+  test('recursively only from a recursive or complete listing', () => {
     const { listings } = listingsOf();
     listings.keep(flat('docs'), [file('docs/f'), folder('docs/a')]);
     expect(listings.find(flat('docs'))).toBeDefined();
@@ -46,7 +46,7 @@ describe('a question is answered by what is known', () => {
     expect(listings.find(deep('docs'))).toBeDefined();
   });
 
-  test('with a pattern, by the whole or by what was filtered with the same', () => {
+  test('with a pattern from an unfiltered listing or one with the same pattern', () => {
     const { listings } = listingsOf();
     listings.keep(flat('docs', '*.md'), [file('docs/a.md')]);
     expect(listings.find(flat('docs', '*.md'))).toBeDefined();
@@ -57,7 +57,7 @@ describe('a question is answered by what is known', () => {
     expect(names(listings.find(flat('docs', '*.ts')))).toEqual(['a.md', 'b.ts']);
   });
 
-  test('by the newest that covers it', () => {
+  test('from the newest listing that covers the folder', () => {
     const { listings, clock } = listingsOf();
     listings.keep(flat('docs/a'), [file('docs/a/old')]);
     clock.now = 1;
@@ -68,7 +68,7 @@ describe('a question is answered by what is known', () => {
     expect(names(listings.find(flat('docs/a')))).toEqual(['newer']);
   });
 
-  test('and that keeps it in the cache', () => {
+  test('and makes the listing the most recently used', () => {
     const { listings, cache } = listingsOf();
     listings.keep(flat('docs'), [folder('docs/a', [])]);
     cache.set('filler', { content: 'x'.repeat(9_800) });
@@ -79,7 +79,7 @@ describe('a question is answered by what is known', () => {
   });
 });
 
-test('one file or folder is known by the listings around it', () => {
+test('info describes a file or folder from the listings that cover it', () => {
   const { listings } = listingsOf();
   listings.keep(flat('.'), [file('top.md'), folder('docs', [file('docs/a', 7)])]);
   expect(listings.info('top.md')).toEqual(file('top.md'));
@@ -91,7 +91,7 @@ test('one file or folder is known by the listings around it', () => {
   expect(listings.info('src')).toEqual({ name: 'src', path: 'src', type: 'directory' });
 });
 
-test('files that it says are newer leave the cache, others stay', () => {
+test('a listing drops cached files that are older than it says, and no others', () => {
   const { listings, cache, clock } = listingsOf();
   clock.now = 3_000_000;
   for (const [path, mtime] of [

@@ -2,21 +2,24 @@ import type { PathInfo } from '../listing-entry.ts';
 import type { ListingQuestion } from '../sample.ts';
 import type { CachedListing, FileCache } from './file-cache.ts';
 
-/** What the listings in a cache tell of folders and files. The newest that covers a path is believed. */
-export class Listings {
+/** Looks up folders and files in the cached listings. Where several listings cover a path, the newest wins. */
+export class ListingIndex {
   readonly #cache: FileCache;
 
   constructor(cache: FileCache) {
     this.#cache = cache;
   }
 
-  /** Keeps a listing, and drops from the cache every file that it says was changed since. Raises `too_large`. */
+  /** Caches a listing, and drops each cached file that is older than its mtime in the listing. Raises `too_large`. */
   keep({ path, pattern, recursive }: ListingQuestion, entries: readonly PathInfo[]): void {
     this.#cache.setListing(keyOf(path, pattern), entries, recursive);
     for (const file of filesIn(entries)) if (file.mtime !== undefined) this.#cache.invalidate(file.path, file.mtime);
   }
 
-  /** The entries of a folder as far as they answer the question; they may hold more than matches its pattern. */
+  /**
+   * Returns the cached entries that answer a question, or undefined. They may include entries that do not match its
+   * pattern.
+   */
   find({ path, pattern, recursive }: ListingQuestion): readonly PathInfo[] | undefined {
     const whole = this.#covering(path).find((known) => !recursive || known.deep || isWhole(known.entries));
     if (whole !== undefined) {
@@ -28,7 +31,7 @@ export class Listings {
     return filtered !== undefined && (filtered.recursive || !recursive) ? filtered.entries : undefined;
   }
 
-  /** What is known of one file or folder. */
+  /** Returns the entry of one file or folder, or undefined if no listing covers it. */
   info(path: string): PathInfo | undefined {
     const slash = path.lastIndexOf('/');
     const name = path.slice(slash + 1);
@@ -40,10 +43,13 @@ export class Listings {
     return this.#covering(path).length > 0 ? { name, path, type: 'directory' } : undefined;
   }
 
-  /** Every unfiltered listing that tells what is in a folder, its own or one from further up, the newest first. */
-  #covering(folder: string): Covering[] {
+  /**
+   * Returns the unfiltered listings that include a folder's entries: its own, or a recursive one of a folder above.
+   * Newest first.
+   */
+  #covering(folder: string): CoveringListing[] {
     const names = folder === '.' ? [] : folder.split('/');
-    const found: Covering[] = [];
+    const found: CoveringListing[] = [];
     for (let length = names.length; length >= 0; length -= 1) {
       const key = keyOf(names.slice(0, length).join('/') || '.', undefined);
       const listing = this.#cache.peekListing(key);
@@ -55,14 +61,14 @@ export class Listings {
   }
 }
 
-interface Covering {
+interface CoveringListing {
   readonly key: string;
   readonly entries: readonly PathInfo[];
   readonly deep: boolean;
   readonly at: number;
 }
 
-/** A name cannot hold a NUL, so no folder's name is taken for another's with a pattern. */
+/** Paths cannot contain NUL, so a path with a pattern never collides with another path. */
 function keyOf(path: string, pattern: string | undefined): string {
   return pattern === undefined ? path : `${path}\0${pattern}`;
 }
@@ -73,7 +79,7 @@ function descend({ entries }: CachedListing, names: readonly string[]): readonly
   return here;
 }
 
-/** Whether every folder in it is told too. */
+/** Whether the entries of every nested folder are included. */
 function isWhole(entries: readonly PathInfo[]): boolean {
   return entries.every(({ type, children }) => type !== 'directory' || (children !== undefined && isWhole(children)));
 }

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { tempDir } from '../../../tests/support/server.ts';
+import { tempDir } from '../../../tests/support/temp-dir.ts';
 import { type BridgeError, SecurityError } from '../bridge-error.ts';
 import { PathValidator } from '../policy/path-validator.ts';
 import { SecurityPolicy } from '../policy/security-policy.ts';
@@ -10,7 +10,7 @@ import { checkEntries } from './check-entries.ts';
 const remote = new PathValidator(new SecurityPolicy({ remote: true, allowedPaths: ['.'] }));
 const check = (entries: unknown, folder = 'docs') => checkEntries(entries, folder, remote);
 
-test('entries get their paths, and keep what was told of them', () => {
+test('entries get a path and keep their metadata', () => {
   const entries = [
     { name: 'a.md', type: 'file', size: 3, mtime: '2026-01-01', more: 'is not kept' },
     { name: 'sub', type: 'directory', children: [{ name: 'é', type: 'symlink', size: null, mtime: null }] },
@@ -32,7 +32,7 @@ test('entries get their paths, and keep what was told of them', () => {
 
 const file = (name: unknown, more: object = {}) => ({ name, type: 'file', ...more });
 
-describe('one that is wrong refuses all', () => {
+describe('one invalid entry refuses the whole listing', () => {
   test.each(['.', '..', '../x', 'a/b', '/etc', 'a\\b', '..\\x', 'a\0', 'a\nb', '\ud800', '...', 'x/'])(
     'a name like %j is a security error',
     (name) => {
@@ -44,7 +44,7 @@ describe('one that is wrong refuses all', () => {
   test.each([
     ['C:', '.'],
     ['~', '.'],
-  ])('%j is refused at the top, where it would not be relative', (name, folder) => {
+  ])('%j is refused at the top, where it is an absolute path', (name, folder) => {
     expect(() => check([file(name)], folder)).toThrow(SecurityError);
     expect(check([file(name)], 'docs')).toHaveLength(1);
   });
@@ -73,7 +73,7 @@ describe('one that is wrong refuses all', () => {
     expect(error).toMatchObject({ code: 'invalid_argument', errorType: 'validation' });
   });
 
-  test('there is a limit to how many and how deep', () => {
+  test('the number of entries and their depth are limited', () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => file(`${i}`));
     expect(check(many(10_000))).toHaveLength(10_000);
     expect(() => check(many(10_001))).toThrow(/more than 10000/);
@@ -85,7 +85,7 @@ describe('one that is wrong refuses all', () => {
   });
 });
 
-test('of a project on this machine, links are followed unless they are listed as links', () => {
+test('links of a local project are followed, except entries listed as symlinks', () => {
   const projectRoot = tempDir();
   fs.mkdirSync(path.join(projectRoot, 'docs/sub'), { recursive: true });
   fs.symlinkSync('/etc', path.join(projectRoot, 'docs/sub/out'));

@@ -8,8 +8,8 @@ const MAX_DEPTH = 64;
 const TYPES: readonly unknown[] = ['file', 'directory', 'symlink', 'other'] satisfies ListingEntry['type'][];
 
 /**
- * Checks a whole tree of entries before any of it is believed: their form, their names, and every path against the policy.
- * A link that is listed as one is not followed. Raises `invalid_argument` and `SecurityError`.
+ * Validates a tree of entries that a client sent: types, names, limits, and every path against the policy. Does not
+ * follow an entry that is listed as a symlink. Raises `invalid_argument`, and `path_not_allowed` as a `SecurityError`.
  */
 export function checkEntries(raw: unknown, folder: string, validator: PathValidator): PathInfo[] {
   const check = new EntryCheck();
@@ -21,7 +21,7 @@ export function checkEntries(raw: unknown, folder: string, validator: PathValida
 
 interface EntryLocation {
   readonly folder: string;
-  /** `entries[2].children`, for messages. */
+  /** The position for error messages, such as `entries[2].children`. */
   readonly argument: string;
   readonly depth: number;
 }
@@ -30,13 +30,13 @@ class EntryCheck {
   readonly followed: string[] = [];
   readonly links: string[] = [];
 
-  entries(raw: unknown, place: EntryLocation): PathInfo[] {
-    if (!Array.isArray(raw)) throw invalid(place.argument, `must be an array, not ${kindOf(raw)}`);
-    if (place.depth > MAX_DEPTH) throw invalid(place.argument, `is nested deeper than ${MAX_DEPTH} folders`);
+  entries(raw: unknown, location: EntryLocation): PathInfo[] {
+    if (!Array.isArray(raw)) throw invalid(location.argument, `must be an array, not ${kindOf(raw)}`);
+    if (location.depth > MAX_DEPTH) throw invalid(location.argument, `is nested deeper than ${MAX_DEPTH} folders`);
     const names = new Set<string>();
     return raw.map((entry: unknown, i) => {
-      const argument = `${place.argument}[${i}]`;
-      const checked = this.#entry(entry, { ...place, argument });
+      const argument = `${location.argument}[${i}]`;
+      const checked = this.#entry(entry, { ...location, argument });
       if (names.has(checked.name)) throw invalid(`${argument}.name`, `"${checked.name}" is listed twice`);
       names.add(checked.name);
       return checked;
@@ -79,6 +79,7 @@ function isType(type: unknown): type is ListingEntry['type'] {
   return TYPES.includes(type);
 }
 
+/** Whether a value is an object, and neither null nor an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

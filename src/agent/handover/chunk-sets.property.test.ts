@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ChunkSets, type HandedChunk } from './chunk-sets.ts';
+import { ChunkSets, type HandoverChunk } from './chunk-sets.ts';
 import { sha256 } from './handover-file.ts';
 
 interface Sent {
   readonly path: string;
-  readonly file: HandedChunk;
+  readonly file: HandoverChunk;
 }
 
 /** A file cut into pieces at any places, as bytes or as text. */
@@ -29,7 +29,7 @@ const cutFile = fc
 
 const order = fc.array(fc.record({ at: fc.nat(), again: fc.boolean() }), { minLength: 40, maxLength: 40 });
 
-test('files come together whole from any disorder, repetition and mixture of their pieces', () => {
+test('files are assembled from chunks in any order, repeated and interleaved', () => {
   fc.assert(
     fc.property(fc.array(cutFile, { minLength: 1, maxLength: 3 }), order, (files, picks) => {
       const sets = new ChunkSets({ maxBytes: 10_000 });
@@ -42,7 +42,7 @@ test('files come together whole from any disorder, repetition and mixture of the
       const done = new Map<string, Buffer>();
       const send = ({ path, file }: Sent) => {
         const received = sets.receive(path, file);
-        if (received !== 'known' && 'file' in received) {
+        if (received !== 'repeated' && 'file' in received) {
           expect(done.has(path)).toBe(false);
           done.set(path, received.file.bytes);
         }

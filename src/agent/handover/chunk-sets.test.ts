@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { BridgeError } from '../bridge-error.ts';
-import { ChunkSets, type ChunkSetsOptions, type HandedChunk } from './chunk-sets.ts';
+import { ChunkSets, type ChunkSetsOptions, type HandoverChunk } from './chunk-sets.ts';
 import { sha256 } from './handover-file.ts';
 
-const piece = (content: string, index: number, total: number, more: object = {}): HandedChunk => {
+const piece = (content: string, index: number, total: number, more: object = {}): HandoverChunk => {
   const { chunk, ...rest } = more as { chunk?: object };
   return { path: 'docs/a', content, chunk: { index, total, ...chunk }, ...rest };
 };
@@ -16,17 +16,17 @@ function setsOf(options: Partial<ChunkSetsOptions> = {}) {
 
 const textOf = (received: unknown) => (received as { file: { bytes: Buffer } }).file.bytes.toString();
 
-test('pieces make a file, whatever their order, and a repetition harms nothing', () => {
+test('chunks in any order make a file, and repeated chunks are ignored', () => {
   const { sets } = setsOf();
   expect(sets.receive('a', piece('three', 2, 3))).toEqual({ received: 1, total: 3 });
   expect(sets.receive('a', piece('three', 2, 3))).toEqual({ received: 1, total: 3 });
   expect(sets.receive('a', piece('one ', 0, 3))).toEqual({ received: 2, total: 3 });
   expect(textOf(sets.receive('a', piece('two ', 1, 3)))).toBe('one two three');
   expect([sets.size, sets.bytes]).toEqual([0, 0]);
-  expect(sets.receive('a', piece('one ', 0, 3))).toBe('known');
+  expect(sets.receive('a', piece('one ', 0, 3))).toBe('repeated');
 });
 
-test('after the last piece, another content starts the next version', () => {
+test('a chunk with new content after the last one starts the next version of the file', () => {
   const { sets } = setsOf();
   sets.receive('a', piece('1', 0, 2));
   sets.receive('a', piece('2', 1, 2));
@@ -34,7 +34,7 @@ test('after the last piece, another content starts the next version', () => {
   expect(textOf(sets.receive('a', piece('2', 1, 2)))).toBe('32');
 });
 
-test('text may be cut within a character, and is encoded as a whole', () => {
+test('text chunks may split a character; the joined text is encoded', () => {
   const { sets } = setsOf();
   const [high = '', low = ''] = '😀'.split('');
   sets.receive('a', piece(low, 1, 2));
@@ -47,7 +47,7 @@ test('text may be cut within a character, and is encoded as a whole', () => {
   expect(() => sets.receive('c', piece('x', 1, 2))).toThrow(/cannot be read as utf-8/);
 });
 
-test('each piece of bytes is base64 by itself', () => {
+test('each binary chunk is decoded from base64 by itself', () => {
   const { sets } = setsOf();
   const bytes = Buffer.from([0, 255, 1, 254]);
   const parts = [bytes.subarray(0, 1), bytes.subarray(1)].map((part) => part.toString('base64'));
@@ -58,8 +58,8 @@ test('each piece of bytes is base64 by itself', () => {
   expect(() => sets.receive('b', piece('???', 0, 2, { binary: true }))).toThrow(/encoding/);
 });
 
-describe('what does not fit is refused, and what came before stays', () => {
-  test.each<[string, HandedChunk, RegExp]>([
+describe('an inconsistent chunk is refused, and earlier chunks stay', () => {
+  test.each<[string, HandoverChunk, RegExp]>([
     ['another total', piece('x', 1, 4), /chunk\.total was 3.*is 4/],
     ['other content', piece('x', 0, 3), /chunk\.index 0 was received before/],
     ['another encoding', piece('x', 1, 3, { encoding: 'latin1' }), /encoding and binary/],
@@ -86,7 +86,7 @@ describe('what does not fit is refused, and what came before stays', () => {
   });
 });
 
-test('a whole that does not have its hash is thrown away', () => {
+test('a complete file with the wrong hash is dropped', () => {
   const { sets } = setsOf();
   sets.receive('a', piece('1', 0, 2, { sha256: sha256(Buffer.from('12')) }));
   expect(() => sets.receive('a', piece('3', 1, 2))).toThrow(/sha256 does not match/);
@@ -94,7 +94,7 @@ test('a whole that does not have its hash is thrown away', () => {
 });
 
 describe('bounds', () => {
-  test('an unfinished set expires, counted from its last piece', () => {
+  test('an incomplete set expires after its last chunk', () => {
     const { sets, clock } = setsOf({ ttlMs: 1000 });
     sets.receive('a', piece('1', 0, 3));
     clock.now = 900;
@@ -106,7 +106,7 @@ describe('bounds', () => {
     expect(sets.receive('a', piece('3', 2, 3))).toEqual({ received: 1, total: 3 });
   });
 
-  test('five minutes is the default', () => {
+  test('the default time to live is five minutes', () => {
     const { sets, clock } = setsOf();
     sets.receive('a', piece('1', 0, 3));
     clock.now = 5 * 60_000 - 1;
@@ -117,7 +117,7 @@ describe('bounds', () => {
     expect(sets.size).toBe(0);
   });
 
-  test('the set untouched for longest gives way to more bytes', () => {
+  test('the least recently used set is evicted when there are too many bytes', () => {
     const { sets } = setsOf();
     sets.receive('a', piece('x'.repeat(40), 0, 3));
     sets.receive('b', piece('x'.repeat(40), 0, 3));
@@ -125,7 +125,7 @@ describe('bounds', () => {
     expect([sets.size, sets.bytes]).toEqual([1, 80]);
   });
 
-  test('no more files are begun than can be finished, so that none pushes another out', () => {
+  test('a new file is refused when too many are incomplete, instead of evicting one', () => {
     const { sets } = setsOf({ maxSets: 2 });
     sets.receive('a', piece('1', 0, 2));
     sets.receive('b', piece('1', 0, 2));
@@ -135,14 +135,14 @@ describe('bounds', () => {
     expect(sets.receive('b', piece('2', 1, 2))).toHaveProperty('file');
   });
 
-  test('a file that could never be kept is refused at once', () => {
+  test('a file larger than the limit is refused at once', () => {
     const { sets } = setsOf();
     sets.receive('a', piece('x'.repeat(60), 0, 9));
     expect(() => sets.receive('a', piece('y'.repeat(60), 1, 9))).toThrow(/120 bytes, the limit is 100/);
     expect([sets.size, sets.bytes]).toEqual([0, 0]);
   });
 
-  test('its errors are mistakes of the one who sends', () => {
+  test('errors have the type validation', () => {
     const { sets } = setsOf();
     try {
       sets.receive('a', piece('x', 3, 3));

@@ -1,26 +1,28 @@
 import { BridgeError } from '../bridge-error.ts';
 import { assertEncoding } from '../text-encoding.ts';
-import { assertHash, assertHashForm, type FileBytes, type HandedFile, sha256, toBytes } from './handover-file.ts';
+import { assertHash, assertHashForm, type FileBytes, type HandoverFile, sha256, toBytes } from './handover-file.ts';
 
-/** One piece of a file. */
+/** The position of one chunk in a file. */
 export interface Chunk {
-  /** From 0. */
+  /** Counted from 0. */
   readonly index: number;
   readonly total: number;
-  /** Of this piece's bytes, in hex. */
+  /** SHA-256 of this chunk's bytes, in hex. */
   readonly sha256?: string | undefined;
 }
 
-/** A piece of a file as it is handed over. Base64 is of this piece alone; text may be cut anywhere. */
-export interface HandedChunk extends HandedFile {
+/** A chunk as the client sends it. Each chunk of bytes is complete base64 by itself; text may be split anywhere. */
+export interface HandoverChunk extends HandoverFile {
   readonly chunk: Chunk;
 }
 
+/** The limits of a `ChunkSets`. */
 export interface ChunkSetsOptions {
-  /** All pieces of all unfinished files together. */
+  /** The limit for the chunks of all incomplete files together. */
   readonly maxBytes: number;
+  /** How many files may be incomplete at once; 32 by default. */
   readonly maxSets?: number | undefined;
-  /** How long an unfinished set is kept after its last piece. */
+  /** How long an incomplete set is kept after its last chunk; 5 minutes by default. */
   readonly ttlMs?: number | undefined;
   readonly now?: (() => number) | undefined;
 }
@@ -34,24 +36,32 @@ interface ChunkSet {
   readonly binary: boolean;
   readonly encoding: string | undefined;
   sha256: string | undefined;
-  /** Hashes of the contents, to know a piece that comes again. */
-  readonly prints: Map<number, string>;
-  /** Emptied when the file is complete. */
+  /** Hash of each chunk's content, to recognise repeated chunks. */
+  readonly digests: Map<number, string>;
+  /** Cleared when the file is complete. */
   readonly contents: Map<number, string>;
   bytes: number;
-  touched: number;
+  lastUsed: number;
 }
 
-/** The file, or how much of it is there; `known` for a piece, come once more, of a file that is complete. */
-export type Received = { readonly file: FileBytes } | { readonly received: number; readonly total: number } | 'known';
+/**
+ * The complete file, or how many chunks have arrived; `repeated` for a repeated chunk of a file that is already
+ * complete.
+ */
+export type ChunkResult =
+  | { readonly file: FileBytes }
+  | { readonly received: number; readonly total: number }
+  | 'repeated';
 
 /**
- * Puts files together from pieces that come in any order, more than once, or never. Sets expire, and are bounded in bytes
- * (the one untouched for longest gives way) and in number (no further one is begun). Raises `invalid_argument` for a piece
- * that does not fit the others or its hash, or is one too many, and `too_large` for a file that could never be kept.
+ * Assembles files from chunks that arrive in any order and possibly more than once. Incomplete sets expire. When they
+ * hold too many bytes, the least recently used is dropped; when there are too many, a new one is refused.
  */
 export class ChunkSets {
-  /** In the order in which they were touched. Complete ones stay for a while, without their content. */
+  /**
+   * From the least to the most recently used. Complete sets stay until they expire, without content, to recognise
+   * repeated chunks.
+   */
   readonly #sets = new Map<string, ChunkSet>();
   readonly #maxBytes: number;
   readonly #maxSets: number;
@@ -65,33 +75,37 @@ export class ChunkSets {
     this.#now = now;
   }
 
-  /** Of unfinished files. */
+  /** The bytes of all incomplete files. */
   get bytes(): number {
     return [...this.#sets.values()].reduce((sum, set) => sum + set.bytes, 0);
   }
 
-  /** How many files are unfinished. */
+  /** How many files are incomplete. */
   get size(): number {
     return [...this.#sets.values()].filter((set) => !isComplete(set)).length;
   }
 
-  receive(path: string, file: HandedChunk): Received {
+  /**
+   * Accepts one chunk. Raises `invalid_argument` for a chunk that contradicts earlier ones or its hash, or that would
+   * begin one file too many, `too_large` for a file that can never fit, and the codes of `toBytes`.
+   */
+  receive(path: string, file: HandoverChunk): ChunkResult {
     this.expire();
     const { index, sha256: hash } = file.chunk;
     assertChunk(file.chunk);
     if (file.sha256 !== undefined) assertHashForm(file.sha256, 'sha256');
-    const bytes = pieceBytes(file);
+    const bytes = chunkBytes(file);
     if (hash !== undefined) assertHash(sha256(bytes), hash, 'chunk.sha256');
-    const print = sha256(Buffer.from(file.content, 'utf16le'));
-    const set = this.#setOf(path, file, print);
-    if (isComplete(set)) return 'known';
+    const digest = sha256(Buffer.from(file.content, 'utf16le'));
+    const set = this.#setOf(path, file, digest);
+    if (isComplete(set)) return 'repeated';
     assertSame(set, file);
-    const known = set.prints.get(index);
-    if (known !== undefined && known !== print)
+    const known = set.digests.get(index);
+    if (known !== undefined && known !== digest)
       throw invalid('chunk.index', `${index} was received before with other content`);
     if (known === undefined) {
       this.#assertFits(path, set.bytes + bytes.length);
-      set.prints.set(index, print);
+      set.digests.set(index, digest);
       set.contents.set(index, file.content);
       set.bytes += bytes.length;
     }
@@ -99,38 +113,40 @@ export class ChunkSets {
     return this.#settle(path, set);
   }
 
-  /** Forgets what came of a file, complete or not. */
+  /** Drops the chunks of a file, complete or not. */
   drop(path: string): void {
     this.#sets.delete(path);
   }
 
-  /** Forgets that a file was complete. */
+  /** Drops the record of a complete file, so that repeated chunks build it again. */
   dropComplete(path: string): void {
     const set = this.#sets.get(path);
     if (set !== undefined && isComplete(set)) this.drop(path);
   }
 
+  /** Drops every set whose last chunk arrived longer ago than the time to live. */
   expire(): void {
     const oldest = this.#now() - this.#ttlMs;
-    for (const [path, set] of this.#sets) if (set.touched <= oldest) this.#sets.delete(path);
+    for (const [path, set] of this.#sets) if (set.lastUsed <= oldest) this.#sets.delete(path);
   }
 
+  /** Drops all sets. */
   clear(): void {
     this.#sets.clear();
   }
 
-  #setOf(path: string, file: HandedChunk, print: string): ChunkSet {
+  #setOf(path: string, file: HandoverChunk, digest: string): ChunkSet {
     const known = this.#sets.get(path);
     if (known === undefined) {
       this.#assertRoom();
       return newSet(file);
     }
-    // After the last piece, one that is not a repetition starts the next version of the file.
-    const repeats = known.total === file.chunk.total && known.prints.get(file.chunk.index) === print;
+    // Once a file is complete, a chunk that differs from the old ones starts its next version.
+    const repeats = known.total === file.chunk.total && known.digests.get(file.chunk.index) === digest;
     return isComplete(known) && !repeats ? newSet(file) : known;
   }
 
-  #settle(path: string, set: ChunkSet): Received {
+  #settle(path: string, set: ChunkSet): ChunkResult {
     this.#sets.delete(path);
     const complete = isComplete(set);
     const file = complete ? assemble(set, path) : undefined;
@@ -138,14 +154,14 @@ export class ChunkSets {
       set.contents.clear();
       set.bytes = 0;
     }
-    set.touched = this.#now();
+    set.lastUsed = this.#now();
     this.#sets.set(path, set);
     this.#makeRoom();
     if (file !== undefined) return { file };
-    return { received: set.prints.size, total: set.total };
+    return { received: set.digests.size, total: set.total };
   }
 
-  /** Were an older set to give way, files sent side by side could push each other out for ever. */
+  /** A new set is refused instead of evicting an old one: files sent in parallel would evict each other for ever. */
   #assertRoom(): void {
     if (this.size < this.#maxSets) return;
     throw invalid(
@@ -172,12 +188,12 @@ export class ChunkSets {
   }
 }
 
-function newSet({ chunk: { total }, binary = false, encoding, sha256: hash }: HandedChunk): ChunkSet {
-  return { total, binary, encoding, sha256: hash, prints: new Map(), contents: new Map(), bytes: 0, touched: 0 };
+function newSet({ chunk: { total }, binary = false, encoding, sha256: hash }: HandoverChunk): ChunkSet {
+  return { total, binary, encoding, sha256: hash, digests: new Map(), contents: new Map(), bytes: 0, lastUsed: 0 };
 }
 
-function isComplete({ prints, total }: ChunkSet): boolean {
-  return prints.size === total;
+function isComplete({ digests, total }: ChunkSet): boolean {
+  return digests.size === total;
 }
 
 function assertChunk({ index, total }: Chunk): void {
@@ -187,7 +203,7 @@ function assertChunk({ index, total }: Chunk): void {
     throw invalid('chunk.index', `must be a whole number from 0 to ${total - 1}`);
 }
 
-function assertSame(set: ChunkSet, { chunk: { total }, binary = false, encoding, sha256: hash }: HandedChunk): void {
+function assertSame(set: ChunkSet, { chunk: { total }, binary = false, encoding, sha256: hash }: HandoverChunk): void {
   if (set.total !== total) throw invalid('chunk.total', `was ${set.total} in earlier chunks, and is ${total} now`);
   if (set.binary !== binary || set.encoding !== encoding)
     throw invalid('encoding', 'and binary must be the same in all chunks of a file');
@@ -195,18 +211,21 @@ function assertSame(set: ChunkSet, { chunk: { total }, binary = false, encoding,
     throw invalid('sha256', 'must be that of the whole file, the same in all chunks');
 }
 
-/** The bytes of one piece. Text that is cut within a character has none yet: then these only tell how much it is. */
-function pieceBytes(file: HandedChunk): Buffer {
+/** Returns the bytes of one chunk. For text split within a surrogate pair they are only good for measuring its size. */
+function chunkBytes(file: HandoverChunk): Buffer {
   const { content, encoding = 'utf-8' } = file;
   if (file.binary === true || encoding === 'base64' || content.isWellFormed()) return toBytes(file).bytes;
   assertEncoding(encoding);
   return Buffer.from(content);
 }
 
-/** Base64 is decoded piece by piece, text is joined first. */
+/**
+ * Joins the chunks of a complete set. Base64 is decoded chunk by chunk; text is joined first, as a character may be
+ * split.
+ */
 function assemble({ total, contents, binary, encoding, sha256: expected }: ChunkSet, path: string): FileBytes {
-  const pieces = Array.from({ length: total }, (_, i) => contents.get(i) ?? '');
-  const parts = binary || encoding === 'base64' ? pieces : [pieces.join('')];
+  const ordered = Array.from({ length: total }, (_, i) => contents.get(i) ?? '');
+  const parts = binary || encoding === 'base64' ? ordered : [ordered.join('')];
   const files = parts.map((content) => toBytes({ path, content, encoding, binary }));
   const bytes = Buffer.concat(files.map((file) => file.bytes));
   if (expected !== undefined) assertHash(sha256(bytes), expected, 'sha256');

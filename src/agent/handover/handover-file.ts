@@ -4,33 +4,36 @@ import { BridgeError } from '../bridge-error.ts';
 import type { Mtime } from '../mtime.ts';
 import { assertEncoding, encodeText } from '../text-encoding.ts';
 
-/** A file as it is handed over in JSON. */
-export interface HandedFile {
+/** A file as a client sends it in JSON. */
+export interface HandoverFile {
   readonly path: string;
-  /** Text of the file, or its bytes in base64. */
+  /** The file's text, or its bytes in base64. */
   readonly content: string;
-  /** `base64` for bytes; else the encoding that the file has on disk, `utf-8` by default. */
+  /** `base64` if `content` is base64; else the encoding of the file on disk, `utf-8` by default. */
   readonly encoding?: string | undefined;
-  /** The content is base64, whatever `encoding` says; that is then what text the bytes are. */
+  /** Marks `content` as base64. `encoding` then names the text encoding of the decoded bytes, if they are text. */
   readonly binary?: boolean | undefined;
   readonly mtime?: Mtime | undefined;
   readonly size?: number | undefined;
-  /** Of the whole file's bytes, in hex. */
+  /** SHA-256 of the whole file's bytes, in hex. */
   readonly sha256?: string | undefined;
 }
 
+/** The bytes of a file and how to read them as text. */
 export interface FileBytes {
-  /** The file's own bytes, so that hashes and sizes are those of the file. */
+  /** The bytes as on the client's disk, in the file's own encoding. Hashes and sizes refer to them. */
   readonly bytes: Buffer;
-  /** What text they are; undefined for bytes of which nothing was said. */
+  /** The text encoding of the bytes; undefined for base64 without a stated encoding. */
   readonly encoding: string | undefined;
 }
 
 /**
- * The bytes of a handed file. Text for which the stated encoding has no bytes is `undecodable`; where none is stated, the
- * `expected` are tried in turn. Raises `unsupported_encoding` and `invalid_encoding` too.
+ * Decodes `content` to the bytes of the file. Text without a stated encoding is encoded with the first of `expected`
+ * that can represent it. Does not verify `sha256` or `size`. Raises `undecodable` for text that no encoding can
+ * represent, `unsupported_encoding`, `invalid_encoding` for malformed base64, and `invalid_argument` for content that
+ * is not a string.
  */
-export function toBytes(file: HandedFile, expected: readonly string[] = ['utf-8']): FileBytes {
+export function toBytes(file: HandoverFile, expected: readonly string[] = ['utf-8']): FileBytes {
   const { content, path } = file;
   if (typeof content !== 'string') throw invalid('content', 'must be a string');
   const encoding = file.encoding === 'base64' ? undefined : file.encoding;
@@ -44,16 +47,17 @@ export function toBytes(file: HandedFile, expected: readonly string[] = ['utf-8'
   throw new BridgeError('undecodable', { tried }, { path });
 }
 
+/** Returns the SHA-256 of some bytes, in lowercase hex. */
 export function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Raises `invalid_argument` for what cannot be a hash. */
+/** Raises `invalid_argument` unless `hash` is 64 hex digits. */
 export function assertHashForm(hash: string, argument: string): void {
   if (!/^[0-9a-f]{64}$/i.test(hash)) throw invalid(argument, 'must be a SHA-256 in hex');
 }
 
-/** Raises `invalid_argument` if a hash is not that of what came. */
+/** Raises `invalid_argument` unless `expected` is a well-formed SHA-256 equal to `actual`, ignoring case. */
 export function assertHash(actual: string, expected: string, argument: string): void {
   assertHashForm(expected, argument);
   if (actual !== expected.toLowerCase()) throw invalid(argument, `does not match the content, which has ${actual}`);

@@ -1,53 +1,56 @@
 import { isFileError } from '../../files/errors.ts';
 import { BridgeError } from '../bridge-error.ts';
-import type { CachedFile, FileCache, Stored } from '../cache/file-cache.ts';
-import { compileListingFilter, filterEntries, leftOut } from '../cache/listing-filter.ts';
-import { Listings } from '../cache/listing-index.ts';
+import type { CachedFile, FileCache, StoreResult } from '../cache/file-cache.ts';
+import { compileListingFilter, describeExcluded, filterEntries } from '../cache/listing-filter.ts';
+import { ListingIndex } from '../cache/listing-index.ts';
 import type { PathInfo } from '../listing-entry.ts';
 import type { Mtime } from '../mtime.ts';
 import type { PathValidator } from '../policy/path-validator.ts';
 import type { ListingQuestion } from '../sample.ts';
 import { checkEntries } from './check-entries.ts';
 import type { Chunk, ChunkSets } from './chunk-sets.ts';
-import { assertHash, type FileBytes, type HandedFile, sha256, toBytes } from './handover-file.ts';
-import { ArrivalWatches } from './keyed-subscriptions.ts';
+import { assertHash, type FileBytes, type HandoverFile, sha256, toBytes } from './handover-file.ts';
+import { KeyedSubscriptions } from './keyed-subscriptions.ts';
 
+/** The metadata of a file that was handed over. */
 export interface FileMetadata {
-  /** As told, else as counted. */
+  /** The size that the client stated, else the number of bytes received. */
   readonly size: number;
   readonly encoding?: string;
   readonly mtime?: Mtime;
 }
 
-/** A file that was taken in. */
-export interface TakenFile extends Stored {
+/** A file that was handed over and cached. */
+export interface AcceptedFile extends StoreResult {
   /** The path relative to the project: the key in the cache. */
   readonly path: string;
-  /** Of the bytes that came. */
+  /** The number of bytes received. */
   readonly size: number;
   /** SHA-256 of the bytes, in hex. */
   readonly contentHash: string;
   readonly metadata: FileMetadata;
-  /** What looks odd but was no reason to refuse. */
+  /** Inconsistencies that did not cause a refusal, such as a wrong stated size. */
   readonly warnings: readonly string[];
 }
 
-/** A file, or a piece of one. */
-export interface ReceivedFile extends HandedFile {
+/** A file, or one chunk of it. */
+export interface ReceivedFile extends HandoverFile {
   readonly chunk?: Chunk | undefined;
 }
 
-export type TakenChunk =
-  | ({ readonly complete: true } & TakenFile)
+/** The result of `receiveFile`: the cached file, or how many of its chunks have arrived. */
+export type AcceptedChunk =
+  | ({ readonly complete: true } & AcceptedFile)
   | { readonly complete: false; readonly path: string; readonly received: number; readonly total: number };
 
-export interface TakenListing {
+/** The result of `storeListing`. */
+export interface AcceptedListing {
   readonly path: string;
-  /** Entries that were accepted, nested ones included. */
+  /** The number of accepted entries, nested ones included. */
   readonly count: number;
-  /** How many of them are in the cache now. */
+  /** How many of them are in the cache after the call. */
   readonly stored: number;
-  /** What did not match the pattern and was left out. */
+  /** One line per file that did not match the pattern. */
   readonly warnings: readonly string[];
 }
 
@@ -57,44 +60,57 @@ interface HandoverParts {
   readonly chunks: ChunkSets;
 }
 
-interface HandedListing {
+interface HandoverListing {
   readonly entries: readonly PathInfo[];
   readonly pattern: string | undefined;
 }
 
-/** Takes in what is handed over: checks all of it first, then keeps all of it, and tells those who wait for it. */
+/**
+ * Validates files and listings that the client hands over, caches them, and publishes them to pending questions. Each
+ * call is all or nothing: nothing is cached unless everything is valid.
+ */
 export class Handover {
-  readonly files = new ArrivalWatches<CachedFile>();
-  readonly folders = new ArrivalWatches<HandedListing>();
-  readonly listings: Listings;
+  /** Publishes each cached file by its path. */
+  readonly acceptedFiles = new KeyedSubscriptions<CachedFile>();
+  /** Publishes each cached listing by its folder. */
+  readonly acceptedListings = new KeyedSubscriptions<HandoverListing>();
+  readonly listingIndex: ListingIndex;
   readonly #validator: PathValidator;
   readonly #cache: FileCache;
   readonly #chunks: ChunkSets;
 
   constructor({ validator, cache, chunks }: HandoverParts) {
-    this.listings = new Listings(cache);
+    this.listingIndex = new ListingIndex(cache);
     this.#validator = validator;
     this.#cache = cache;
     this.#chunks = chunks;
   }
 
-  cacheFiles(files: readonly HandedFile[]): TakenFile[] {
+  /**
+   * Caches whole files. Raises `path_not_allowed`, `invalid_argument` (duplicate path, wrong hash, invalid mtime),
+   * `too_large`, `undecodable`, `unsupported_encoding` and `invalid_encoding`.
+   */
+  cacheFiles(files: readonly HandoverFile[]): AcceptedFile[] {
     const keys = this.#validator.validateAll(files.map(({ path }) => path));
-    const twice = keys.find((key, i) => keys.indexOf(key) !== i);
-    if (twice !== undefined)
-      throw new BridgeError('invalid_argument', { problem: `files: ${twice} is there twice`, argument: 'files' });
+    const duplicate = keys.find((key, i) => keys.indexOf(key) !== i);
+    if (duplicate !== undefined)
+      throw new BridgeError('invalid_argument', { problem: `files: ${duplicate} is there twice`, argument: 'files' });
     return this.take(files.map((file, i) => ({ ...file, ...verified(file), path: keys[i] ?? '' })));
   }
 
-  receiveFile(file: ReceivedFile): TakenChunk {
+  /**
+   * Accepts a whole file or one chunk, and caches the file once it is complete. Chunks may arrive in any order and more
+   * than once. Raises the codes of `cacheFiles`, and `invalid_argument` for a chunk that contradicts earlier ones.
+   */
+  receiveFile(file: ReceivedFile): AcceptedChunk {
     const path = this.#validator.validate(file.path);
     const { chunk } = file;
     if (chunk === undefined) return { complete: true, ...this.#takeOne({ ...file, ...verified(file), path }) };
     const known = this.#cache.peek(path);
-    // Where the cache has let go of a file, its chunks come for the first time again.
+    // After an eviction, repeated chunks must build the file again.
     if (known === undefined) this.#chunks.dropComplete(path);
     const received = this.#chunks.receive(path, { ...file, chunk });
-    if (received === 'known')
+    if (received === 'repeated')
       return { complete: true, ...describe(known as CachedFile), status: 'updated', evicted: { entries: 0, bytes: 0 } };
     if (!('file' in received)) return { complete: false, path, ...received };
     try {
@@ -105,19 +121,29 @@ export class Handover {
     }
   }
 
-  storeListing(path: string, entries: unknown, pattern: string | undefined): TakenListing {
+  /**
+   * Checks and caches the entries of a folder, reduced to those that match `pattern`. Raises `path_not_allowed`,
+   * `invalid_argument`, `invalid_pattern` and `too_large`.
+   */
+  storeListing(path: string, entries: unknown, pattern: string | undefined): AcceptedListing {
     const matches = pattern === undefined ? () => true : compileListingFilter(pattern);
     const key = this.#validator.validate(path);
     const checked = checkEntries(entries, key, this.#validator);
     const kept = filterEntries(checked, matches);
-    this.listings.keep({ path: key, pattern, recursive: kept.some(({ children }) => children !== undefined) }, kept);
-    this.folders.arrived(key, { entries: kept, pattern });
+    this.listingIndex.keep(
+      { path: key, pattern, recursive: kept.some(({ children }) => children !== undefined) },
+      kept,
+    );
+    this.acceptedListings.publish(key, { entries: kept, pattern });
     const count = countOf(kept);
-    return { path: key, count, stored: count, warnings: leftOut(checked, kept) };
+    return { path: key, count, stored: count, warnings: describeExcluded(checked, kept) };
   }
 
-  /** Keeps files whose paths and content are checked. */
-  take(files: readonly (HandedFile & FileBytes)[], fromChunks = false): TakenFile[] {
+  /**
+   * Caches files whose paths and contents are already validated. Raises `too_large`, and `invalid_argument` for an
+   * invalid mtime.
+   */
+  take(files: readonly (HandoverFile & FileBytes)[], fromChunks = false): AcceptedFile[] {
     const contents = files.map(({ path, bytes, encoding, mtime, size }) => ({
       path,
       content: bytes,
@@ -130,13 +156,16 @@ export class Handover {
       const path = files[i]?.path ?? '';
       const file = this.#cache.peek(path) as CachedFile;
       if (!fromChunks) this.#chunks.drop(path);
-      this.files.arrived(path, file);
+      this.acceptedFiles.publish(path, file);
       return { ...describe(file), ...one };
     });
   }
 
-  /** Keeps a file that was asked for, unless it is larger than the cache: then it only passes through. */
-  takeOrPass(file: HandedFile & FileBytes): CachedFile {
+  /**
+   * Caches a file that was asked for and returns it. A file larger than the whole cache is returned without being
+   * cached.
+   */
+  cacheFileIfFits(file: HandoverFile & FileBytes): CachedFile {
     const { path, bytes, encoding, mtime } = file;
     return (
       unlessTooLarge(() => {
@@ -146,13 +175,13 @@ export class Handover {
     );
   }
 
-  /** The same for a listing. */
-  keepOrPass(question: ListingQuestion, entries: readonly PathInfo[]): void {
-    unlessTooLarge(() => this.listings.keep(question, entries));
+  /** Caches a listing that was asked for, unless it is larger than the whole cache. */
+  cacheListingIfFits(question: ListingQuestion, entries: readonly PathInfo[]): void {
+    unlessTooLarge(() => this.listingIndex.keep(question, entries));
   }
 
-  #takeOne(file: HandedFile & FileBytes, fromChunks = false): TakenFile {
-    return this.take([file], fromChunks)[0] as TakenFile;
+  #takeOne(file: HandoverFile & FileBytes, fromChunks = false): AcceptedFile {
+    return this.take([file], fromChunks)[0] as AcceptedFile;
   }
 }
 
@@ -165,13 +194,13 @@ function unlessTooLarge<T>(keep: () => T): T | undefined {
   }
 }
 
-function verified(file: HandedFile): FileBytes {
+function verified(file: HandoverFile): FileBytes {
   const content = toBytes(file);
   if (file.sha256 !== undefined) assertHash(sha256(content.bytes), file.sha256, 'sha256');
   return content;
 }
 
-function describe({ path, content, bytes, encoding, mtime, size }: CachedFile): Omit<TakenFile, keyof Stored> {
+function describe({ path, content, bytes, encoding, mtime, size }: CachedFile): Omit<AcceptedFile, keyof StoreResult> {
   const warnings =
     size === undefined || size === bytes
       ? []

@@ -1,27 +1,31 @@
-/** Tells those who wait for something that it was handed over meanwhile, and keeps it for them should the cache let go of it. */
-export class ArrivalWatches<T> {
-  readonly #watches = new Map<string, Set<ArrivalWatch<T>>>();
+/**
+ * Publishes values by key to current subscribers. A subscription keeps the latest value, so that it stays available
+ * after the cache has evicted it. Values published before `subscribe` are not seen.
+ */
+export class KeyedSubscriptions<T> {
+  readonly #byKey = new Map<string, Set<Subscription<T>>>();
 
-  /** Watches for a key until it is disposed of. */
-  watch(key: string): ArrivalWatch<T> {
-    const watches = this.#watches.get(key) ?? new Set();
-    this.#watches.set(key, watches);
-    const watch = new ArrivalWatch<T>(() => {
-      watches.delete(watch);
-      if (watches.size === 0) this.#watches.delete(key);
+  /** Subscribes to a key until the subscription is disposed. */
+  subscribe(key: string): Subscription<T> {
+    const subscriptions = this.#byKey.get(key) ?? new Set();
+    this.#byKey.set(key, subscriptions);
+    const subscription = new Subscription<T>(() => {
+      subscriptions.delete(subscription);
+      if (subscriptions.size === 0) this.#byKey.delete(key);
     });
-    watches.add(watch);
-    return watch;
+    subscriptions.add(subscription);
+    return subscription;
   }
 
-  arrived(key: string, value: T): void {
-    for (const watch of this.#watches.get(key) ?? []) watch.seen = value;
+  /** Hands a value to every current subscriber of a key. */
+  publish(key: string, value: T): void {
+    for (const subscription of this.#byKey.get(key) ?? []) subscription.latest = value;
   }
 }
 
-class ArrivalWatch<T> implements Disposable {
-  /** The last that arrived. */
-  seen: T | undefined;
+class Subscription<T> implements Disposable {
+  /** The value published last; undefined before the first. */
+  latest: T | undefined;
   readonly #end: () => void;
 
   constructor(end: () => void) {

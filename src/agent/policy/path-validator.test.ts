@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tempDir } from '../../../tests/support/server.ts';
+import { tempDir } from '../../../tests/support/temp-dir.ts';
 import { chooseBackend } from '../../fence/index.ts';
 import { SecurityError } from '../bridge-error.ts';
 import { PathValidator } from './path-validator.ts';
@@ -20,7 +20,7 @@ function verdict(validator: PathValidator, raw: string): string {
   }
 }
 
-describe('by its spelling', () => {
+describe('spelling', () => {
   test.each([
     ['docs', 'docs'],
     ['docs/', 'docs'],
@@ -69,7 +69,7 @@ describe('by its spelling', () => {
   });
 
   test.each(['x/../C:/y', 'x/../~/y', 'x/../file:/y', 'x/../~root'])(
-    '%j is no relative path once ".." is taken out, even where all is allowed',
+    '%j is absolute once ".." is resolved, and is refused even if everything is allowed',
     (raw) => {
       expect(verdict(whole, raw)).toBe('! absolute');
     },
@@ -86,17 +86,17 @@ describe('by its spelling', () => {
     }
   });
 
-  test('a path that is too long, or no string, is a mistake rather than an attack', () => {
+  test('a path that is too long or not a string is invalid, not a violation', () => {
     expect(() => remote.validate(`docs/${'a'.repeat(5000)}`)).toThrow(/too long/);
     expect(() => remote.validate(7 as never)).toThrow(/must be a string/);
   });
 
-  test('of many, one that is refused refuses all', () => {
+  test('one refused path refuses the whole batch', () => {
     expect(remote.validateAll(['docs/a', 'src/../docs/b'])).toEqual(['docs/a', 'docs/b']);
     expect(() => remote.validateAll(['docs/a', '../b'])).toThrow(SecurityError);
   });
 
-  test('the form of a path can be checked before', () => {
+  test('pathProblem checks the form of a path', () => {
     expect(pathProblem('docs/a')).toBeUndefined();
     expect(pathProblem('../x')).toBeUndefined();
     expect(pathProblem('a\0')).toMatch(/control/);
@@ -105,7 +105,7 @@ describe('by its spelling', () => {
   });
 });
 
-describe.each(['openat2', 'procfd', 'portable'] as const)('by where its links lead, with %s', (name) => {
+describe.each(['openat2', 'procfd', 'portable'] as const)('links, with the backend %s', (name) => {
   const base = tempDir();
   const projectRoot = path.join(base, 'project');
   const validator = (allowedPaths?: string[]) =>
@@ -145,7 +145,7 @@ describe.each(['openat2', 'procfd', 'portable'] as const)('by where its links le
     'docs/sub/up/docs/a.md',
     'docs/a.md/not-a-folder',
     'docs/new/deep/file',
-  ])('%s stays as it is', (raw) => {
+  ])('%s is allowed', (raw) => {
     expect(verdict(validator(), raw)).toBe(raw);
   });
 
@@ -165,23 +165,23 @@ describe.each(['openat2', 'procfd', 'portable'] as const)('by where its links le
     expect(verdict(validator(), raw)).toBe('! link');
   });
 
-  test.each(['docs/circle', 'docs/circle-2/x'])('%s is a circle', (raw) => {
+  test.each(['docs/circle', 'docs/circle-2/x'])('%s is a link loop', (raw) => {
     expect(verdict(validator(), raw)).toBe('! circle');
   });
 
-  test('a link into another folder that is allowed is fine, and one that is listed is not followed', () => {
+  test('a link into another allowed folder is allowed, and validateSpelling follows no link', () => {
     expect(verdict(validator(['docs', 'private']), 'docs/private/key')).toBe('docs/private/key');
     expect(validator().validateSpelling('docs/out')).toBe('docs/out');
   });
 
-  test('absolute paths count from the project root, and from nowhere else', () => {
+  test('absolute paths are accepted below the project root only', () => {
     expect(verdict(validator(), path.join(projectRoot, 'docs/a.md'))).toBe('docs/a.md');
     expect(verdict(validator(), `${projectRoot}/docs/../../outside`)).toBe('! traversal');
     expect(verdict(validator(), `${projectRoot}X/docs/a.md`)).toBe('! absolute');
     expect(verdict(validator(), '/docs/a.md')).toBe('! absolute');
   });
 
-  test('a project that is made anew is looked at anew', () => {
+  test('a replaced project folder is opened again', () => {
     const again = path.join(base, 'again');
     const policy = new SecurityPolicy({ projectRoot: again, backend: chooseBackend(name) });
     expect(verdict(new PathValidator(policy), 'docs/link')).toBe('docs/link');
@@ -202,7 +202,7 @@ describe.each(['openat2', 'procfd', 'portable'] as const)('by where its links le
   });
 });
 
-test('a project that cannot be looked into refuses everything', () => {
+test('every path of an unreadable project is refused', () => {
   const file = path.join(tempDir(), 'file');
   fs.writeFileSync(file, '');
   const policy = new SecurityPolicy({ projectRoot: file, allowedPaths: ['docs'] });

@@ -6,7 +6,10 @@ import type { ProjectLinks } from './project-links.ts';
 import { projectSegments } from './project-path.ts';
 import type { SecurityPolicy } from './security-policy.ts';
 
-/** Decides whether a policy lets a path pass, by its spelling and, for a project on this machine, by where its links lead. */
+/**
+ * Checks paths against a `SecurityPolicy`: by their spelling and, for a project on this machine, by where their
+ * symbolic links lead. The check holds at the time of the call; a link created later is not noticed.
+ */
 export class PathValidator {
   readonly policy: SecurityPolicy;
 
@@ -14,19 +17,27 @@ export class PathValidator {
     this.policy = policy;
   }
 
-  /** The path relative to the project, normalised, `.` for the project itself. Raises a `SecurityError` that names the violation. */
+  /**
+   * Returns the normalised path relative to the project, `.` for the project itself. Raises `path_not_allowed` as a
+   * `SecurityError` that names the violation, `name_too_long`, and `invalid_argument` for a path that is not a string.
+   */
   validate(path: string): string {
     using links = this.policy.openLinks();
     return this.#check(path, links);
   }
 
-  /** The same for many, all or none. */
+  /**
+   * Returns the normalised paths, or raises the error of the first one that is refused. Raises the codes of `validate`.
+   */
   validateAll(paths: readonly string[]): string[] {
     using links = this.policy.openLinks();
     return paths.map((path) => this.#check(path, links));
   }
 
-  /** The same by its spelling alone, for a link that is listed but not followed. */
+  /**
+   * Returns the normalised path without following links, for a link that is listed but not opened. Raises the codes of
+   * `validate`.
+   */
   validateSpelling(path: string): string {
     return this.#check(path, undefined);
   }

@@ -1,14 +1,15 @@
 import { type Backend, type Dir, isFenceError, Root } from '../../fence/index.ts';
 
 interface ResolvedPath {
-  /** The names from the project root down once all links are followed. */
+  /** The path segments below the project root after following all links. */
   readonly segments: readonly string[];
   readonly exists: boolean;
 }
 
 /**
- * Where paths of a project on this machine really lead. Opened for one operation and closed after it, so that nothing
- * holds on to a project that was moved or made anew. It says what is true now; a link made later is not seen.
+ * Resolves the symbolic links of a project on this machine. Open it for one operation and dispose it afterwards;
+ * otherwise it would keep the descriptor of a project folder that was since replaced. Does not notice links created
+ * after a path was resolved.
  */
 export class ProjectLinks implements Disposable {
   readonly #root: Root;
@@ -19,7 +20,10 @@ export class ProjectLinks implements Disposable {
     this.#root = root;
   }
 
-  /** Undefined if the project does not exist. Throws a system error if it is not a readable folder. */
+  /**
+   * Opens a project folder. Returns undefined if it does not exist. Throws a system error if it is not a readable
+   * folder.
+   */
   static open(projectRoot: string, backend: Backend): ProjectLinks | undefined {
     try {
       return new ProjectLinks(Root.open('project', projectRoot, backend));
@@ -29,7 +33,10 @@ export class ProjectLinks implements Disposable {
     }
   }
 
-  /** Raises `outside_root` for a link that leaves the project, dangling or not, and `link_loop` for a circle. */
+  /**
+   * Follows the links in a path. A missing path resolves to itself with `exists: false`. Raises `outside_root` for a
+   * link that leaves the project, dangling or not, and `link_loop`.
+   */
   resolve(segments: readonly string[]): ResolvedPath {
     const name = segments.at(-1);
     if (name === undefined) return { segments, exists: true };
@@ -39,7 +46,10 @@ export class ProjectLinks implements Disposable {
     return known;
   }
 
-  /** One name below a folder that has no link left in it, so that the way the fence reports is the real one. */
+  /**
+   * Resolves one name in a folder whose own path is already resolved, so that the path reported by `locate` is free of
+   * links.
+   */
   #enter(above: ResolvedPath, name: string, raw: string): ResolvedPath {
     const segments = [...above.segments, name];
     if (!above.exists) return { segments, exists: false };
@@ -54,7 +64,7 @@ export class ProjectLinks implements Disposable {
     }
   }
 
-  /** The folder that was opened last stays open: the names of a listing come folder by folder. */
+  /** Keeps the last folder open, because the entries of a listing are checked folder by folder. */
   #open(segments: readonly string[]): Dir {
     const path = segments.join('/');
     if (this.#last?.path !== path) {

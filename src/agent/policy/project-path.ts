@@ -2,26 +2,30 @@ import { isFenceError, parseCallerPath, toForwardSlashes } from '../../fence/ind
 import type { Violation } from '../agent-error.ts';
 import { BridgeError, SecurityError } from '../bridge-error.ts';
 
-/** What no path and no name may hold: it would garble a prompt or a log line, or end a name early. */
+/**
+ * Control characters are refused in paths: they would break up a prompt or a log line, and NUL truncates names in C
+ * APIs.
+ */
 const CONTROL = /\p{Cc}/u;
-/** Longer than any system opens. */
+/** PATH_MAX on Linux, https://man7.org/linux/man-pages/man0/limits.h.0p.html */
 const MAX_LENGTH = 4096;
 
-/** From the top of some system: a slash, a drive, a network share, a home folder, a URL. */
+/** Matches absolute paths of any system: a leading slash, a drive, a network share, a home folder, a URL. */
 const ABSOLUTE = /^(?:\/|[a-z]:|~\w*(?:\/|$)|[a-z][a-z0-9+.-]*:\/\/|file:)/i;
 const NETWORK = /^\/\//;
-/** The same once more for what is left when `..` is taken out: `x/../C:/y` is `C:/y`. */
+/** Matches a first segment that is absolute once `..` is resolved: `x/../C:/y` becomes `C:/y`. */
 const NOT_RELATIVE = /^(?:[a-z]:|~\w*$|file:)/i;
-/** Some systems drop trailing dots and spaces, and then these climb. */
+/** Windows drops trailing dots and spaces from names, which turns names such as `.. .` into `..`. */
 const DOTS_AND_SPACES = /^\.[. ]+$/;
 
+/** The project that a path belongs to. */
 interface Project {
   readonly projectRoot: string;
-  /** For messages. */
+  /** The allowed paths, for error messages. */
   readonly allowed?: readonly string[];
 }
 
-/** Why a path cannot be one at all, or undefined: for schemas that check a path's form before anything else. */
+/** Returns what makes a string unusable as a path, or undefined if it is well-formed. Does not check any policy. */
 export function pathProblem(raw: string): string | undefined {
   if (CONTROL.test(raw)) return 'must not contain control characters or NUL';
   if (!raw.isWellFormed()) return 'must be valid Unicode';
@@ -29,9 +33,10 @@ export function pathProblem(raw: string): string | undefined {
 }
 
 /**
- * The names of a path from the project root down, none at all for the root itself. `\` separates like `/`, so that a
- * path means the same to an agent on any system; percent forms are ordinary characters; `..` takes back the name before
- * it. An absolute path counts only if it is spelled below the project root. Raises a `SecurityError`, or `name_too_long`.
+ * Splits a path into segments below the project root; the root itself has none. `\` separates like `/`, so that a path
+ * means the same to agents on any system. `..` removes the segment before it. Percent-encoding is not decoded. An
+ * absolute path is accepted if it starts with the project root. Does not follow links. Raises `path_not_allowed` as a
+ * `SecurityError`, and `name_too_long`.
  */
 export function projectSegments(raw: string, { projectRoot, allowed = [] }: Project): readonly string[] {
   const refuse = (violation: Violation) => new SecurityError(violation, raw, allowed);
@@ -51,13 +56,16 @@ function parse(path: string, refuse: (violation: Violation) => SecurityError): r
     return parseCallerPath(path).segments;
   } catch (error) {
     if (isFenceError(error, 'outside_root')) throw refuse('traversal');
-    // A name that this program keeps for its own temporary files.
+    // The name is reserved for this program's temporary files.
     if (isFenceError(error, 'invalid_path')) throw refuse('not_allowed');
     throw error;
   }
 }
 
-/** What follows the project root in an absolute path, compared name by name; undefined if it starts elsewhere. */
+/**
+ * Returns the part of an absolute path after the project root, compared segment by segment; undefined if it starts
+ * elsewhere.
+ */
 function belowRoot(path: string, projectRoot: string): string | undefined {
   if (NETWORK.test(path) !== NETWORK.test(projectRoot)) return undefined;
   const root = projectRoot.split('/').filter(Boolean);

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tempDir } from '../../../tests/support/server.ts';
+import { tempDir } from '../../../tests/support/temp-dir.ts';
 import { SecurityError } from '../bridge-error.ts';
 import { SecurityPolicy } from './security-policy.ts';
 
@@ -14,14 +14,14 @@ afterAll(() => fs.rmSync(projectRoot, { recursive: true }));
 
 const absolute = (...names: string[]) => names.map((name) => path.join(projectRoot, name));
 
-test('without configuration the usual folders are allowed, silently', () => {
+test('the default folders are allowed without warnings', () => {
   const policy = new SecurityPolicy({ projectRoot });
   expect(policy.allowedPaths).toEqual(absolute('docs', 'src', 'tests', '.guide', '.todo'));
   expect(policy.allowed).toEqual(['docs', 'src', 'tests', '.guide', '.todo']);
   expect(policy.warnings).toEqual([]);
 });
 
-test('paths become absolute and lose their slashes', () => {
+test('allowed paths become absolute without trailing slashes', () => {
   const allowedPaths = ['docs/', './a//b/', 'x/../c', path.join(projectRoot, 'd/')];
   expect(new SecurityPolicy({ projectRoot: `${projectRoot}//`, allowedPaths }).allowedPaths).toEqual(
     absolute('docs', 'a/b', 'c', 'd'),
@@ -29,12 +29,12 @@ test('paths become absolute and lose their slashes', () => {
   expect(new SecurityPolicy({ projectRoot, allowedPaths: ['.'] }).allowedPaths).toEqual([projectRoot]);
 });
 
-test('a relative project root is relative to where the program runs', () => {
+test('a relative project root is relative to the current directory', () => {
   expect(new SecurityPolicy({ projectRoot: '.' }).projectRoot).toBe(process.cwd());
 });
 
 describe('warnings', () => {
-  test('name what does not exist or leads out, and are no error', () => {
+  test('name allowed paths that do not exist or lead outside', () => {
     const told: string[] = [];
     const allowedPaths = ['docs', 'nowhere', 'out'];
     const policy = new SecurityPolicy({ projectRoot, allowedPaths, warn: (warning) => told.push(warning) });
@@ -43,12 +43,12 @@ describe('warnings', () => {
     expect(told.join()).not.toContain(projectRoot);
   });
 
-  test('tell of a project that is not there', () => {
+  test('name a project root that does not exist', () => {
     const missing = new SecurityPolicy({ projectRoot: path.join(projectRoot, 'none'), allowedPaths: ['docs'] });
     expect(missing.warnings).toEqual(['the project root does not exist']);
   });
 
-  test('are none for a project on another machine', () => {
+  test('are absent for a remote project', () => {
     expect(new SecurityPolicy({ remote: true, allowedPaths: ['nowhere'] }).warnings).toEqual([]);
   });
 });
@@ -57,7 +57,7 @@ test.each(['..', '../x', '/etc', 'docs/../../x', 'C:\\x', 'a\0b'])('%j cannot be
   expect(() => new SecurityPolicy({ projectRoot, allowedPaths: [allowed] })).toThrow(SecurityError);
 });
 
-test('a project on another machine lies at the top unless told otherwise', () => {
+test('the root of a remote project is / by default', () => {
   expect(new SecurityPolicy({ remote: true, allowedPaths: ['docs'] })).toMatchObject({
     projectRoot: '/',
     allowedPaths: ['/docs'],

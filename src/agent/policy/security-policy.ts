@@ -5,45 +5,56 @@ import { BridgeError } from '../bridge-error.ts';
 import { ProjectLinks } from './project-links.ts';
 import { projectSegments } from './project-path.ts';
 
+/** The allowed paths of a policy that names none. */
 export const DEFAULT_ALLOWED_PATHS = ['docs/', 'src/', 'tests/', '.guide/', '.todo/'] as const;
 
-interface AnyPolicy {
-  /** Folders or files, relative to the project root or absolute inside it. `.` is the whole project. */
+/** The options that a policy has wherever the project is. */
+export interface AnyPolicy {
+  /** Folders or files, relative to the project root or absolute inside it. `.` allows the whole project. */
   readonly allowedPaths?: readonly string[] | undefined;
-  /** Told of each configured path that does not exist. `warnings` holds the same. */
+  /** Called once for each entry of `warnings`. */
   readonly warn?: ((warning: string) => void) | undefined;
-  /** The fence that links are resolved with; the strongest that works here by default. */
+  /** The fence backend for resolving links; by default the strongest that works on this machine. */
   readonly backend?: Backend | undefined;
 }
 
+/** The policy for a project whose folder is on this machine, so that its links can be resolved. */
 export interface LocalPolicy extends AnyPolicy {
   readonly projectRoot: string;
   readonly remote?: false | undefined;
 }
 
+/** The policy for a project that only the client can access. */
 export interface RemotePolicy extends AnyPolicy {
-  /** Where the project lies on the other machine, in POSIX spelling; `/` by default. */
+  /** The project's POSIX path on the client's machine; `/` by default. */
   readonly projectRoot?: string | undefined;
-  /** The project is not on this machine: nothing is looked up here, and links are the other side's concern. */
+  /**
+   * Paths are checked by their spelling only. The client has to make sure that its links stay inside the allowed paths.
+   */
   readonly remote: true;
 }
 
+/** The options of a `SecurityPolicy`. */
 export type SecurityPolicyOptions = LocalPolicy | RemotePolicy;
 
-/** Which paths of a project may be asked for and handed over. What is not allowed is denied. */
+/**
+ * Defines which paths of a project may be asked for and handed over: the allowed paths and everything below them,
+ * nothing else.
+ */
 export class SecurityPolicy {
-  /** Absolute. */
+  /** The absolute path of the project. */
   readonly projectRoot: string;
-  /** Absolute, without trailing slashes. */
+  /** The allowed paths, absolute and without trailing slashes. */
   readonly allowedPaths: readonly string[];
-  /** The same relative to the project, `.` for all of it: for messages. */
+  /** The allowed paths relative to the project, `.` for the whole project. Shown in messages. */
   readonly allowed: readonly string[];
   readonly remote: boolean;
+  /** One line for each configured path that does not exist or cannot be used. */
   readonly warnings: readonly string[];
   readonly #segments: readonly (readonly string[])[];
   readonly #backend: Backend | undefined;
 
-  /** Raises a `SecurityError` for an allowed path that leaves the project. */
+  /** Raises `path_not_allowed` as a `SecurityError` for an allowed path outside the project. */
   constructor(options: SecurityPolicyOptions) {
     const { projectRoot = '/', allowedPaths = DEFAULT_ALLOWED_PATHS, remote = false } = options;
     const resolve = remote ? path.posix.resolve : path.resolve;
@@ -58,11 +69,16 @@ export class SecurityPolicy {
     for (const warning of this.warnings) options.warn?.(warning);
   }
 
+  /** Whether a path below the project root is allowed. Does not follow links. */
   allows(segments: readonly string[]): boolean {
     return this.#segments.some((allowed) => allowed.every((name, i) => name === segments[i]));
   }
 
-  /** For following links of a project on this machine; undefined where there is nothing to follow. @internal */
+  /**
+   * Opens the project folder to resolve links. Returns undefined for a remote project and for a folder that does not
+   * exist. Raises the codes of `fromSystem` as a `BridgeError`.
+   * @internal
+   */
   openLinks(): ProjectLinks | undefined {
     if (this.#backend === undefined) return undefined;
     try {

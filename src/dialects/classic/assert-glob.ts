@@ -1,10 +1,13 @@
-import { compileGlob } from '../../search/pattern/glob-pattern.ts';
+import { compileGlob } from '../../search/index.ts';
 import { isCode, ToolError } from '../../tools/errors.ts';
 
-/** Searches end with the request's own time limit, which makes an error of them rather than a partial answer. */
+/**
+ * No time limit for a search: the contract wants `request_timeout` to fail the call instead of returning partial
+ * results.
+ */
 export const UNTIMED = Number.POSITIVE_INFINITY;
 
-/** Refuses a glob that cannot be used, with the name of the parameter it came by. */
+/** Raises `invalid_argument`, which names the parameter, for a glob that cannot be compiled. */
 export function assertGlob(glob: string, argument: string): void {
   try {
     compileGlob(glob);

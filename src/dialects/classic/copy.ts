@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { copy as copyOp } from '../../files/copy/copy.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { pathIn, shown } from './path.ts';
-import { ENDS_SUBJECT, ends } from './shared-schemas.ts';
+import { formatPath, parsePath } from './path.ts';
+import { SOURCE_DESTINATION_SUBJECT, sourceDestination } from './shared-schemas.ts';
 
 export const copy = defineTool({
   name: 'copy',
@@ -10,9 +10,9 @@ export const copy = defineTool({
     'Copy a file or folder to an exact new path; missing parents are made. An existing destination is an error unless overwrite, which replaces a file and merges a folder into a folder. skipped lists links out of the root and special files, which are never copied.',
   needs: ['copy'],
   effect: 'change',
-  subject: ENDS_SUBJECT,
+  subject: SOURCE_DESTINATION_SUBJECT,
   input: z.strictObject({
-    ...ends,
+    ...sourceDestination,
     overwrite: z.boolean().default(false),
     recursive: z.boolean().default(true).describe('Allow a folder as source'),
   }),
@@ -25,15 +25,15 @@ export const copy = defineTool({
   }),
   run: async (args, context) => {
     const root = context.boundRoot();
-    const from = { root, path: pathIn(root, args.source) };
-    const to = { root, path: pathIn(root, args.destination) };
+    const from = { root, path: parsePath(root, args.source) };
+    const to = { root, path: parsePath(root, args.destination) };
     const { overwrite, recursive } = args;
     const options = { durable: context.durable, intoFolders: false, overwrite, recursive };
     const { bytes, skipped } = await copyOp(from, to, options, context);
     return {
       success: true as const,
-      source: shown(from.path),
-      destination: shown(to.path),
+      source: formatPath(from.path),
+      destination: formatPath(to.path),
       bytes_copied: bytes,
       ...(skipped.length > 0 && { skipped: [...skipped] }),
     };

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type EntryType, isFenceError } from '../../fence/index.ts';
 import { removeEntry } from '../../files/remove/remove-entry.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { pathIn, shown } from './path.ts';
+import { formatPath, parsePath } from './path.ts';
 import { entryType, filePath } from './shared-schemas.ts';
 
 export const deleteTool = defineTool({
@@ -24,13 +24,13 @@ export const deleteTool = defineTool({
   }),
   run: async ({ path: raw, recursive, force }, context) => {
     const root = context.boundRoot();
-    const path = pathIn(root, raw);
+    const path = parsePath(root, raw);
     let isFolder = false;
     const beforeFolder = () => {
       isFolder = true;
       context.require(root, 'remove_folder');
     };
-    const removed = (type: EntryType | 'missing') => ({ success: true as const, path: shown(path), type });
+    const removed = (type: EntryType | 'missing') => ({ success: true as const, path: formatPath(path), type });
     try {
       const { type } = await removeEntry(root, path, { recursive, keepGoing: force, beforeFolder }, context);
       return removed(type);

@@ -1,22 +1,23 @@
-import type { FailedCall } from '../../tools/dialect.ts';
+import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
 import { type ErrorMap, mapError } from '../../tools/error-map.ts';
 import type { CallError } from '../../tools/errors.ts';
 import { isAbsolute } from '../../tools/relative-path.ts';
 
-interface Answer {
+/** The `error` object that a client sees. */
+interface ErrorBody {
   readonly code: string;
   readonly message: string;
-  /** What the message, where the contract fixes it, leaves out. */
+  /** The specific cause, where the contract fixes a generic message. */
   readonly reason?: string | undefined;
 }
 
-type Answers = ErrorMap<[call: FailedCall], Answer>;
+type ErrorBodies = ErrorMap<[call: FailedCall], ErrorBody>;
 
 const OUTSIDE = { code: 'path_validation_error', message: 'Path is outside of the allowed root directory' };
 const DENIED = { code: 'permission_denied', message: 'Permission denied to access the specified path' };
 const INTERNAL = { code: 'internal_error', message: 'Internal error; the server log has the details' };
 
-const ANSWERS: Answers = {
+const ERROR_BODIES: ErrorBodies = {
   invalid_argument: ({ details }) => invalid(details.problem),
   invalid_encoding: ({ details }, { args }) =>
     invalid(
@@ -82,7 +83,8 @@ const ANSWERS: Answers = {
   }),
 
   internal: () => INTERNAL,
-  // No tool of this dialect names roots, edits text, applies patches or asks the client for files.
+  // No tool of this dialect raises these: none takes a root name, edits text, applies patches or uses client-side
+  // files.
   unknown_root: () => INTERNAL,
   not_text: () => INTERNAL,
   text_not_found: () => INTERNAL,
@@ -104,21 +106,21 @@ const PATH_PROBLEMS = {
   reserved: 'the name is reserved for temporary files',
 };
 
-/** The one text that a client sees for an error. */
-export function wordError(error: CallError, call: FailedCall): string {
-  return toText(mapError(ANSWERS, error, call), call, error.path);
+/** Formats an error as the JSON text that the contract defines. Shows the caller's path, never a host path. */
+export function formatError(error: CallError, call: FailedCall): string {
+  return toText(mapError(ERROR_BODIES, error, call), call, error.path);
 }
 
-/** The same for arguments that do not fit a tool's schema. */
-export function wordInvalid(message: string, call: FailedCall): string {
-  return toText(invalid(message), call);
+/** Formats arguments that do not match a tool's schema as one `invalid_parameters` error. */
+export function formatProblems(problems: readonly ArgumentProblem[], call: FailedCall): string {
+  return toText(invalid(problems.map(({ message }) => message).join('; ')), call);
 }
 
-function invalid(message: string): Answer {
+function invalid(message: string): ErrorBody {
   return { code: 'invalid_parameters', message };
 }
 
-function toText({ code, message, reason }: Answer, { tool, args }: FailedCall, at?: string): string {
+function toText({ code, message, reason }: ErrorBody, { tool, args }: FailedCall, at?: string): string {
   const path =
     at ?? ['path', 'source', 'root_path'].map((name) => args[name]).find((value) => typeof value === 'string');
   return JSON.stringify({ error: { code, message, details: { path: path ?? '', operation: tool.name, reason } } });

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../tools/dialect.ts';
 import { copy } from './copy.ts';
 import { deleteTool } from './delete.ts';
-import { wordError, wordInvalid } from './errors.ts';
+import { formatError, formatProblems } from './errors.ts';
 import { info } from './info.ts';
 import { list } from './list.ts';
 import { mkdir } from './mkdir.ts';
@@ -10,7 +10,7 @@ import { read } from './read.ts';
 import { search } from './search.ts';
 import { write } from './write.ts';
 
-/** One root and nine tools: the contract of the filesystem-server. */
+/** The classic dialect: nine tools on one root, with the contract of the filesystem-server. */
 export const classic: Dialect = {
   name: 'classic',
   serverName: 'filesystem-server',
@@ -19,6 +19,6 @@ export const classic: Dialect = {
     'Files under one root directory. All paths are relative to it and "/" separated; "." is the root. Absolute paths and paths that lead outside are refused.',
   tools: [list, read, write, mkdir, deleteTool, copy, move, info, search],
   destructive: ({ effect }) => effect === 'change' || effect === 'destroy',
-  formatError: wordError,
-  formatProblems: (problems, call) => wordInvalid(problems.map(({ message }) => message).join('; '), call),
+  formatError,
+  formatProblems,
 };

@@ -5,7 +5,7 @@ import { type Access, accessOf } from '../../files/list/access.ts';
 import { statPath } from '../../files/list/stat-path.ts';
 import { isoTime } from '../../runtime/iso-times.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { isHidden, pathIn, shown } from './path.ts';
+import { formatPath, isHidden, parsePath } from './path.ts';
 import { entryType, filePath } from './shared-schemas.ts';
 
 const NO_ACCESS: Access = { readable: false, writable: false, executable: false };
@@ -35,10 +35,10 @@ export const info = defineTool({
   }),
   run: async (args, context) => {
     const root = context.boundRoot();
-    const path = pathIn(root, args.path);
+    const path = parsePath(root, args.path);
     const name = path.segments.at(-1) ?? '.';
     const { exists, ...facts } = await factsAbout(root, path);
-    return { exists, name, path: shown(path), ...facts, is_hidden: isHidden(name) };
+    return { exists, name, path: formatPath(path), ...facts, is_hidden: isHidden(name) };
   },
 });
 
@@ -57,7 +57,7 @@ function describe(stats: Stats) {
   return {
     type: entryTypeOf(stats),
     size: stats.size,
-    // A filesystem that keeps no birth time reports the epoch.
+    // A filesystem without birth times reports 0.
     ...(stats.birthtimeMs > 0 && { created: isoTime(stats.birthtimeMs) }),
     modified: isoTime(stats.mtimeMs),
     accessed: isoTime(stats.atimeMs),

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { glob } from '../../search/glob.ts';
+import { glob } from '../../search/index.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { firstFitting } from '../../wire/result-size.ts';
 import { assertGlob, UNTIMED } from './assert-glob.ts';
-import { isHidden, pathIn } from './path.ts';
+import { isHidden, parsePath } from './path.ts';
 import { entryType, filePath } from './shared-schemas.ts';
 
 const MAX_ENTRIES = 30_000;
@@ -37,7 +37,7 @@ export const list = defineTool({
   }),
   run: async (args, context) => {
     const root = context.boundRoot();
-    const path = pathIn(root, args.path);
+    const path = parsePath(root, args.path);
     assertGlob(args.pattern, 'pattern');
     const options = {
       pattern: args.pattern.includes('/') ? args.pattern : `**/${args.pattern}`,

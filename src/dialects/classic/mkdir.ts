@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { FenceError } from '../../fence/index.ts';
 import { makeFolder } from '../../files/write/make-folder.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { pathIn, shown } from './path.ts';
+import { formatPath, parsePath } from './path.ts';
 import { filePath } from './shared-schemas.ts';
 
 export const mkdir = defineTool({
@@ -16,9 +16,9 @@ export const mkdir = defineTool({
   output: z.object({ success: z.literal(true), path: z.string() }),
   run: async (args, context) => {
     const root = context.boundRoot();
-    const path = pathIn(root, args.path);
+    const path = parsePath(root, args.path);
     const { created } = await makeFolder(root, path, { makeParents: args.recursive });
     if (!created && !args.recursive) throw new FenceError('already_exists', {}, { path: args.path, root: root.name });
-    return { success: true as const, path: shown(path) };
+    return { success: true as const, path: formatPath(path) };
   },
 });

@@ -3,23 +3,25 @@ import type { CallerPath, Root } from '../../fence/index.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
 
 /**
- * A path of a call. Absolute ones are `outside_root`, in the spelling of any system. A backslash separates names as a
- * slash does, unless there is an entry with just that name, so that whatever a listing shows can be named.
+ * Parses a path argument. A backslash separates names like a slash, unless an entry with that literal name exists, so
+ * that every path in a listing can be used. Raises `outside_root` for an absolute path of any system or one that climbs
+ * above the root, and `invalid_path`.
  */
-export function pathIn(root: Root, raw: string): CallerPath {
-  return raw.includes('\\') && isThere(root, raw) ? root.parse(raw) : parseRelativePath(root, raw);
+export function parsePath(root: Root, raw: string): CallerPath {
+  return raw.includes('\\') && exists(root, raw) ? root.parse(raw) : parseRelativePath(root, raw);
 }
 
-/** How a path is shown in results: relative to the root, `.` for the root itself. */
-export function shown({ segments }: CallerPath): string {
+/** Formats a path for results: relative to the root, `.` for the root itself. */
+export function formatPath({ segments }: CallerPath): string {
   return segments.join('/') || '.';
 }
 
+/** Whether a name starts with a dot. */
 export function isHidden(name: string): boolean {
   return name.startsWith('.') && name !== '.';
 }
 
-function isThere(root: Root, raw: string): boolean {
+function exists(root: Root, raw: string): boolean {
   if (raw.startsWith('/')) return false;
   try {
     using found = root.locate(root.parse(raw), { follow: false });

@@ -4,7 +4,7 @@ import { type FilePart, type ReadRange, readFile } from '../../files/read/read-f
 import { ToolError } from '../../tools/errors.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { truncateToFit } from '../../wire/result-size.ts';
-import { pathIn, shown } from './path.ts';
+import { formatPath, parsePath } from './path.ts';
 import { fileMetadata, filePath, metadataOf } from './shared-schemas.ts';
 
 const lineNumber = z.int().min(0).optional();
@@ -36,7 +36,7 @@ export const read = defineTool({
   }),
   run: async (args, context) => {
     const root = context.boundRoot();
-    const path = pathIn(root, args.path);
+    const path = parsePath(root, args.path);
     const text = args.encoding === 'utf8';
     const part = await readFile(
       root,
@@ -55,7 +55,7 @@ export const read = defineTool({
     const { size } = part;
     if (truncated) {
       const returned = Buffer.byteLength(content, encoding);
-      context.warn('file truncated', { path: shown(path), size, returned, limit: context.limits.maxFullReadSize });
+      context.warn('file truncated', { path: formatPath(path), size, returned, limit: context.limits.maxFullReadSize });
     }
     const metadata = metadataOf(path, { mtimeMs: part.mtimeMs, size });
     return { content, encoding, size, truncated, line_count: part.linesTotal ?? 0, metadata };
@@ -69,7 +69,7 @@ function rangeOf({ path, start_line: start = 0, end_line: end }: Input): ReadRan
   throw new ToolError('invalid_argument', { argument: 'start_line', problem }, { path });
 }
 
-/** As text if that was asked for and it is some, else in base64, so that no byte is lost. */
+/** Encodes bytes as text if text was asked for and they are valid UTF-8, else as base64, so that no byte is lost. */
 function encode({ bytes, binary }: FilePart, text: boolean): { content: string; encoding: 'utf8' | 'base64' } {
   const encoding = text && !binary && isUtf8(bytes) ? 'utf8' : 'base64';
   return { content: bytes.toString(encoding), encoding };

@@ -1,10 +1,9 @@
 import * as z from 'zod';
-import type { LineMatch } from '../../search/file/match-list.ts';
-import { grep } from '../../search/grep.ts';
+import { grep, type LineMatch } from '../../search/index.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { firstFitting } from '../../wire/result-size.ts';
 import { assertGlob, UNTIMED } from './assert-glob.ts';
-import { pathIn } from './path.ts';
+import { parsePath } from './path.ts';
 
 const contextLine = z.object({ line_number: z.int(), content: z.string() });
 
@@ -42,7 +41,7 @@ export const search = defineTool({
   }),
   run: async (args, context) => {
     const root = context.boundRoot();
-    const path = pathIn(root, args.root_path);
+    const path = parsePath(root, args.root_path);
     assertGlob(args.file_pattern, 'file_pattern');
     const options = {
       pattern: args.pattern,
@@ -85,12 +84,12 @@ function toMatch(found: LineMatch, withContext: boolean): FileMatch {
   };
 }
 
-/** In a file with CRLF line ends the CR is part of the line end, which is not shown. */
+/** Removes a CR at the end of a line: in a file with CRLF line endings it is part of the line ending. */
 function withoutReturn(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-/** Matches come in path order, so those of one file stand together. */
+/** Groups matches by file. They are sorted by path, so the matches of one file are adjacent. */
 function byFile(found: readonly FileMatch[]) {
   const groups: { file: string; matches: z.output<typeof match>[] }[] = [];
   for (const { file, ...line } of found) {

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
 import { type WriteMode, writeFile } from '../../files/write/write-file.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { pathIn, shown } from './path.ts';
+import { formatPath, parsePath } from './path.ts';
 import { fileMetadata, filePath, metadataOf } from './shared-schemas.ts';
 
-/** The contract has two names for the one mode that never replaces anything. */
+/** The write mode for each mode of the contract, which has two names for creating a file that must not exist. */
 const MODES = {
   create: 'create_only',
   overwrite: 'overwrite',
@@ -35,14 +35,14 @@ export const write = defineTool({
   }),
   run: async (args, context) => {
     const root = context.boundRoot();
-    const path = pathIn(root, args.path);
+    const path = parsePath(root, args.path);
     const decode = args.encoding === 'base64' ? base64ToBytes : textToBytes;
     const bytes = decode(args.content, 'content');
     const options = { mode: MODES[args.mode], durable: context.durable, makeParents: args.make_dirs };
     const stats = await writeFile(root, path, bytes, options);
     return {
       success: true as const,
-      path: shown(path),
+      path: formatPath(path),
       bytes_written: bytes.length,
       metadata: metadataOf(path, stats),
     };

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { TakenFile } from '../../agent/handover/handover.ts';
+import type { AcceptedFile } from '../../agent/handover/handover.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { assertContentSize, MAX_CONTENT } from './content-size.ts';
 import { resultOf, success } from './result.ts';
@@ -79,7 +79,7 @@ export const cacheFile = defineTool({
   },
 });
 
-function describe({ path, status, size, contentHash, metadata, evicted }: TakenFile, cachedAt = Date.now()) {
+function describe({ path, status, size, contentHash, metadata, evicted }: AcceptedFile, cachedAt = Date.now()) {
   const { mtime: changed, ...known } = metadata;
   return {
     cache_key: path,
@@ -95,7 +95,7 @@ function describe({ path, status, size, contentHash, metadata, evicted }: TakenF
   };
 }
 
-function sumOf(taken: readonly TakenFile[]): z.output<typeof evicted> {
+function sumOf(taken: readonly AcceptedFile[]): z.output<typeof evicted> {
   return {
     entries: taken.reduce((sum, each) => sum + each.evicted.entries, 0),
     bytes: taken.reduce((sum, each) => sum + each.evicted.bytes, 0),

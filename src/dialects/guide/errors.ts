@@ -3,8 +3,11 @@ import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
 import { type CallError, isCode } from '../../tools/errors.ts';
 import { failure } from './result.ts';
 
-/** The Result of a failure, in the very words of the bridge, so that a failure reads the same wherever it is met. */
-export function wordError(error: CallError, { agentFiles }: FailedCall): string {
+/**
+ * Formats an error as the contract's Result, with the message and instruction of `BridgeError`. Never shows a host
+ * path.
+ */
+export function formatError(error: CallError, { agentFiles }: FailedCall): string {
   if (isCode(error, 'tool_not_allowed')) {
     return failure(undefined, {
       error: 'This client may not hand over files here',
@@ -16,8 +19,8 @@ export function wordError(error: CallError, { agentFiles }: FailedCall): string 
   return failure(agentFiles?.(), { error: message, error_type: errorType, instruction });
 }
 
-/** The same for arguments that do not fit: which, what was expected, and what came. */
-export function wordProblems(problems: readonly ArgumentProblem[], { tool, agentFiles }: FailedCall): string {
+/** Formats arguments that do not match a tool's schema as one Result with the error type `validation`. */
+export function formatProblems(problems: readonly ArgumentProblem[], { tool, agentFiles }: FailedCall): string {
   return failure(agentFiles?.(), {
     error: problems.map(({ message }) => message).join('; '),
     error_type: 'validation',

@@ -1,10 +1,10 @@
 import type { Dialect } from '../../tools/dialect.ts';
 import { cacheFile } from './cache-file.ts';
-import { wordError, wordProblems } from './errors.ts';
+import { formatError, formatProblems } from './errors.ts';
 import { listDirectory } from './list-directory.ts';
 import { readFile } from './read-file.ts';
 
-/** Three tools by which an agent hands over files of its own side: the contract of the filesystem-guide server. */
+/** The guide dialect: three tools to hand over client-side files, with the contract of the filesystem-guide server. */
 export const guide: Dialect = {
   name: 'guide',
   serverName: 'filesystem-guide',
@@ -12,8 +12,8 @@ export const guide: Dialect = {
     'The guide_ tools take in files of the project on your side: call them when a file is asked for, or before. Paths are relative to the project root, and only the allowed folders are taken. What you hand over is kept for you alone.',
   tools: [cacheFile, listDirectory, readFile],
   takesFiles: true,
-  // What is replaced is only a copy.
+  // The tools replace only the server's copies.
   destructive: () => false,
-  formatError: wordError,
-  formatProblems: wordProblems,
+  formatError,
+  formatProblems,
 };

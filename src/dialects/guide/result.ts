@@ -3,7 +3,7 @@ import type { FilesystemBridge } from '../../agent/bridge/filesystem-bridge.ts';
 import type { ErrorType } from '../../agent/error-description.ts';
 import type { CallContext } from '../../tools/tool.ts';
 
-/** What the client's cache holds and how it was used, after the call. */
+/** The state of the client's cache after the call. */
 const stats = z.object({
   entries: z.int().describe('Files and listings'),
   listings: z.int(),
@@ -19,9 +19,9 @@ const stats = z.object({
   chunk_bytes: z.int(),
 });
 
-type Stats = z.output<typeof stats>;
+type CacheStatsOutput = z.output<typeof stats>;
 
-/** The Result of a call that succeeded, as every tool here answers. */
+/** Returns the output schema of a tool: the contract's Result of a successful call, with `data`. */
 export function resultOf<D extends z.ZodType>(data: D) {
   return z.object({
     success: z.literal(true),
@@ -41,7 +41,7 @@ interface Success<D> {
 const NOT_KEPT =
   'Nothing is kept after this call, since nothing tells this client from others: connect with a token, over stdio or in a session.';
 
-/** With warnings, the message says that not all is as it was given. */
+/** Builds the Result of a successful call. With warnings, the message starts with "Partial success". */
 export function success<D>(context: CallContext, { data, message, warnings: given = [] }: Success<D>) {
   const warnings = context.client.kind === 'anonymous' ? [...given, NOT_KEPT] : given;
   const noted = warnings.length > 0;
@@ -62,12 +62,12 @@ interface FailureFields {
   readonly instruction: string;
 }
 
-/** The Result of a call that failed, as text: what failed, of which kind, and what to do next. */
+/** Formats the Result of a failed call as JSON text. */
 export function failure(bridge: FilesystemBridge | undefined, fields: FailureFields): string {
   return JSON.stringify({ success: false, ...fields, stats: bridge === undefined ? {} : statsOf(bridge) });
 }
 
-function statsOf(bridge: FilesystemBridge): Stats {
+function statsOf(bridge: FilesystemBridge): CacheStatsOutput {
   const { entries, listings, bytes, maxBytes, hits, misses, updates, ...rest } = bridge.stats();
   const { evictions, evictedBytes, invalidations, chunkSets, chunkBytes } = rest;
   return {

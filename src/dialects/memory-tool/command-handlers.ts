@@ -3,26 +3,26 @@ import { move } from '../../files/copy/move.ts';
 import { type Edited, insertText, replaceText } from '../../files/edit/edit-file.ts';
 import { textToBytes } from '../../files/encoding.ts';
 import { FileError } from '../../files/errors.ts';
-import { refuseOutwardLink } from '../../files/outward-link.ts';
+import { refuseOutwardLink } from '../../files/links.ts';
 import { removeEntry } from '../../files/remove/remove-entry.ts';
 import { writeFile } from '../../files/write/write-file.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
-import { numberedLines } from '../../wire/numbered-lines.ts';
+import { numberedLines } from '../../wire/content-json.ts';
 import type { CommandInput, CommandName } from './commands.ts';
-import { memoryPathIn } from './memory-path.ts';
+import { parseMemoryPath } from './memory-path.ts';
 import { viewFile } from './view-file.ts';
 import { viewFolder } from './view-folder.ts';
 
-/** Lines shown above and below an edit. */
+/** How many lines of context a snippet has above and below the edit. */
 const CONTEXT_LINES = 2;
 const DURABLE = { durable: true };
 
-type Runners = { readonly [N in CommandName]: (root: Root, input: CommandInput<N>) => Promise<string> };
+type CommandHandlers = { readonly [N in CommandName]: (root: Root, input: CommandInput<N>) => Promise<string> };
 
-/** What each command does, and the documented text that it answers when that works. Failures are thrown. */
-export const RUN: Runners = {
+/** Runs each command and returns its documented success text. Failures are thrown as a `RingfenceError`. */
+export const COMMAND_HANDLERS: CommandHandlers = {
   view: async (root, { path, view_range }) => {
-    const target = memoryPathIn(root, path);
+    const target = parseMemoryPath(root, path);
     try {
       return await viewFile(root, target, view_range ?? undefined);
     } catch (error) {
@@ -32,24 +32,29 @@ export const RUN: Runners = {
   },
 
   create: async (root, { path, file_text }) => {
-    const target = memoryPathIn(root, path);
+    const target = parseMemoryPath(root, path);
     await writeFile(root, target, textToBytes(file_text, 'file_text'), { mode: 'create_only', ...DURABLE });
     return `File created successfully at: ${path}`;
   },
 
   str_replace: async (root, { path, old_str, new_str }) => {
-    const edited = await replaceText(root, memoryPathIn(root, path), { oldText: old_str, newText: new_str }, DURABLE);
+    const edited = await replaceText(
+      root,
+      parseMemoryPath(root, path),
+      { oldText: old_str, newText: new_str },
+      DURABLE,
+    );
     return `The memory file has been edited. Here is the snippet showing the change (with line numbers):\n${snippet(edited, new_str)}`;
   },
 
   insert: async (root, { path, insert_line, insert_text }) => {
     const insertion = { after: insert_line, text: insert_text, as: 'lines' } as const;
-    await insertText(root, memoryPathIn(root, path), insertion, DURABLE);
+    await insertText(root, parseMemoryPath(root, path), insertion, DURABLE);
     return `The file ${path} has been edited.`;
   },
 
   delete: async (root, { path }) => {
-    const target = memoryPathIn(root, path);
+    const target = parseMemoryPath(root, path);
     if (target.segments.length === 0) throw new FileError('root_itself', { action: 'delete' });
     refuseOutwardLink(root, target);
     await removeEntry(root, target, {}, DEFAULT_CONTEXT);
@@ -57,8 +62,8 @@ export const RUN: Runners = {
   },
 
   rename: async (root, { old_path, new_path }) => {
-    const from = { root, path: memoryPathIn(root, old_path) };
-    const to = { root, path: memoryPathIn(root, new_path) };
+    const from = { root, path: parseMemoryPath(root, old_path) };
+    const to = { root, path: parseMemoryPath(root, new_path) };
     if (from.path.segments.length === 0) throw new FileError('root_itself', { action: 'rename' });
     if (to.path.segments.length === 0) throw new FenceError('already_exists', {}, { path: new_path });
     refuseOutwardLink(root, from.path);
@@ -67,7 +72,7 @@ export const RUN: Runners = {
   },
 };
 
-/** The new text with a few lines around it. */
+/** Returns the edited lines with context, numbered. */
 function snippet({ content, line }: Edited, newText: string): string {
   const lines = content.toString('utf8').split('\n');
   const first = Math.max(1, line - CONTEXT_LINES);

@@ -3,7 +3,7 @@ import * as z from 'zod';
 const path = z.string();
 const viewRange = z.array(z.int()).length(2, 'view_range must be two line numbers, [first, last]');
 
-/** The input of a call as the API sends it, by command. Fields that a command does not know are passed over. */
+/** The input schema of each command, as the API sends it. Unknown fields are ignored. */
 export const COMMANDS = {
   view: z.object({ command: z.literal('view'), path, view_range: viewRange.nullish() }),
   create: z.object({ command: z.literal('create'), path, file_text: z.string() }),
@@ -13,7 +13,8 @@ export const COMMANDS = {
   rename: z.object({ command: z.literal('rename'), old_path: path, new_path: path }),
 } as const;
 
+/** A command of the memory tool. */
 export type CommandName = keyof typeof COMMANDS;
 
-/** The checked input of one command. */
+/** The parsed input of a command. */
 export type CommandInput<N extends CommandName> = z.output<(typeof COMMANDS)[N]>;

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { tempDir } from '../../../tests/support/server.ts';
+import { tempDir } from '../../../tests/support/temp-dir.ts';
 import { treeOf } from '../../fence/sandbox.fixture.ts';
 import { createMemoryTool, type MemoryTool } from './create-memory-tool.ts';
 
@@ -42,7 +42,7 @@ const insert = (insert_line: number, insert_text: string, name = '/memories/a.tx
 const remove = (name: string) => memory.execute({ command: 'delete', path: name });
 const rename = (old_path: string, new_path: string) => memory.execute({ command: 'rename', old_path, new_path });
 
-it('counts the empty line after a final line break in a range as it does without one', async () => {
+it('counts the empty line after a final line break, with and without a range', async () => {
   put('a.txt', 'one\ntwo\n');
   expect(await view('/memories/a.txt', [3, 3])).toBe(
     "Here's the content of /memories/a.txt with line numbers:\n     3\t",
@@ -85,13 +85,13 @@ describe('view of a folder', () => {
     );
   });
 
-  it('takes a slash at the end and a line range for what they are: of no matter', async () => {
+  it('ignores a trailing slash and a line range', async () => {
     put('a', 'x');
     const listing = `${sizeOf('.')}\t/memories/\n1B\t/memories/a`;
     expect(await view('/memories/', [1, 10])).toBe(`${LISTING} /memories/, ${EXCLUDING}\n${listing}`);
   });
 
-  it('shows links as what they lead to, unless that is outside or missing', async () => {
+  it('shows links as their targets, unless they lead outside or nowhere', async () => {
     put('team/notes.md', 'notes');
     fs.symlinkSync('team', path.join(root, 'folder-link'));
     fs.symlinkSync('team/notes.md', path.join(root, 'link'));
@@ -139,7 +139,7 @@ describe('view of a file', () => {
     expect(await view('/memories/a.txt', range)).toBe(`${header}\n${expected}`);
   });
 
-  it('refuses a range with no line in it', async () => {
+  it('refuses a range without a line of the file', async () => {
     put('a.txt', 'one\ntwo\nthree\n');
     for (const range of [
       [3, 2],
@@ -163,7 +163,7 @@ describe('view of a file', () => {
     expect(await view('/memories/a.txt', [1, 2])).toBe(refused);
   });
 
-  it('refuses more than a model could read, but shows parts of it', async () => {
+  it('refuses more than 16 MiB, but shows parts of it', async () => {
     put('a.txt', `${`${'x'.repeat(999)}\n`.repeat(20_000)}end`);
     expect(await view('/memories/a.txt')).toBe(
       'Error: Too much to show at once of /memories/a.txt (19.1M, limit 16.0M). Use `view_range`',
@@ -171,7 +171,7 @@ describe('view of a file', () => {
     expect(await view('/memories/a.txt', [20_001, -1])).toBe(`${header}\n 20001\tend`);
   });
 
-  it('says what is not there, and what is not text', async () => {
+  it('reports a missing file and one that is not text', async () => {
     put('latin', Buffer.from('caf\xe9', 'latin1'));
     expect(await view('/memories/x')).toBe('The path /memories/x does not exist. Please provide a valid path.');
     expect(await view('/memories/latin')).toBe('Error: The file /memories/latin is not UTF-8 text');
@@ -179,14 +179,14 @@ describe('view of a file', () => {
 });
 
 describe('create', () => {
-  it('makes a file and the folders above it, byte for byte', async () => {
+  it('creates a file and the folders above it, byte for byte', async () => {
     const file_text = '\ufeffMeeting notes:\r\n- Next steps\n';
     const created = await memory.execute({ command: 'create', path: '/memories/team/notes.txt', file_text });
     expect(created).toBe('File created successfully at: /memories/team/notes.txt');
     expect(text('team/notes.txt')).toBe(file_text);
   });
 
-  it('refuses what exists', async () => {
+  it('refuses an existing path', async () => {
     put('team/a.txt', 'old');
     for (const name of ['/memories/team/a.txt', '/memories/team', '/memories', '/memories/team/a.txt/x']) {
       const answer = await memory.execute({ command: 'create', path: name, file_text: 'new' });
@@ -213,7 +213,7 @@ describe('str_replace', () => {
     expect(text('a.txt')).toBe('l1\nl2\nl3\nFavorite color: $&\nl5\nl6\nl7\n');
   });
 
-  it('shows all of a new text of several lines', async () => {
+  it('shows all lines of the new text', async () => {
     put('a.txt', 'l1\nl2\nl3');
     expect(await replace('l1\nl2', 'a\nb\nc\nd')).toBe(
       `${edited}\n     1\ta\n     2\tb\n     3\tc\n     4\td\n     5\tl3`,
@@ -286,7 +286,7 @@ describe('insert', () => {
 });
 
 describe('delete', () => {
-  it('deletes a file, and a folder with all in it', async () => {
+  it('deletes a file, and a folder with its contents', async () => {
     put('a', 'x');
     put('folder/deep/.hidden', 'x');
     put('folder/b', 'x');
@@ -295,7 +295,7 @@ describe('delete', () => {
     expect(treeOf(root)).toEqual([]);
   });
 
-  it('refuses what is not there, and the memory itself', async () => {
+  it('refuses a missing path and the memory root itself', async () => {
     put('a', 'x');
     expect(await remove('/memories/missing')).toBe('Error: The path /memories/missing does not exist');
     for (const name of ['/memories', '/memories/', '/memories/a/..']) {
@@ -306,7 +306,7 @@ describe('delete', () => {
 });
 
 describe('rename', () => {
-  it('moves files and folders, making folders on the way', async () => {
+  it('moves files and folders, and creates missing parents', async () => {
     put('draft.txt', 'x');
     put('folder/a', 'x');
     expect(await rename('/memories/draft.txt', '/memories/done/final.txt')).toBe(
@@ -376,7 +376,7 @@ describe('the fence', () => {
     '/memories/out-folder',
     '/memories/out-folder/secret',
     '/memories/out-folder/new',
-  ])('refuses %j, which leads out', async (name) => {
+  ])('refuses %j, which leads outside', async (name) => {
     put('a.txt', 'a');
     fs.symlinkSync(path.join(outside, 'secret'), path.join(root, 'out'));
     fs.symlinkSync(path.join(outside, 'nothing'), path.join(root, 'out-dangling'));
@@ -388,7 +388,7 @@ describe('the fence', () => {
     expect(treeOf(outside)).toEqual(['secret']);
   });
 
-  it('takes percent signs and inner dots as they are', async () => {
+  it('treats percent signs and dots in names literally', async () => {
     put('a.txt', 'a');
     expect(await view('/memories/nowhere/../a.txt')).toContain('     1\ta');
     expect(await view('/memories/%2e%2e/x')).toBe(
@@ -399,7 +399,7 @@ describe('the fence', () => {
 });
 
 describe('execute', () => {
-  it('answers input that is not a command', async () => {
+  it('returns an error text for input that is not a command', async () => {
     const names = 'view, create, str_replace, insert, delete, rename';
     expect(await memory.execute({ command: 'undo_edit', path: '/memories/a' })).toBe(
       `Error: Unknown command: undo_edit. Commands are: ${names}`,
@@ -412,14 +412,14 @@ describe('execute', () => {
     expect(await memory.execute({ command: 'view', path: 7 })).toBe('Error: path must be a string, got 7');
   });
 
-  it('passes over fields that it does not know', async () => {
+  it('ignores unknown fields', async () => {
     put('a', 'x');
     expect(await memory.execute({ command: 'delete', path: '/memories/a', why: 'old' })).toBe(
       'Successfully deleted /memories/a',
     );
   });
 
-  it('shows no path of the host', async () => {
+  it('shows no host path', async () => {
     fs.symlinkSync(outside, path.join(root, 'out'));
     for (const name of ['/memories/out', '/memories/x', '/memories/../x', `/memories/${'x'.repeat(300)}`]) {
       const answer = await view(name);
@@ -428,7 +428,7 @@ describe('execute', () => {
     }
   });
 
-  it('makes its folder, wants an absolute path, and rejects after close', async () => {
+  it('creates its folder, requires an absolute path, and rejects calls after close', async () => {
     const other = createMemoryTool({ root: path.join(root, 'made', 'here') });
     await other.execute({ command: 'create', path: '/memories/a', file_text: 'x' });
     expect(treeOf(root)).toEqual(['made/', 'made/here/', 'made/here/a']);

@@ -4,38 +4,39 @@ import { HeldRoot } from '../../files/sweep/held-root.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
 import { isCode } from '../../tools/errors.ts';
 import { showValue } from '../../tools/show-value.ts';
-import { RUN } from './command-handlers.ts';
+import { COMMAND_HANDLERS } from './command-handlers.ts';
 import { COMMANDS, type CommandName } from './commands.ts';
-import { wordError } from './errors.ts';
+import { formatError } from './errors.ts';
 
+/** The options of `createMemoryTool`. */
 export interface MemoryToolOptions {
-  /** The folder that the model sees as `/memories`: an absolute path. Made if it is missing. */
+  /** The absolute path of the folder that the model sees as `/memories`. Created if it is missing. */
   readonly root: string;
 }
 
-/** Runs the calls of Claude's memory tool (type `memory_20250818`) on a folder that they cannot leave. */
+/** Runs calls of Claude's memory tool (type `memory_20250818`), confined to one folder. */
 export interface MemoryTool extends AsyncDisposable {
   /**
-   * Answers one call. `command` is the `input` of its `tool_use` block, as the API sent it. Returns the text for the
-   * `tool_result`, for a failure too; rejects only for a fault of the program, such as a call after `close`.
+   * Runs one call. `command` is the `input` of its `tool_use` block, as the API sent it. Resolves with the text for the
+   * `tool_result`, also for an expected failure. Rejects only for a bug, such as a call after `close`.
    */
   execute(command: unknown): Promise<string>;
-  /** `execute` by command, in the form that `betaMemoryTool` of the Anthropic SDK takes. */
+  /** `execute` for each command, in the form that `betaMemoryTool` of the Anthropic SDK expects. */
   readonly handlers: Readonly<Record<CommandName, (command: unknown) => Promise<string>>>;
-  /** Gives the folder up once running calls are done. */
+  /** Closes the folder after running calls have finished. */
   close(): Promise<void>;
 }
 
-type Input = Readonly<Record<string, unknown>>;
-type Runner = (root: Root, input: Input) => Promise<string>;
+type CommandFields = Readonly<Record<string, unknown>>;
+type CommandHandler = (root: Root, input: CommandFields) => Promise<string>;
 
 const NAMES = Object.keys(COMMANDS) as CommandName[];
 
-/** Opens a folder as the model's memory. Throws if it cannot be used. */
+/** Opens a folder for Claude's memory tool. Throws if it cannot be used. */
 export function createMemoryTool({ root }: MemoryToolOptions): MemoryTool {
   const held = HeldRoot.open('memories', root);
   const checks = new Map(
-    NAMES.map((name) => [name, argumentChecker(COMMANDS[name]) as (value: unknown) => CheckedArguments<Input>]),
+    NAMES.map((name) => [name, argumentChecker(COMMANDS[name]) as (value: unknown) => CheckedArguments<CommandFields>]),
   );
 
   const execute = async (command: unknown): Promise<string> => {
@@ -45,12 +46,12 @@ export function createMemoryTool({ root }: MemoryToolOptions): MemoryTool {
       return `Error: Unknown command: ${name === undefined ? 'none' : showValue(name)}. Commands are: ${NAMES.join(', ')}`;
     const checked = check(command);
     if ('problems' in checked) return `Error: ${checked.problems.map(({ message }) => message).join('; ')}`;
-    const run = RUN[name as CommandName] as Runner;
+    const run = COMMAND_HANDLERS[name as CommandName] as CommandHandler;
     try {
       return await held.use((opened) => run(opened, checked.value));
     } catch (error) {
       if (!(error instanceof RingfenceError) || isCode(error, 'internal')) throw error;
-      return wordError(error, name as CommandName, checked.value);
+      return formatError(error, name as CommandName, checked.value);
     }
   };
 

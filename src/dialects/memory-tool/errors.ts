@@ -2,19 +2,20 @@ import { type ErrorMap, mapError } from '../../tools/error-map.ts';
 import type { CallError } from '../../tools/errors.ts';
 import { formatSize } from '../../wire/format-size.ts';
 import type { CommandName } from './commands.ts';
-import { MEMORY_ROOT, startsInRoot } from './memory-path.ts';
+import { isBelowMemoryRoot, MEMORY_ROOT } from './memory-path.ts';
 
-interface Place {
+/** The failed command, and the path that the error is about. */
+interface ErrorContext {
   readonly command: CommandName;
   readonly input: Readonly<Record<string, unknown>>;
   readonly path: string;
 }
 
-type Wordings = ErrorMap<[place: Place], string>;
+type Messages = ErrorMap<[context: ErrorContext], string>;
 
 const PLEASE = 'Please provide a valid path.';
 
-/** The documentation words a missing path differently for each command. */
+/** The message for a missing path, which the documentation defines differently for each command. */
 const MISSING: Readonly<Record<CommandName, (path: string) => string>> = {
   view: (path) => `The path ${path} does not exist. ${PLEASE}`,
   create: (path) => `Error: The path ${path} does not exist`,
@@ -24,28 +25,28 @@ const MISSING: Readonly<Record<CommandName, (path: string) => string>> = {
   rename: (path) => `Error: The path ${path} does not exist`,
 };
 
-const missing = ({ command, path }: Place): string => MISSING[command](path);
-const taken = ({ command, path }: Place): string =>
+const missing = ({ command, path }: ErrorContext): string => MISSING[command](path);
+const taken = ({ command, path }: ErrorContext): string =>
   command === 'rename' ? `Error: The destination ${path} already exists` : `Error: File ${path} already exists`;
-const escapes = ({ path }: Place): string =>
-  startsInRoot(path)
+const escapes = ({ path }: ErrorContext): string =>
+  isBelowMemoryRoot(path)
     ? `Error: Path ${path} would escape ${MEMORY_ROOT} directory`
     : `Error: Path must start with ${MEMORY_ROOT}, got: ${path}`;
 
-const WORDINGS: Wordings = {
-  not_found: (_, place) => missing(place),
-  // To str_replace and insert a folder is, by the documentation, a file that does not exist.
-  is_directory: (_, place) => (place.command === 'create' ? taken(place) : missing(place)),
-  not_directory: (_, place) => (isDestination(place) ? taken(place) : missing(place)),
-  already_exists: (_, place) => taken(place),
-  same_file: (_, place) => taken(place),
+const MESSAGES: Messages = {
+  not_found: (_, context) => missing(context),
+  // By the documentation, str_replace and insert report a folder as a missing path.
+  is_directory: (_, context) => (context.command === 'create' ? taken(context) : missing(context)),
+  not_directory: (_, context) => (isDestination(context) ? taken(context) : missing(context)),
+  already_exists: (_, context) => taken(context),
+  same_file: (_, context) => taken(context),
   text_not_found: (_, { path, input }) =>
     `No replacement was performed, old_str \`${input.old_str}\` did not appear verbatim in ${path}.`,
   text_not_unique: ({ details }, { input }) =>
     `No replacement was performed. Multiple occurrences of old_str \`${input.old_str}\` in lines: ${details.lines.join(', ')}. Please ensure it is unique`,
   line_out_of_range: ({ details }) =>
     `Error: Invalid \`insert_line\` parameter: ${details.line}. It should be within the range of lines of the file: [0, ${details.max}]`,
-  outside_root: (_, place) => escapes(place),
+  outside_root: (_, context) => escapes(context),
   root_itself: ({ details }) => `Error: Cannot ${details.action} the ${MEMORY_ROOT} directory itself`,
   link_loop: (_, { path }) => `Error: Too many symbolic links, or a circle of them: ${path}`,
   invalid_path: (_, { path }) => `Error: Invalid path: ${JSON.stringify(path)}`,
@@ -69,7 +70,7 @@ const WORDINGS: Wordings = {
   io_error: ({ details }) => `Error: Input/output error${details.errno ? ` (${details.errno})` : ''}`,
   timed_out: ({ details }) => `Error: Timed out after ${details.seconds} seconds`,
   cancelled: () => 'Error: Cancelled',
-  // None of the commands can raise these.
+  // No command raises these.
   unknown_root: () => 'Error: Internal error',
   patch_failed: () => 'Error: Internal error',
   invalid_pattern: () => 'Error: Internal error',
@@ -81,12 +82,12 @@ const WORDINGS: Wordings = {
   internal: () => 'Error: Internal error',
 };
 
-/** The documented text for a failure; in the documentation's manner where it has none. Never shows a host path. */
-export function wordError(error: CallError, command: CommandName, input: Place['input']): string {
+/** Formats an error as the documented text, or in the same style where none is documented. Never shows a host path. */
+export function formatError(error: CallError, command: CommandName, input: ErrorContext['input']): string {
   const path = error.path ?? String(input.path ?? input.old_path);
-  return mapError(WORDINGS, error, { command, input, path });
+  return mapError(MESSAGES, error, { command, input, path });
 }
 
-function isDestination({ command, input, path }: Place): boolean {
+function isDestination({ command, input, path }: ErrorContext): boolean {
   return command === 'create' || (command === 'rename' && path === input.new_path);
 }

@@ -1,19 +1,20 @@
 import type { CallerPath, Root } from '../../fence/index.ts';
-import { outsideRootError, parseBelow } from '../../tools/relative-path.ts';
+import { outsideRootError, parseRelativePart } from '../../tools/relative-path.ts';
 
-/** The folder that the model believes all its files are in. */
+/** The path that the model sees as the top of its memory. */
 export const MEMORY_ROOT = '/memories';
 
 /**
- * A path under `/memories`, which is our root. Anything else, also by way of `..`, is `outside_root`. `\` separates
- * like `/`: models on any system may write it, and a name with one in it would be a way around a check elsewhere.
+ * Parses a path below `/memories`, which stands for the root. `\` separates like `/`, because a model may write either,
+ * and a name that contains a backslash could bypass path checks of other programs. Raises `outside_root` for any other
+ * path, and `invalid_path`.
  */
-export function memoryPathIn(root: Root, raw: string): CallerPath {
-  if (!startsInRoot(raw)) throw outsideRootError(root, raw);
-  return parseBelow(root, raw, raw.slice(MEMORY_ROOT.length));
+export function parseMemoryPath(root: Root, raw: string): CallerPath {
+  if (!isBelowMemoryRoot(raw)) throw outsideRootError(root, raw);
+  return parseRelativePart(root, raw, raw.slice(MEMORY_ROOT.length));
 }
 
-/** True for `/memories` and what is written below it; not for `/memoriesX`. */
-export function startsInRoot(raw: string): boolean {
+/** Whether a path is `/memories` or starts with `/memories/`. Does not resolve `..`. */
+export function isBelowMemoryRoot(raw: string): boolean {
   return raw === MEMORY_ROOT || raw.startsWith(`${MEMORY_ROOT}/`) || raw.startsWith(`${MEMORY_ROOT}\\`);
 }

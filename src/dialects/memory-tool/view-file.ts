@@ -4,17 +4,18 @@ import { FileError } from '../../files/errors.ts';
 import { type FilePart, readFile } from '../../files/read/read-file.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { ToolError } from '../../tools/errors.ts';
-import { numberedLines } from '../../wire/numbered-lines.ts';
+import { numberedLines } from '../../wire/content-json.ts';
 
 const LF = 0x0a;
-/** The most that is shown at once: far more than a model can take in. */
+/** The most that is shown at once, far more than the context window of a model. */
 const MAX_VIEW_BYTES = 16 * 1024 * 1024;
-/** As many as six digits can number. */
+/** The largest six-digit line number; the documented format has six digits. */
 const MAX_LINES = 999_999;
 
 /**
- * A file with numbered lines, or some of them: `range` is the first and the last, from 1, where -1 as the last is the
- * end. Like an editor, this counts the empty line after a final line break. Raises `not_text`, `result_too_large`, and `invalid_argument` for a range with no line of the file in it.
+ * Returns a file, or some of its lines, with line numbers. `range` is the first and last line, counted from 1; a last
+ * line of -1 means the end. The empty line after a final line break counts, as in an editor. Raises `not_text`,
+ * `result_too_large`, `invalid_argument` for a range without a line of the file, and the codes of `readFile`.
  */
 export async function viewFile(root: Root, path: CallerPath, range: readonly number[] = [1, -1]): Promise<string> {
   const [from = 1, to = -1] = range;
@@ -37,7 +38,7 @@ export async function viewFile(root: Root, path: CallerPath, range: readonly num
   return `Here's the content of ${path.raw} with line numbers:\n${numberedLines(lines.slice(0, wanted), first)}`;
 }
 
-/** Whether an editor would show an empty line at the end, as it does for an empty file. */
+/** Whether the file is empty or ends with a line break, so that an editor shows an empty last line. */
 async function endsInEmptyLine(root: Root, path: CallerPath, { size }: FilePart): Promise<boolean> {
   if (size === 0) return true;
   const options = { range: { by: 'bytes', offset: size - 1, limit: 1 }, maxBytes: 1 } as const;
@@ -45,7 +46,10 @@ async function endsInEmptyLine(root: Root, path: CallerPath, { size }: FilePart)
   return bytes[0] === LF;
 }
 
-/** Whether less came than the lines that were asked for. A whole line is followed by one more, if only an empty one. */
+/**
+ * Whether the last line is incomplete. A complete line is followed by a line break, and so by one more element of
+ * `lines`.
+ */
 function isCut({ truncated }: FilePart, lines: readonly string[], expected: number): boolean {
   return truncated && lines.length <= expected;
 }

@@ -6,9 +6,13 @@ import { formatSize } from '../../wire/format-size.ts';
 
 const LEVELS = 2;
 
-/** Two levels of a folder with sizes. A link shows as what it leads to; one that leads nowhere or outside is left out. */
+/**
+ * Lists two levels of a folder with sizes, without hidden entries and node_modules. A link is shown as its target; a
+ * dangling link or one that leads outside is left out. Raises the codes of `listFolder` for the folder itself, but not
+ * for folders below.
+ */
 export async function viewFolder(root: Root, path: CallerPath): Promise<string> {
-  // The root may be written with a slash at its end.
+  // The caller may write the folder with a trailing slash.
   const shown = path.raw.replace(/[\\/]+$/, '');
   const lines = [
     `Here're the files and directories up to ${LEVELS} levels deep in ${path.raw}, excluding hidden items and node_modules:`,
@@ -26,7 +30,10 @@ export async function viewFolder(root: Root, path: CallerPath): Promise<string> 
     }
   }
 
-  /** A folder below that cannot be looked into, or is gone by now, must not hide all the others. */
+  /**
+   * Treats a nested folder that cannot be read, or was removed meanwhile, as empty, so that the others are still
+   * listed.
+   */
   async function entriesOf(folder: CallerPath, level: number): Promise<FolderEntry[]> {
     try {
       return await listFolder(root, folder, DEFAULT_CONTEXT);

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { refuseOutwardLink } from '../../files/outward-link.ts';
+import { refuseOutwardLink } from '../../files/links.ts';
 import { removeEntry } from '../../files/remove/remove-entry.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { changedPath, SUBJECT, storagePath } from './shared-schemas.ts';
 
-/** `delete` is a reserved word, hence the longer name. */
+/** The tool `delete`, whose name is a reserved word in JavaScript. */
 export const deleteEntry = defineTool({
   name: 'delete',
   description: 'Delete a file or an empty folder. A folder with anything in it, even hidden files, is refused.',

@@ -3,47 +3,48 @@ import { type ErrorMap, mapError } from '../../tools/error-map.ts';
 import type { CallError } from '../../tools/errors.ts';
 import { StorageError, type StorageErrorCode } from './storage-error.ts';
 
-interface Place extends FailedCall {
+/** The failed call, and the path that the error is about. */
+interface ErrorContext extends FailedCall {
   readonly path: string;
 }
 
-type Answer = readonly [StorageErrorCode, string];
-type Answers = ErrorMap<[place: Place], Answer>;
+type CodeAndMessage = readonly [StorageErrorCode, string];
+type StorageErrors = ErrorMap<[context: ErrorContext], CodeAndMessage>;
 
-const ESCAPES: Answer = ['path_security', 'Path escapes base directory'];
+const ESCAPES: CodeAndMessage = ['path_security', 'Path escapes base directory'];
 
-const notFound = ({ path }: Place): Answer => ['file_not_found', `File not found: ${path}`];
-const exists = ({ path }: Place): Answer => ['file_exists', `File already exists: ${path}`];
-const denied = ({ tool, path }: Place): Answer => [
+const notFound = ({ path }: ErrorContext): CodeAndMessage => ['file_not_found', `File not found: ${path}`];
+const exists = ({ path }: ErrorContext): CodeAndMessage => ['file_exists', `File already exists: ${path}`];
+const denied = ({ tool, path }: ErrorContext): CodeAndMessage => [
   'permission_denied',
-  // The contract words it without the path where there are two of them.
+  // The contract leaves the path out for rename, which has two.
   tool.name === 'rename' ? 'Permission denied' : `Permission denied: ${path}`,
 ];
-const failed = (message: string): Answer => ['internal_error', message];
+const failed = (message: string): CodeAndMessage => ['internal_error', message];
 
-/** The contract's code and message for each of ours; the nearest where the contract has none. */
-const ANSWERS: Answers = {
-  not_found: (_, place) => notFound(place),
-  already_exists: (_, place) => exists(place),
-  same_file: (_, place) => exists(place),
+/** The contract's code and message for each error code; the closest one where the contract has none. */
+const STORAGE_ERRORS: StorageErrors = {
+  not_found: (_, context) => notFound(context),
+  already_exists: (_, context) => exists(context),
+  same_file: (_, context) => exists(context),
   outside_root: () => ESCAPES,
   root_itself: () => ESCAPES,
   link_loop: () => ESCAPES,
-  invalid_path: ({ details }, place) => (details.problem === 'reserved' ? denied(place) : ESCAPES),
-  is_directory: (_, place) => (place.tool.name === 'create' ? exists(place) : notFound(place)),
-  // A file stands where a folder would have to be made; for reading, nothing can be below a file.
-  not_directory: (_, place) => (isDestination(place) ? exists(place) : notFound(place)),
-  permission_denied: (_, place) => denied(place),
-  read_only: (_, place) => denied(place),
-  tool_not_allowed: (_, place) => denied(place),
-  special_file: (_, place) => denied(place),
+  invalid_path: ({ details }, context) => (details.problem === 'reserved' ? denied(context) : ESCAPES),
+  is_directory: (_, context) => (context.tool.name === 'create' ? exists(context) : notFound(context)),
+  // When creating, a file is in the way of a folder. When reading, nothing can exist below a file.
+  not_directory: (_, context) => (isDestination(context) ? exists(context) : notFound(context)),
+  permission_denied: (_, context) => denied(context),
+  read_only: (_, context) => denied(context),
+  tool_not_allowed: (_, context) => denied(context),
+  special_file: (_, context) => denied(context),
   disk_full: () => ['disk_full', 'Insufficient disk space'],
   not_empty: (_, { path }) => ['directory_not_empty', `Directory not empty: ${path}`],
   not_text: () => ['binary_file', 'Cannot perform text operation on binary file'],
   invalid_encoding: () => ['invalid_encoding', 'Content does not match specified encoding'],
   text_not_found: () => ['string_not_found', 'String not found in file'],
   text_not_unique: ({ details }) => ['string_not_unique', `String appears ${details.count} times, must be unique`],
-  // The contract counts from 1 the line that the text goes above, the operation from 0 the one it goes below.
+  // The contract names the line to insert above, from 1; the operation names the line to insert after, from 0.
   line_out_of_range: ({ details: { line, max } }) => [
     'invalid_line_number',
     `Line number ${line + 1} out of range (1-${max + 1})`,
@@ -58,7 +59,7 @@ const ANSWERS: Answers = {
   cancelled: () => failed('Cancelled by the client'),
   exhausted: () => failed('Out of file descriptors or memory, try again later'),
   io_error: ({ details }) => failed(`Input/output error${details.errno ? ` (${details.errno})` : ''}`),
-  // None of the tools here can raise these.
+  // No tool of this dialect raises these.
   unknown_root: () => failed('Internal error'),
   patch_failed: () => failed('Internal error'),
   invalid_pattern: () => failed('Internal error'),
@@ -70,18 +71,19 @@ const ANSWERS: Answers = {
   internal: () => failed('Internal error'),
 };
 
-/** An error as the contract has it. Shows the caller's path, never one of the host. */
+/** Converts an error to the contract's `StorageError`. Shows the caller's path, never a host path. */
 export function toStorageError(error: CallError, { tool, args }: FailedCall): StorageError {
   const path = error.path ?? stringIn(args.path) ?? stringIn(args.old_path);
-  const [code, message] = mapError(ANSWERS, error, { tool, args, path: path ?? '' });
+  const [code, message] = mapError(STORAGE_ERRORS, error, { tool, args, path: path ?? '' });
   return new StorageError(code, message, { path, cause: error });
 }
 
+/** Converts arguments that do not match a tool's schema to one `invalid_arguments` error. */
 export function toArgumentsError(problems: readonly ArgumentProblem[]): StorageError {
   return new StorageError('invalid_arguments', problems.map(({ message }) => message).join('; '));
 }
 
-function isDestination({ tool, args, path }: Place): boolean {
+function isDestination({ tool, args, path }: ErrorContext): boolean {
   return tool.name === 'create' || (tool.name === 'rename' && path === args.new_path);
 }
 

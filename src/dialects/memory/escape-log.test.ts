@@ -13,29 +13,26 @@ const ARGUMENTS = {
   rename: (path: string) => ({ old_path: path, new_path: 'x' }),
 };
 
-test.each(Object.entries(ARGUMENTS))(
-  '%s says, for the log, where an escape would have led',
-  async (name, argumentsFor) => {
-    using box = new Sandbox('openat2');
-    // Only what these tools use of the server.
-    const context = {
-      ...DEFAULT_CONTEXT,
-      durable: false,
-      limits: { maxFullReadSize: 1000 },
-      boundRoot: () => box.root,
-    };
-    const tool = memory.tools.find((each) => each.name === name);
-    for (const [raw, resolved] of [
-      ['notes/../../outside/secret', `${box.outside}/secret`],
-      ['..\\outside', box.outside],
-      ['/etc/passwd', '/etc/passwd'],
-    ] as const) {
-      await expect(tool?.run(argumentsFor(raw), context as unknown as CallContext)).rejects.toMatchObject({
-        code: 'outside_root',
-        path: raw,
-        root: 'workspace',
-        details: { resolved },
-      });
-    }
-  },
-);
+test.each(Object.entries(ARGUMENTS))('%s logs the resolved path of an escape attempt', async (name, argumentsFor) => {
+  using box = new Sandbox('openat2');
+  // Only what these tools use of the server.
+  const context = {
+    ...DEFAULT_CONTEXT,
+    durable: false,
+    limits: { maxFullReadSize: 1000 },
+    boundRoot: () => box.root,
+  };
+  const tool = memory.tools.find((each) => each.name === name);
+  for (const [raw, resolved] of [
+    ['notes/../../outside/secret', `${box.outside}/secret`],
+    ['..\\outside', box.outside],
+    ['/etc/passwd', '/etc/passwd'],
+  ] as const) {
+    await expect(tool?.run(argumentsFor(raw), context as unknown as CallContext)).rejects.toMatchObject({
+      code: 'outside_root',
+      path: raw,
+      root: 'workspace',
+      details: { resolved },
+    });
+  }
+});

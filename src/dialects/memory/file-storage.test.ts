@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { tempDir } from '../../../tests/support/server.ts';
+import { tempDir } from '../../../tests/support/temp-dir.ts';
 import { Root } from '../../fence/index.ts';
 import { treeOf } from '../../fence/sandbox.fixture.ts';
 import { FileStorage } from './file-storage.ts';
@@ -32,7 +32,7 @@ async function failure(work: Promise<unknown>): Promise<StorageError> {
 }
 
 describe('FileStorage', () => {
-  it('does what the six tools do', async () => {
+  it('has the six tools as methods', async () => {
     expect(await storage.create('notes/a.md', 'one\ntwo\n', 'utf-8')).toBeUndefined();
     await storage.create('logo', Buffer.from([0xff, 0]).toString('base64'), 'base64');
     await storage.str_replace('notes/a.md', 'two', '$&');
@@ -73,7 +73,7 @@ describe('FileStorage', () => {
     expect((await storage.view('big')).size).toBe(20_000_000);
   });
 
-  it('makes a missing base folder, and only accepts an absolute path to a folder', async () => {
+  it('creates a missing base folder, and accepts only an absolute path to a folder', async () => {
     await using deeper = FileStorage.open(path.join(base, 'made', 'here'));
     await deeper.create('a', 'x', 'utf-8');
     expect(treeOf(base)).toEqual(['made/', 'made/here/', 'made/here/a']);
@@ -83,7 +83,7 @@ describe('FileStorage', () => {
     expect(() => FileStorage.open('/dev/null/x')).toThrow('cannot be used: ENOTDIR');
   });
 
-  it('removes what a killed process left, and lists none of it meanwhile', async () => {
+  it('removes temporary files of a killed process, and never lists them', async () => {
     const { temporaryName } = await import('../../fence/index.ts');
     const dead = temporaryName().replace(`-${process.pid}-`, '-999999999-');
     expect(dead).toContain('-999999999-');
@@ -95,7 +95,7 @@ describe('FileStorage', () => {
     await again.delete('notes');
   });
 
-  it('finishes running calls before it closes, and refuses later ones', async () => {
+  it('waits for running calls on close, and refuses later ones', async () => {
     const running = storage.create('a', 'x', 'utf-8');
     await Promise.all([storage.close(), storage.close()]);
     await running;
@@ -103,7 +103,7 @@ describe('FileStorage', () => {
     expect(await failure(storage.view('a'))).toMatchObject({ code: 'internal_error', message: 'already closed' });
   });
 
-  it('says nothing of an unforeseen failure but that it was one', async () => {
+  it('hides the message of an unexpected error', async () => {
     const spy = vi.spyOn(Root.prototype, 'locate').mockImplementation(() => {
       throw new Error(`cannot read ${base}`);
     });

@@ -1,6 +1,6 @@
 import { RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
-import { MAX_READ_BYTES } from '../../files/limits.ts';
+import { MAX_READ_BYTES } from '../../files/read/read-file.ts';
 import { HeldRoot } from '../../files/sweep/held-root.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
@@ -12,19 +12,19 @@ import type { FileContent } from './view.ts';
 
 type Args = Readonly<Record<string, unknown>>;
 
-interface Checkable {
+interface CheckedTool {
   readonly tool: Tool;
   check(args: unknown): CheckedArguments<Args>;
 }
 
 /**
- * The six memory tools for a program, without MCP: the same operations, paths and errors. Every failure of a call is a
- * `StorageError`. Holds the folder open, so close it.
+ * The six memory tools as a library, without MCP, with the same paths and errors. Every failure of a method is a
+ * `StorageError`. Keeps the folder open until `close`.
  */
 export class FileStorage implements AsyncDisposable {
   readonly #held: HeldRoot;
   readonly #durable: boolean;
-  readonly #tools: ReadonlyMap<string, Checkable>;
+  readonly #tools: ReadonlyMap<string, CheckedTool>;
   #closed = false;
 
   private constructor(held: HeldRoot, durable: boolean) {
@@ -34,44 +34,44 @@ export class FileStorage implements AsyncDisposable {
   }
 
   /**
-   * Opens a base folder by its absolute path, making it if it is missing. Throws if it cannot be used. With `durable`
-   * off, calls do not wait until the disk has what they wrote.
+   * Opens a base folder by its absolute path, and creates it if it is missing. Throws if it cannot be used. Without
+   * `durable`, writes do not wait for the disk.
    */
   static open(basePath: string, { durable = true }: { durable?: boolean } = {}): FileStorage {
     return new FileStorage(HeldRoot.open('memory', basePath), durable);
   }
 
-  /** The content of a file, or the names in a folder. */
+  /** Returns the content of a file, or the names in a folder. */
   async view(path: string): Promise<FileContent> {
     return (await this.#call('view', { path })) as FileContent;
   }
 
-  /** Makes a new file, and the folders above it. */
+  /** Creates a file that does not exist yet, and missing folders above it. */
   async create(path: string, content: string, encoding: 'utf-8' | 'base64'): Promise<void> {
     await this.#call('create', { path, content, encoding });
   }
 
-  /** Replaces a text that appears exactly once. */
+  /** Replaces a text that occurs exactly once in a file. */
   async str_replace(path: string, old_str: string, new_str: string): Promise<void> {
     await this.#call('str_replace', { path, old_str, new_str });
   }
 
-  /** Puts text above a line, counted from 1. */
+  /** Inserts text above a line, counted from 1. */
   async insert(path: string, insert_line: number, new_str: string): Promise<void> {
     await this.#call('insert', { path, insert_line, new_str });
   }
 
-  /** Removes a file or an empty folder. */
+  /** Deletes a file or an empty folder. */
   async delete(path: string): Promise<void> {
     await this.#call('delete', { path });
   }
 
-  /** Moves a file or folder to a path where nothing is. */
+  /** Moves a file or folder to a path that does not exist yet. */
   async rename(old_path: string, new_path: string): Promise<void> {
     await this.#call('rename', { old_path, new_path });
   }
 
-  /** Gives the folder up once running calls are done. */
+  /** Closes the folder after running calls have finished. Later calls are rejected with `internal_error`. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#held.close();
@@ -82,7 +82,7 @@ export class FileStorage implements AsyncDisposable {
   }
 
   async #call(name: string, args: Args): Promise<unknown> {
-    const { tool, check } = this.#tools.get(name) as Checkable;
+    const { tool, check } = this.#tools.get(name) as CheckedTool;
     const checked = check(args);
     if ('problems' in checked) throw toArgumentsError(checked.problems);
     if (this.#closed) throw new StorageError('internal_error', 'already closed');
@@ -90,13 +90,13 @@ export class FileStorage implements AsyncDisposable {
       return await this.#held.use((root) => tool.run(checked.value, contextFor(root, this.#durable)));
     } catch (error) {
       if (error instanceof RingfenceError) throw toStorageError(error, { tool, args });
-      // What an unforeseen error says may name places on the host, so it is only the cause.
+      // The message of an unexpected error may contain host paths, so it is kept as the cause only.
       throw new StorageError('internal_error', 'Internal error', { cause: error });
     }
   }
 }
 
-/** What a server would hand to the tools, for a program that may do everything in its one folder. */
+/** Builds the context that a server would pass to the tools, with everything allowed on the one root. */
 function contextFor(root: Root, durable: boolean): CallContext {
   const context: Omit<CallContext, 'search'> = {
     ...DEFAULT_CONTEXT,
@@ -118,6 +118,6 @@ function contextFor(root: Root, durable: boolean): CallContext {
       throw new Error('memory tools ask no client for files');
     },
   };
-  // Memory tools do not search, and a pool of threads for nothing would be dear.
+  // No memory tool searches, so there is no pool of search threads.
   return context as CallContext;
 }

@@ -7,7 +7,7 @@ import { rename } from './rename.ts';
 import { strReplace } from './str-replace.ts';
 import { view } from './view.ts';
 
-/** Six tools on one folder: the contract of the file-storage-backend server. */
+/** The memory dialect: six tools on one root, with the contract of the file-storage-backend server. */
 export const memory: Dialect = {
   name: 'memory',
   serverName: 'file-storage-backend',

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
-import { tempDir } from '../../../tests/support/server.ts';
+import { tempDir } from '../../../tests/support/temp-dir.ts';
 
-/** Why a small filesystem cannot be mounted here, if it cannot. */
+/** Why this process cannot mount a filesystem; undefined if it can. */
 export const cannotMount: string | undefined = reasonAgainst();
 
 function reasonAgainst(): string | undefined {
@@ -16,7 +16,7 @@ function reasonAgainst(): string | undefined {
   }
 }
 
-/** A filesystem of its own, of that many KiB, mounted on a temporary folder until disposed of. */
+/** Mounts a tmpfs of that many KiB on a temporary folder until it is disposed. */
 export function mountSmall(kibibytes: number): Disposable & { readonly folder: string } {
   const folder = tempDir('ringfence-small-');
   try {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { move } from '../../files/copy/move.ts';
 import { FileError } from '../../files/errors.ts';
-import { refuseOutwardLink } from '../../files/outward-link.ts';
+import { refuseOutwardLink } from '../../files/links.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { storagePath } from './shared-schemas.ts';

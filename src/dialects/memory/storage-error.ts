@@ -1,4 +1,4 @@
-/** The codes of the contract, and after them what it has no code for. */
+/** The error codes of the contract, followed by those for failures that the contract does not mention. */
 export type StorageErrorCode =
   | 'file_not_found'
   | 'file_exists'
@@ -15,10 +15,10 @@ export type StorageErrorCode =
   | 'file_too_large'
   | 'internal_error';
 
-/** What a failed call answers: over MCP as JSON, in a program as an exception. */
+/** The error of a failed call. MCP clients get it as JSON, users of `FileStorage` as an exception. */
 export class StorageError extends Error {
   readonly code: StorageErrorCode;
-  /** As the caller gave it. */
+  /** The path as the caller gave it. */
   readonly path: string | undefined;
 
   constructor(
@@ -32,6 +32,7 @@ export class StorageError extends Error {
     this.path = path;
   }
 
+  /** Returns the form that MCP clients see. Leaves out the cause. */
   toJSON(): { code: StorageErrorCode; message: string; path?: string } {
     return { code: this.code, message: this.message, ...(this.path !== undefined && { path: this.path }) };
   }

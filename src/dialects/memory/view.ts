@@ -15,7 +15,7 @@ const output = z.object({
   entries: z.array(z.string()).optional(),
 });
 
-/** What `view` returns: for a file content, encoding and size, for a folder entries. */
+/** The result of `view`: `content`, `encoding` and `size` for a file, `entries` for a folder. */
 export type FileContent = z.output<typeof output>;
 
 export const view = defineTool({

@@ -3,16 +3,20 @@ import { parseCallerPath, toForwardSlashes } from '../../fence/index.ts';
 import { writeFetchedFile, writeFetchedFolder } from '../../files/copy/write-fetched.ts';
 import { ToolError } from '../../tools/errors.ts';
 import type { CallContext } from '../../tools/tool.ts';
-import type { Ends } from './source-destination.ts';
+import type { SourceDestinationArgs } from './source-destination.ts';
 
-interface Parties {
-  /** The source; undefined if it is a folder of this machine. */
+interface CopyFetchedOptions {
+  /** The source root; undefined if it is a local root. */
   readonly agent: AgentRoot | undefined;
   readonly context: CallContext;
 }
 
-/** Copies from the client's side, of which everything is there before anything is written. The other way there is none. */
-export async function copyFetched(args: Ends, { agent, context }: Parties) {
+/**
+ * Copies client-side files into a local root. Fetches everything before it writes anything, because the call may be run
+ * again until then. Raises `invalid_argument` if the destination is a root of client-side files, and the codes of
+ * `AgentRoot.fetch` and of writing.
+ */
+export async function copyFetched(args: SourceDestinationArgs, { agent, context }: CopyFetchedOptions) {
   const { source_path: source, dest_root, dest_path } = args;
   const { root } = context.resolveRoot(dest_root);
   if (root === undefined || agent === undefined) {

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { copy as copyOp } from '../../files/copy/copy.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { copyFetched } from './copy-fetched.ts';
-import { ENDS_SUBJECT, ends } from './shared-schemas.ts';
-import { endsOf } from './source-destination.ts';
+import { SOURCE_DESTINATION_SUBJECT, sourceDestination } from './shared-schemas.ts';
+import { parseSourceDestination } from './source-destination.ts';
 
 export const copy = defineTool({
   name: 'copy',
@@ -11,8 +11,8 @@ export const copy = defineTool({
     'Copy a file or a whole folder, also between roots. An existing destination file is replaced; an existing destination folder is copied into. Both roots must allow copy.',
   needs: ['copy'],
   effect: 'change',
-  subject: ENDS_SUBJECT,
-  input: z.strictObject(ends),
+  subject: SOURCE_DESTINATION_SUBJECT,
+  input: z.strictObject(sourceDestination),
   output: z.object({
     source: z.string(),
     destination: z.string(),
@@ -25,7 +25,7 @@ export const copy = defineTool({
     if (agent !== undefined || context.resolveRoot(args.dest_root).agent !== undefined) {
       return copyFetched(args, { agent, context });
     }
-    const { from, to } = endsOf(args, context);
+    const { from, to } = parseSourceDestination(args, context);
     const { destination, isDirectory, bytes, skipped } = await copyOp(from, to, { durable: context.durable }, context);
     return {
       source: args.source_path,

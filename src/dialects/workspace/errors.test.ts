@@ -4,7 +4,7 @@ import { FenceError } from '../../fence/index.ts';
 import { CancelledError } from '../../runtime/operation-context.ts';
 import { argumentChecker } from '../../tools/check-arguments.ts';
 import type { ErrorCode, ErrorDetails } from '../../tools/errors.ts';
-import { wordError } from './errors.ts';
+import { formatError } from './errors.ts';
 import { hashFile } from './hash-file.ts';
 import { writeFile } from './write-file.ts';
 
@@ -64,7 +64,7 @@ function word<C extends ErrorCode>(
   args = {},
 ) {
   const cause = Object.assign(new Error(`EIO: i/o error, open '${HOST}'`), { path: HOST });
-  return wordError(new AnyError<C>(code, EVERY[code], { path: 'src/main.go', root: 'workspace', ...where, cause }), {
+  return formatError(new AnyError<C>(code, EVERY[code], { path: 'src/main.go', root: 'workspace', ...where, cause }), {
     tool: { name: tool },
     args,
   });
@@ -126,16 +126,16 @@ describe('the wording of the specification', () => {
 describe('the root of an error', () => {
   const args = { source_root: 'from', source_path: 'a', dest_root: 'to', dest_path: 'b' };
 
-  test('is that of the end it is about, or of the call', () => {
+  test('is that of the source or destination it is about, else that of the call', () => {
     const plain = (path?: string) =>
-      wordError(new FenceError('permission_denied', {}, { path }), { tool: { name: 'copy' }, args });
+      formatError(new FenceError('permission_denied', {}, { path }), { tool: { name: 'copy' }, args });
     expect(plain('a')).toBe('permission denied: a (root: from)');
     expect(plain('b')).toBe('permission denied: b (root: to)');
     const call = { tool: { name: 'read_file' }, args: { root: 'r' } };
-    expect(wordError(new FenceError('permission_denied', {}, { path: 'x' }), call)).toBe(
+    expect(formatError(new FenceError('permission_denied', {}, { path: 'x' }), call)).toBe(
       'permission denied: x (root: r)',
     );
-    expect(wordError(new CancelledError(), { tool: { name: 'list_roots' }, args: {} })).toBe(
+    expect(formatError(new CancelledError(), { tool: { name: 'list_roots' }, args: {} })).toBe(
       'cancelled before it was done',
     );
   });
@@ -147,6 +147,6 @@ test.each(['a\nb', 'a\0b', '\u001b[31m', 'a\ud800'])('a path like %j is shown es
   expect(text).not.toMatch(/[\u0000-\u001f]/);
 });
 
-test('a path that is far too long is cut', () => {
+test('a path that is too long is truncated', () => {
   expect(word('name_too_long', 'read_file', { path: 'x'.repeat(100_000) }).length).toBeLessThan(300);
 });

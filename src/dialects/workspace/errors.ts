@@ -3,10 +3,10 @@ import { type ErrorMap, mapError } from '../../tools/error-map.ts';
 import type { CallError } from '../../tools/errors.ts';
 import { formatSize } from '../../wire/format-size.ts';
 
-type Wordings = ErrorMap<[path: string, call: FailedCall], string>;
+type Messages = ErrorMap<[path: string, call: FailedCall], string>;
 
-/** What happened and what to do next, for each code. `wordError` adds the root. */
-const WORDINGS: Wordings = {
+/** The message for each code: what happened and what to do next. `formatError` appends the root. */
+const MESSAGES: Messages = {
   invalid_argument: ({ details }) => details.problem,
   unknown_root: ({ root, details }) => `unknown root: ${root}; available roots: ${details.known.join(', ')}`,
   tool_not_allowed: ({ root, details }) => `tool ${details.tool} not allowed on root ${root}; list_roots shows what is`,
@@ -77,16 +77,19 @@ const INSTEAD: Readonly<Record<string, string>> = {
   remove_file: '; use remove_folder instead',
 };
 
-/** The one text that a client sees for an error. */
-export function wordError(error: CallError, call: FailedCall): string {
-  const message = mapError(WORDINGS, error, printable(error.path ?? ''), call);
+/** Formats an error as one line of text that names the caller's path and the root. Never shows a host path. */
+export function formatError(error: CallError, call: FailedCall): string {
+  const message = mapError(MESSAGES, error, printable(error.path ?? ''), call);
   const root = rootOf(error, call.args);
-  const named = root === undefined || error.code === 'unknown_root' || error.code === 'tool_not_allowed';
-  return named ? message : `${message} (root: ${root})`;
+  const namesRoot = root === undefined || error.code === 'unknown_root' || error.code === 'tool_not_allowed';
+  return namesRoot ? message : `${message} (root: ${root})`;
 }
 
-/** The same for arguments that do not fit: what is wrong with them, and what the call was about as far as it says. */
-export function wordProblems(problems: readonly ArgumentProblem[], { args }: FailedCall): string {
+/**
+ * Formats arguments that do not match a tool's schema as one line of text, with the path and root of the call if it has
+ * them.
+ */
+export function formatProblems(problems: readonly ArgumentProblem[], { args }: FailedCall): string {
   const subject = [
     ['path', args.path ?? args.source_path],
     ['root', args.root ?? args.source_root],
@@ -108,7 +111,7 @@ function rootOf({ root, path }: CallError, args: FailedCall['args']): string | u
   return typeof name === 'string' ? name : undefined;
 }
 
-/** Control characters would garble the message, so a path with any is shown quoted and escaped. */
+/** Quotes a path that holds control characters, which would break up the message. */
 function printable(path: string): string {
   return /[\u0000-\u001f\u007f]/.test(path) || !path.isWellFormed() ? JSON.stringify(path) : path;
 }

@@ -9,7 +9,7 @@ import { statFile } from './stat-file.ts';
 /** The second after the last one that a Date can hold. */
 const BEYOND = 8_640_000_000_001;
 
-test('a file from a time that no Date can hold hides neither itself nor its neighbours', async () => {
+test('a file time outside the range of Date hides neither the file nor its neighbours', async () => {
   using box = new Sandbox('openat2', memory());
   fs.utimesSync(box.file('far'), BEYOND, BEYOND);
   expect(fs.statSync(box.host('far')).mtimeMs).toBe(BEYOND * 1000);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type GlobMatch, type PathQuery, glob as search } from '../../search/glob.ts';
+import { type GlobMatch, type PathQuery, glob as search } from '../../search/index.ts';
 import { ToolError } from '../../tools/errors.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
@@ -56,7 +56,7 @@ export const glob = defineTool({
       context.search,
       context,
     );
-    const matches = listed(found.matches);
+    const matches = toJsonList(found.matches);
     return {
       matches,
       total_matches: matches.length,
@@ -66,7 +66,7 @@ export const glob = defineTool({
   },
 });
 
-function listed(found: readonly GlobMatch[]): Matches {
+function toJsonList(found: readonly GlobMatch[]): Matches {
   const matches: Matches = new JsonList();
   for (const { path, type, size, modifiedAt } of found) matches.add({ path, type, size, modified_at: modifiedAt });
   return matches;

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import type { LineMatch } from '../../search/file/match-list.ts';
-import { grep as search } from '../../search/grep.ts';
+import { type LineMatch, grep as search } from '../../search/index.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import {
@@ -63,7 +62,7 @@ export const grep = defineTool({
       context.search,
       context,
     );
-    const matches = listed(found.matches);
+    const matches = toJsonList(found.matches);
     return {
       matches,
       total_matches: matches.length,
@@ -73,12 +72,12 @@ export const grep = defineTool({
   },
 });
 
-function listed(found: readonly LineMatch[]): Matches {
+function toJsonList(found: readonly LineMatch[]): Matches {
   const matches: Matches = new JsonList();
   let file = '';
   let quoted = '';
   for (const match of found) {
-    // Many matches of a file follow each other.
+    // Matches of one file are adjacent, so its name is escaped only once.
     if (match.file !== file) {
       file = match.file;
       quoted = JSON.stringify(file);

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../tools/dialect.ts';
 import { copy } from './copy.ts';
 import { createFolder } from './create-folder.ts';
-import { wordError, wordProblems } from './errors.ts';
+import { formatError, formatProblems } from './errors.ts';
 import { glob } from './glob.ts';
 import { grep } from './grep.ts';
 import { hashFile } from './hash-file.ts';
@@ -16,7 +16,10 @@ import { removeFolder } from './remove-folder.ts';
 import { statFile } from './stat-file.ts';
 import { writeFile } from './write-file.ts';
 
-/** Named roots, fourteen tools and `list_roots`: the contract of the mcp-filesystem server. */
+/**
+ * The workspace dialect: fourteen tools and `list_roots` on named roots, with the contract of the mcp-filesystem
+ * server.
+ */
 export const workspace: Dialect = {
   name: 'workspace',
   serverName: 'mcp-filesystem',
@@ -39,8 +42,8 @@ export const workspace: Dialect = {
     grep,
     glob,
   ],
-  // The contract: agents work freely within the fence, so nothing asks for confirmation.
+  // The contract: agents work freely inside the roots, so clients should not ask for confirmation.
   destructive: () => false,
-  formatError: wordError,
-  formatProblems: wordProblems,
+  formatError,
+  formatProblems,
 };

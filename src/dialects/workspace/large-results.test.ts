@@ -2,12 +2,12 @@ import fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memory, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
-import { SearchPool } from '../../search/pool/search-pool.ts';
-import { renderSuccess } from '../../server/call/render.ts';
+import { SearchPool } from '../../search/index.ts';
+import { renderSuccess } from '../../server/call/tool-caller.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { jsonBytes } from '../../wire/json-chunks.ts';
 import { MAX_RESULT_BYTES } from '../../wire/result-size.ts';
-import { wordError } from './errors.ts';
+import { formatError } from './errors.ts';
 import { glob } from './glob.ts';
 import { grep } from './grep.ts';
 import { listFolder } from './list-folder.ts';
@@ -42,7 +42,7 @@ async function run(tool: Tool, given: object) {
   return JSON.parse(sent).structuredContent as Record<string, unknown>;
 }
 
-describe('a result that is too large for one message is cut', () => {
+describe('a result that is too large for one message is truncated', () => {
   test('list_folder', async () => {
     box.folder('many');
     for (let i = 0; i < 30_000; i += 1) fs.writeFileSync(box.host('many', String(i).padStart(70, '0')), '');
@@ -91,16 +91,16 @@ describe('a result that is too large for one message is cut', () => {
 });
 
 describe('a whole file', () => {
-  test('that no message can carry is refused with what to do instead', async () => {
+  test('that is too large for one message is refused with an alternative', async () => {
     box.file('large', Buffer.alloc(9_000_000, 'line of text\n'));
     expect(await outcome(run(readFile, { path: 'large' }))).toBe('too_large');
     const error = await run(readFile, { path: 'large' }).catch((thrown) => thrown);
-    expect(wordError(error, { tool: readFile, args: {} })).toMatch(
+    expect(formatError(error, { tool: readFile, args: {} })).toMatch(
       /^file too large for full read \(size: 8\.6MB, limit: [23]\.\dMB\); use offset\/limit parameters: large \(root: workspace\)$/,
     );
   });
 
-  test('that a message can carry comes whole', async () => {
+  test('that fits into one message is returned whole', async () => {
     box.file('fits', Buffer.alloc(3_000_000, 'quite a long line of text, so that its number hardly counts\n'));
     expect(await run(readFile, { path: 'fits' })).toMatchObject({ size: 3_000_000, truncated: false });
   });

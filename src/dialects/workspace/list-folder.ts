@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import type { AgentEntry } from '../../agent/bridge/agent-root.ts';
 import type { Root } from '../../fence/index.ts';
-import { type EntryFacts, listEntries } from '../../files/list/list-folder.ts';
+import { type EntryInfo, listEntries } from '../../files/list/list-folder.ts';
 import { IsoTimeFormatter } from '../../runtime/iso-times.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import { entryType, filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
-/** More would keep others waiting while they are written down, and tell a model nothing. */
+/** Serializing more entries would delay other calls, and a model has no use for them. */
 const MAX_ENTRIES = 20_000;
 
 const entry = z.object({
@@ -37,15 +37,15 @@ export const listFolder = defineTool({
     const entries: Entries = new JsonList();
     const count =
       agent === undefined
-        ? await addOwn(entries, root, args.path, context)
-        : addAgents(entries, await agent.list(args.path));
+        ? await addLocalEntries(entries, root, args.path, context)
+        : addAgentEntries(entries, await agent.list(args.path));
     return { entries, count, ...(entries.length < count && { truncated: true as const }) };
   },
 });
 
-async function addOwn(entries: Entries, root: Root, path: string, context: CallContext): Promise<number> {
+async function addLocalEntries(entries: Entries, root: Root, path: string, context: CallContext): Promise<number> {
   const times = new IsoTimeFormatter();
-  const onEntry = (name: string, { type, size, modifiedMs, targetType }: EntryFacts): void => {
+  const onEntry = (name: string, { type, size, modifiedMs, targetType }: EntryInfo): void => {
     const target = targetType === undefined ? '' : `,"target_type":"${targetType}"`;
     const time = times.format(modifiedMs);
     entries.addJson(
@@ -60,8 +60,8 @@ async function addOwn(entries: Entries, root: Root, path: string, context: CallC
   );
 }
 
-/** Of a file on the client's side, not all may be known. */
-function addAgents(entries: Entries, all: readonly AgentEntry[]): number {
+/** Adds client-side entries, whose size and time may be unknown. Returns the number of all entries. */
+function addAgentEntries(entries: Entries, all: readonly AgentEntry[]): number {
   for (const { name, type, size, modified } of all.slice(0, MAX_ENTRIES)) {
     entries.add({ name, type, size, modified_at: modified?.toISOString() });
   }

@@ -25,7 +25,7 @@ async function run(box: Sandbox, args: Record<string, unknown>, maxFullReadSize 
 }
 
 describe('read_file', () => {
-  test('answers with the content, and for people with line numbers', async () => {
+  test('returns the content, and text with line numbers', async () => {
     using box = new Sandbox('openat2');
     box.file('f', 'one\r\ntwo\n\nfour');
     const { result, text } = await run(box, { path: 'f' });
@@ -33,7 +33,7 @@ describe('read_file', () => {
     expect(text).toBe('     1\tone\r\n     2\ttwo\n     3\t\n     4\tfour\n[size: 14 bytes, encoding: utf-8]');
   });
 
-  test('numbers lines from where they were read', async () => {
+  test('numbers lines from the offset', async () => {
     using box = new Sandbox('openat2');
     box.file('f', 'one\ntwo\nthree\n');
     const { result, text } = await run(box, { path: 'f', offset_lines: 2, limit_lines: 1 });
@@ -45,7 +45,7 @@ describe('read_file', () => {
     );
   });
 
-  test('gives bytes without numbers, base64 where they are not text, and says binary', async () => {
+  test('returns byte ranges without numbers, and other content as base64 with binary', async () => {
     using box = new Sandbox('openat2');
     box.file('f', 'caf\u00e9');
     expect((await run(box, { path: 'f', offset_bytes: 1, limit_bytes: 2 })).text).toMatch(/^af\n\[/);
@@ -61,7 +61,7 @@ describe('read_file', () => {
     expect(text).toBe('AP8=\n[size: 2 bytes, encoding: base64, binary]');
   });
 
-  test('takes bytes or lines, not both, and zero is an offset too', async () => {
+  test('refuses byte and line arguments together, also an offset of 0', async () => {
     using box = new Sandbox('openat2');
     box.file('f');
     expect(await outcome(run(box, { path: 'f', offset_bytes: 0, limit_lines: 1 }))).toBe('invalid_argument');

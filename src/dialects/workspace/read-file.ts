@@ -65,25 +65,25 @@ export const readFile = defineTool({
     const last = metadata(result);
     return {
       result: concatJson('{"content":"', plain, `",${factsJson(result)}}`),
-      // The last line holds nothing to escape.
+      // The metadata line has no characters that JSON escapes.
       text: concatJson(numbered, `\\n${last}`),
       bytes: Buffer.byteLength(content) + added + 1 + last.length,
     };
   },
 });
 
-async function partOf({ root: name, path }: Input, range: ReadRange, context: CallContext): Promise<Part> {
+async function partOf({ root: name, path }: Input, range: ReadRange, context: CallContext): Promise<ReadPart> {
   const { root, agent } = context.resolveRoot(name);
   const options = { range, maxBytes: context.limits.maxFullReadSize, lineIndex: context.lineIndex };
   if (agent === undefined) return read(root, root.parse(path), options, context);
   const { bytes } = await agent.read(path);
-  return agent.located(path, async () => sliceBytes(bytes, options));
+  return agent.withLocation(path, async () => sliceBytes(bytes, options));
 }
 
-type Part = Omit<FilePart, 'mtimeMs'>;
+type ReadPart = Omit<FilePart, 'mtimeMs'>;
 
-/** What of a part one result can carry, and how many bytes of the file that is. */
-function fitting(part: Part, range: ReadRange) {
+/** Truncates the content to what fits into one result. `bytes` is how many bytes of the file it represents. */
+function fitting(part: ReadPart, range: ReadRange) {
   const { content: all, encoding } = encodeContent(part.bytes);
   const text = range.by === 'bytes' || encoding === 'base64' ? 'plain' : 'numbered';
   const content = truncateToFit(all, { encoding, text, bytes: part.bytes });
@@ -104,7 +104,7 @@ function rangeOf(args: Input): ReadRange {
   return { by: 'whole' };
 }
 
-/** A byte range starts anywhere in a line, so it gets no numbers. */
+/** Whether the text gets line numbers. A byte range may start within a line, so it gets none. */
 function isNumbered({ content, encoding }: Output, args: Input): boolean {
   const byBytes = args.offset_bytes !== undefined || args.limit_bytes !== undefined;
   return !byBytes && encoding === 'utf-8' && content !== '';
@@ -121,7 +121,7 @@ function metadata({ encoding, size, truncated, lines_total, binary }: Output): s
   return `[size: ${formatSize(size)}, encoding: ${encoding}${total}${binary ? ', binary' : ''}${more}]`;
 }
 
-/** All but the content, none of which needs to be escaped. */
+/** Serializes all fields except the content. None of them has characters that JSON escapes. */
 function factsJson({ encoding, size, truncated, lines_total, binary }: Output): string {
   const total = lines_total === undefined ? '' : `,"lines_total":${lines_total}`;
   return `"encoding":"${encoding}","size":${size},"truncated":${truncated}${total}${binary ? ',"binary":true' : ''}`;

@@ -1,28 +1,36 @@
 import * as z from 'zod';
 
-/** Arguments and result fields that several tools share, described once. */
+/** The root argument. */
 export const rootName = z.string().describe('Root name, see list_roots');
+/** The path argument. */
 export const filePath = z.string().describe('Path in the root');
+/** The folder argument of searches. */
 export const startFolder = z.string().default('.').describe('Where to start');
+/** The result limit of searches. */
 export const maxResults = z.int().min(1).max(10_000).default(100);
+/** The time limit of searches. */
 export const timeoutSeconds = z.int().min(1).max(3600).default(300).describe('Partial results after this');
+/** The depth limit of searches. */
 export const maxDepth = z.int().min(1).optional().describe('Folder levels; 1 = direct children');
+/** The type of an entry in results. */
 export const entryType = z.enum(['file', 'directory', 'symlink', 'other']);
 
-/** How a search ended, after its matches. */
+/** The result fields of a search besides its matches. */
 export const searchOutcome = {
   total_matches: z.int().describe('Returned here'),
   truncated: z.boolean().describe('There are more'),
   timed_out: z.boolean(),
 };
 
-/** The ends of copy and move. */
-export const ends = {
+/** The arguments of copy and move. */
+export const sourceDestination = {
   source_root: rootName,
   source_path: z.string(),
   dest_root: z.string(),
   dest_path: z.string(),
 };
 
+/** The subject of tools on one path, for the log. */
 export const SUBJECT = ['root', 'path'] as const;
-export const ENDS_SUBJECT = ['source_root', 'source_path', 'dest_root', 'dest_path'] as const;
+/** The subject of copy and move, for the log. */
+export const SOURCE_DESTINATION_SUBJECT = ['source_root', 'source_path', 'dest_root', 'dest_path'] as const;

@@ -1,12 +1,21 @@
 import type * as z from 'zod';
 import type { RootPath } from '../../fence/index.ts';
 import type { CallContext } from '../../tools/tool.ts';
-import type { ends } from './shared-schemas.ts';
+import type { sourceDestination } from './shared-schemas.ts';
 
-export type Ends = { [K in keyof typeof ends]: z.output<(typeof ends)[K]> };
+/** The arguments of copy and move. */
+export type SourceDestinationArgs = {
+  [K in keyof typeof sourceDestination]: z.output<(typeof sourceDestination)[K]>;
+};
 
-/** Both ends of a copy or move. Both roots are asked before either path is looked at. */
-export function endsOf(args: Ends, context: CallContext): { from: RootPath; to: RootPath } {
+/**
+ * Returns the source and the destination of a copy or move between local roots. Checks both roots before it parses a
+ * path. Raises `unknown_root`, `tool_not_allowed`, `outside_root` and `invalid_path`.
+ */
+export function parseSourceDestination(
+  args: SourceDestinationArgs,
+  context: CallContext,
+): { from: RootPath; to: RootPath } {
   const from = context.root(args.source_root);
   const to = context.root(args.dest_root);
   return {

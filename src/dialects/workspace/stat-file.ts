@@ -45,12 +45,12 @@ function describe(path: string, stats: Stats) {
     is_directory: stats.isDirectory(),
     is_symlink: stats.isSymbolicLink(),
     modified_at: isoTime(stats.mtimeMs),
-    // A filesystem that keeps no birth time reports the epoch.
+    // A filesystem without birth times reports 0.
     ...(stats.birthtimeMs > 0 && { created_at: isoTime(stats.birthtimeMs) }),
   };
 }
 
-/** The same of a file on the client's side, as far as it is known. */
+/** Describes a client-side file. Fields that are not known are absent. */
 function describeEntry(path: string, { name, type, size, modified }: AgentEntry) {
   return {
     name,

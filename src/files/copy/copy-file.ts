@@ -1,39 +1,42 @@
 import { type CallerPath, type OpenFile, type Root, withLocationSync } from '../../fence/index.ts';
 import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { FileError } from '../errors.ts';
-import { isSameFile } from '../same-file.ts';
-import { copyOwner, type ReplaceTarget, replaceFile } from '../write/replace-file.ts';
+import { copyOwner, isSameFile, type ReplaceTarget, replaceFile } from '../write/replace-file.ts';
 
 const BUFFER_BYTES = 1024 * 1024;
 
-/** An open file, and where it was found, for errors. */
+/** An open file to copy, with its root and path for error messages. */
 export interface FileSource {
   readonly file: OpenFile;
   readonly root: Root;
   readonly path: Pick<CallerPath, 'raw'>;
 }
 
+/** Options of `copyFile`. */
 export interface CopyFileOptions {
-  /** Wait until the disk has it, which is the default. */
+  /** Flush to disk before returning (the default). */
   readonly durable?: boolean;
-  /** Replace a file that is in the way; otherwise `already_exists`. */
+  /** Replace an existing file (the default); otherwise it is `already_exists`. */
   readonly overwrite?: boolean;
-  /** Also keep times, owner and all mode bits, as a move must. */
+  /** Also preserve times, owner and all mode bits, as a move does. */
   readonly asMoved?: boolean;
 }
 
 /**
- * Copies an open file to a place, whole or not at all, with its permission bits. Returns how many bytes it has.
- * A failed read names the source; whatever else fails is about the place, which is for the caller to name.
+ * Copies an open file to a destination, atomically and with its permission bits, and returns the number of bytes copied. A
+ * source that changes meanwhile is copied as read.
+ *
+ * Raises `same_file`, what `replaceFile` raises, and the reason of an aborted signal. A failed read carries the path of the
+ * source; the caller must add the path of the destination to all other errors.
  */
 export async function copyFile(
   { file: source, root, path }: FileSource,
-  place: ReplaceTarget,
+  target: ReplaceTarget,
   { durable = true, overwrite = true, asMoved = false }: CopyFileOptions,
   context: OperationContext,
 ): Promise<number> {
   const { stats } = source;
-  if (isSameFile(place.stats, stats)) throw new FileError('same_file', {});
+  if (isSameFile(target.stats, stats)) throw new FileError('same_file', {});
   let copied = 0;
   const fill = async (file: OpenFile) => {
     const pause = yieldPoint(context);
@@ -51,6 +54,6 @@ export async function copyFile(
       file.utimes(stats.atime, stats.mtime);
     }
   };
-  await replaceFile(place, fill, { durable, over: overwrite ? 'anything' : 'nothing', mode: stats.mode & 0o777 });
+  await replaceFile(target, fill, { durable, over: overwrite ? 'anything' : 'nothing', mode: stats.mode & 0o777 });
   return copied;
 }

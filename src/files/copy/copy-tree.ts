@@ -10,56 +10,63 @@ import {
   type Root,
   withLocationSync,
 } from '../../fence/index.ts';
-import { byCodePoint } from '../../runtime/code-point-order.ts';
 import type { OperationContext } from '../../runtime/operation-context.ts';
-import { isBrokenLinkError } from '../broken-link.ts';
+import { byCodePoint } from '../../runtime/unicode.ts';
+import { isBrokenLinkError } from '../links.ts';
 import { replaceLink } from '../write/replace-link.ts';
 import { type CopyFileOptions, copyFile } from './copy-file.ts';
-import { isWithin } from './is-within.ts';
+import { isWithin } from './host-paths.ts';
 
-/** An open folder, and where it was found. */
+/** An open folder, with its root and path. */
 export interface OpenTree {
   readonly root: Root;
   readonly path: CallerPath;
   readonly dir: Dir;
 }
 
+/** What to copy, and how. */
 export interface CopyTreeJob {
   readonly source: OpenTree;
   readonly options: CopyFileOptions;
-  /** Recreate every link as it is, as a move must, instead of looking where it leads. */
+  /** Copy every link literally, as a move must, without resolving it. Special files then raise `special_file`. */
   readonly linksAsTheyAre?: boolean;
-  /** The folder that is copied into was there before, so it keeps its mode, as folders in it do that were. */
+  /** Set if the destination folder existed before. It keeps its mode then, as existing folders in it always do. */
   readonly merge?: boolean;
   readonly context: OperationContext;
+  /** Yields to other work if the time slice is over; see `yieldPoint`. */
   pause(): Promise<void> | undefined;
 }
 
+/** What `copyTree` did. */
 export interface CopyTreeResult {
+  /** The number of bytes of file content copied. */
   readonly bytes: number;
+  /** What was not copied, relative to the source folder, sorted by code point. */
   readonly skipped: readonly string[];
 }
 
 /**
- * Copies what is in a folder into another, entering both sides by descriptor. A link whose target is in the copied
- * tree stays a link, one that leads elsewhere inside the root becomes a copy of what it leads to, and an outward one
- * is skipped, as special files are. Failed reads name the source; whatever else fails is about the destination, which
- * is for the caller to name.
+ * Copies the content of a folder into another, entering every level of both sides by descriptor. A link to something in the
+ * copied tree stays a link, a link to elsewhere inside the root becomes a copy of its target, and a link that leads outside or
+ * nowhere is skipped, as special files are.
+ *
+ * Raises what `copyFile` raises, and the reason of an aborted signal. A failed read carries the path of the source; the caller
+ * must add the path of the destination to all other errors.
  */
 export async function copyTree(job: CopyTreeJob, into: Dir): Promise<CopyTreeResult> {
-  const walk = new TreeCopier(job);
-  await walk.folder(job.source.dir, into, []);
-  if (!job.merge) walk.copyMode(job.source.dir, into, []);
-  return { bytes: walk.bytes, skipped: walk.skipped.sort(byCodePoint) };
+  const copier = new TreeCopier(job);
+  await copier.folder(job.source.dir, into, []);
+  if (!job.merge) copier.copyMode(job.source.dir, into, []);
+  return { bytes: copier.bytes, skipped: copier.skipped.sort(byCodePoint) };
 }
 
-/** An entry to copy: what it is called in an open folder, and what it is to be called in another. */
+/** An entry to copy: its name in an open source folder, and its new name in an open destination folder. */
 interface CopyStep {
   readonly from: Dir;
   readonly name: Name;
   readonly into: Dir;
   readonly as: Name;
-  /** The way to it from the top of the tree. */
+  /** The names that lead to the entry from the top of the tree. */
   readonly names: readonly string[];
 }
 
@@ -69,9 +76,9 @@ class TreeCopier {
   #files = 0;
   readonly #job: CopyTreeJob;
   readonly #top: string;
-  /** Where the folders being copied right now are on the host: a link back to one of them would never end. */
-  readonly #open: string[] = [];
-  /** For one file: its progress counts on from the files before it. */
+  /** The host paths of the folders being copied, from the top down: following a link to one of them would never end. */
+  readonly #ancestors: string[] = [];
+  /** The context for copying one file. Its progress is added to that of the files before. */
   readonly #fileContext: OperationContext;
 
   constructor(job: CopyTreeJob) {
@@ -86,7 +93,7 @@ class TreeCopier {
   }
 
   async folder(from: Dir, into: Dir, names: readonly string[]): Promise<void> {
-    this.#open.push(from.hostPath());
+    this.#ancestors.push(from.hostPath());
     for (const { name, raw, type } of this.#reading(names, () => from.list())) {
       const wait = this.#job.pause();
       if (wait !== undefined) await wait;
@@ -96,10 +103,10 @@ class TreeCopier {
       else if (type === 'symlink') await this.#link(step);
       else this.#skip(step.names);
     }
-    this.#open.pop();
+    this.#ancestors.pop();
   }
 
-  /** Last of all, since the mode may forbid to put anything in. */
+  /** Copies the mode of a folder, after its content, since a read-only mode would forbid adding entries. */
   copyMode(from: Dir, into: Dir, names: readonly string[]): void {
     const stats = this.#reading(names, () => from.lstat('.'));
     if (stats !== undefined) into.chmod('.', stats.mode & (this.#job.options.asMoved ? keptBits(stats, into) : 0o777));
@@ -122,7 +129,7 @@ class TreeCopier {
     this.#progress(0);
   }
 
-  /** A file counts as its bytes and one more, so that empty ones are seen to be copied as well. */
+  /** Reports progress. Each file counts as its bytes plus one, so that copying empty files shows too. */
   #progress(bytesOfFile: number): void {
     this.#job.context.progress?.(this.#files + this.bytes + bytesOfFile);
   }
@@ -133,23 +140,23 @@ class TreeCopier {
       const exact = this.#reading(names, () => from.readlinkBytes(name));
       return this.#symlink(step, exact);
     }
-    // A name that is not UTF-8 cannot be part of a path that is resolved.
+    // A caller path consists of UTF-8 names, so a link whose own name is not UTF-8 cannot be resolved.
     if (typeof name !== 'string') return this.#skip(names);
     using target = this.#follow(names);
     if (target === undefined) return this.#skip(names);
-    const text = this.#reading(names, () => from.readlink(name));
-    const place = path.join(target.dir.hostPath(), target.name);
-    if (place === this.#top || isWithin(this.#top, place)) {
-      return this.#symlink(step, this.#staysInside(text, names) ? text : this.#relative(place, names));
+    const linkText = this.#reading(names, () => from.readlink(name));
+    const hostPath = path.join(target.dir.hostPath(), target.name);
+    if (hostPath === this.#top || isWithin(this.#top, hostPath)) {
+      return this.#symlink(step, this.#staysInside(linkText, names) ? linkText : this.#relative(hostPath, names));
     }
-    const there = { ...step, from: target.dir, name: target.name };
-    if (target.stats?.isFile()) return await this.#file(there);
-    const endless = this.#open.some((open) => open === place || isWithin(place, open));
+    const targetStep = { ...step, from: target.dir, name: target.name };
+    if (target.stats?.isFile()) return await this.#file(targetStep);
+    const endless = this.#ancestors.some((ancestor) => ancestor === hostPath || isWithin(hostPath, ancestor));
     if (!target.stats?.isDirectory() || endless) return this.#skip(names);
-    return await this.#subfolder(there);
+    return await this.#subfolder(targetStep);
   }
 
-  /** Where a link of the tree leads, if it stays inside the root and the tree is still where it was. */
+  /** Resolves a link of the tree; undefined if it leads outside the root or nowhere. */
   #follow(names: readonly string[]): Location | undefined {
     const { root, path } = this.#job.source;
     try {
@@ -160,9 +167,12 @@ class TreeCopier {
     }
   }
 
-  /** Whether a link's text means in the copy what it means here. Below a link that was followed it may not. */
+  /**
+   * Reports whether a link's text leads to the same entry in the copy as in the source: it is relative, does not climb above
+   * the top of the tree, and is not below a link that was replaced by a copy of its target.
+   */
   #staysInside(target: string, names: readonly string[]): boolean {
-    if (this.#open.at(-1) !== path.join(this.#top, ...names, '..')) return false;
+    if (this.#ancestors.at(-1) !== path.join(this.#top, ...names, '..')) return false;
     return (
       !path.isAbsolute(target) &&
       !path
@@ -172,14 +182,16 @@ class TreeCopier {
     );
   }
 
-  #relative(place: string, names: readonly string[]): string {
-    return path.relative(path.join(this.#top, ...names, '..'), place) || '.';
+  /** Returns the text of a link at `names` that leads to a path inside the tree. */
+  #relative(hostPath: string, names: readonly string[]): string {
+    return path.relative(path.join(this.#top, ...names, '..'), hostPath) || '.';
   }
 
   #symlink({ into, as }: CopyStep, target: Name): void {
     replaceLink({ dir: into, name: as, stats: into.lstat(as) }, target, this.#job.options);
   }
 
+  /** Records an entry that is not copied; a move must not lose it, and raises `special_file`. */
   #skip(names: readonly string[]): void {
     if (this.#job.linksAsTheyAre) {
       const root = this.#job.source.root.name;
@@ -188,7 +200,7 @@ class TreeCopier {
     this.skipped.push(names.join('/'));
   }
 
-  /** Runs what reads the source, so that its failure is not taken for one of the destination. */
+  /** Runs an operation on the source, so that its errors carry the path of the source. */
   #reading<T>(names: readonly string[], read: () => T): T {
     return withLocationSync(this.#job.source.root, this.#path(names), read);
   }
@@ -198,13 +210,13 @@ class TreeCopier {
   }
 }
 
-/** The mode bits that a moved folder keeps: those that lend its owner's rights only if it still has that owner. */
+/** Returns a mask of the mode bits that a moved folder keeps: set-ID bits only if it has the same owner and group. */
 function keptBits(before: Stats, into: Dir): number {
   const now = into.lstat('.');
   return now?.uid === before.uid && now.gid === before.gid ? 0o7777 : 0o1777;
 }
 
-/** Makes a folder unless something is there already. Returns whether it did. */
+/** Creates a folder unless an entry with that name exists, and reports whether it did. */
 function makeFolder(dir: Dir, name: Name): boolean {
   try {
     dir.mkdir(name, 0o700);

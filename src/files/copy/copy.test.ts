@@ -15,7 +15,7 @@ function copy(box: Sandbox, from: string | RootPath, to: string | RootPath, opti
 
 onEveryBackend((open, backend) => {
   describe('a file', () => {
-    test('is copied with its mode, into folders made for it', async () => {
+    test('is copied with its mode, and missing parents are created', async () => {
       using box = open();
       box.file('f', 'content', 0o750);
       const result = await copy(box, 'f', 'new/deep/g');
@@ -24,7 +24,7 @@ onEveryBackend((open, backend) => {
       expect(box.tree()).toEqual(['f', 'new/', 'new/deep/', 'new/deep/g']);
     });
 
-    test('replaces a file whole, through a link that stays inside', async () => {
+    test('replaces a file atomically, through a link that stays inside', async () => {
       using box = open();
       box.file('f', 'new');
       box.file('g', 'a longer old content');
@@ -47,7 +47,7 @@ onEveryBackend((open, backend) => {
       expect(await outcome(copy(box, 'f', 'e'))).toBe('is_directory');
     });
 
-    test('onto itself is refused by whatever name, and is unharmed', async () => {
+    test('is not copied onto itself, by any name', async () => {
       using box = open();
       box.file('d/f', 'content');
       box.link('f', 'd/link');
@@ -81,7 +81,7 @@ onEveryBackend((open, backend) => {
       expect(box.exists('x')).toBe(false);
     });
 
-    test('errors say which end they are about', async () => {
+    test('errors carry the path they are about', async () => {
       using box = open();
       box.file('f');
       box.file('g');
@@ -94,7 +94,7 @@ onEveryBackend((open, backend) => {
   });
 
   describe('a folder', () => {
-    test('is copied whole, with modes, empty folders and names that are not UTF-8', async () => {
+    test('is copied completely, with modes, empty folders and names that are not UTF-8', async () => {
       using box = open();
       box.file('d/a/f', 'content', 0o640);
       box.file('d/.hidden', '');
@@ -116,7 +116,7 @@ onEveryBackend((open, backend) => {
       );
     });
 
-    test('goes into an existing folder, and merges with one of its name there', async () => {
+    test('goes into an existing folder, and merges with a folder of the same name in it', async () => {
       using box = open();
       box.file('d/sub/new', 'new');
       box.file('d/both', 'new');
@@ -132,7 +132,7 @@ onEveryBackend((open, backend) => {
       expect(await outcome(copy(box, 'd', 'into', { overwrite: false }))).toBe('already_exists');
     });
 
-    test('merging leaves the modes of folders that were there', async () => {
+    test('merging keeps the modes of existing folders', async () => {
       using box = open();
       box.file('d/sub/f');
       fs.chmodSync(box.host('d/sub'), 0o700);
@@ -168,7 +168,7 @@ onEveryBackend((open, backend) => {
       expect(await outcome(copy(box, 'd', 'no', { recursive: false }))).toBe('is_directory');
     });
 
-    test('into itself is refused by whatever way it is reached', async () => {
+    test('is not copied into itself, however that is reached', async () => {
       using box = open();
       box.file('d/sub/f');
       box.link('d/sub', 'link');
@@ -197,7 +197,7 @@ onEveryBackend((open, backend) => {
       expect(box.tree()).toEqual(before);
     });
 
-    test('into itself by a link that dangles is refused before any folder is made', async () => {
+    test('is not copied into itself through a dangling link, and no folder is created', async () => {
       using box = open();
       box.file('d/f');
       box.link('d/new', 'l');
@@ -227,7 +227,7 @@ onEveryBackend((open, backend) => {
       expect(box.tree('again/d')).toContain('l/kept');
     });
 
-    test('beside itself is fine, also with a name that begins like its own', async () => {
+    test('can be copied next to itself, also to a name with the same prefix', async () => {
       using box = open();
       box.file('d/f');
       await copy(box, 'd', 'd2');
@@ -248,7 +248,7 @@ onEveryBackend((open, backend) => {
   });
 
   describe('links in a folder', () => {
-    test('stay links where they lead into the tree', async () => {
+    test('stay links if they lead into the tree', async () => {
       using box = open();
       box.file('d/sub/f', 'content');
       box.link('sub/f', 'd/down');
@@ -277,7 +277,7 @@ onEveryBackend((open, backend) => {
       );
     });
 
-    test('become what they lead to elsewhere in the root', async () => {
+    test('become copies of their targets elsewhere in the root', async () => {
       using box = open();
       box.file('other/f', 'content', 0o600);
       box.file('other/deep/g', 'deep');
@@ -298,7 +298,7 @@ onEveryBackend((open, backend) => {
       expect([box.text('e/file'), box.mode('e/file')]).toEqual(['content', '600']);
     });
 
-    test('that lead back into the tree from what was copied for a link lead to the copy', async () => {
+    test('in a copied link target that lead back into the tree lead to the copy', async () => {
       using box = open();
       box.file('d/f', 'in the tree');
       box.link('../other', 'd/folder');
@@ -309,7 +309,7 @@ onEveryBackend((open, backend) => {
       expect([box.text('e/folder/back'), box.text('e/folder/deep/back')]).toEqual(['in the tree', 'in the tree']);
     });
 
-    test('are skipped and listed where they lead outside or nowhere, and so are special files', async () => {
+    test('are skipped and reported if they lead outside or nowhere, as special files are', async () => {
       using box = open();
       box.file('d/f');
       box.link('../../outside/secret', 'd/secret');
@@ -332,7 +332,7 @@ onEveryBackend((open, backend) => {
       expect(box.tree('e')).toEqual(['f', 'sub/']);
     });
 
-    test('that lead to a folder above end', async () => {
+    test('that lead to an ancestor do not recurse forever', async () => {
       using box = open();
       box.file('a/d/f');
       box.file('a/other');
@@ -347,7 +347,7 @@ onEveryBackend((open, backend) => {
     });
   });
 
-  test('a copy that is stopped leaves nothing behind', async () => {
+  test('an aborted copy leaves nothing behind', async () => {
     using box = open();
     for (let i = 0; i < 200; i += 1) box.file(`d/${i % 7}/${i}`);
     const stop = new AbortController();
@@ -361,7 +361,7 @@ onEveryBackend((open, backend) => {
     expect(fs.readdirSync(box.inside)).toEqual(['d']);
   });
 
-  test('somebody who makes the destination meanwhile is not overwritten', async () => {
+  test('a destination created concurrently is not overwritten', async () => {
     using box = open();
     for (let i = 0; i < 5; i += 1) box.file(`d/${i}`);
     const progress = () => fs.mkdirSync(box.host('e'), { recursive: true });
@@ -372,7 +372,7 @@ onEveryBackend((open, backend) => {
   });
 });
 
-test('files of many sizes arrive byte for byte', async () => {
+test('files of many sizes are copied byte for byte', async () => {
   using box = new Sandbox('openat2');
   for (const size of [0, 1, 4096, 1024 * 1024 - 1, 1024 * 1024, 1024 * 1024 + 1, 3 * 1024 * 1024 + 7]) {
     const content = Buffer.alloc(size, 'some text to copy ');
@@ -382,8 +382,8 @@ test('files of many sizes arrive byte for byte', async () => {
   }
 });
 
-// Reading a process's memory from address 0 is an input/output error on an ordinary-looking file.
-test.skipIf(process.platform !== 'linux')('a read that fails names the source (needs Linux)', async () => {
+// /proc/self/mem opens like a regular file, and reading it at address 0 fails with EIO.
+test.skipIf(process.platform !== 'linux')('a failed read carries the path of the source (needs Linux)', async () => {
   using box = new Sandbox('openat2');
   using proc = Root.open('proc', '/proc/self');
   const attempt = copy(box, box.at('mem', proc), 'x');
@@ -399,7 +399,7 @@ test('setuid is not copied', async () => {
 });
 
 describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPrivileges ?? 'nobody'})`, () => {
-  /** A tree of nobody's, with a folder that even its owner may not write in. */
+  /** A tree owned by user nobody, with a read-only folder. */
   function makeTree(box: Sandbox): void {
     fs.chmodSync(box.inside, 0o777);
     for (let i = 0; i < 40; i += 1) box.file(`d/a-closed/${i}`);
@@ -408,7 +408,7 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     fs.chmodSync(box.host('d/a-closed'), 0o555);
   }
 
-  test('a stopped copy leaves nothing behind, whatever the modes in it', async () => {
+  test('an aborted copy leaves nothing behind, whatever its modes', async () => {
     using box = new Sandbox('openat2');
     makeTree(box);
     const script = `
@@ -420,7 +420,7 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     expect(fs.readdirSync(box.inside)).toEqual(['d']);
   });
 
-  test('a copy has the modes of the source, and an unreadable file is named', async () => {
+  test('a copy has the modes of the source, and an unreadable file is reported by path', async () => {
     using box = new Sandbox('openat2');
     makeTree(box);
     box.file('unreadable/deep/f', 'x', 0o600);
@@ -434,7 +434,7 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     expect(fs.readdirSync(box.inside).sort()).toEqual(['d', 'e', 'unreadable']);
   });
 
-  test('merging into a folder of somebody else that may be written works', async () => {
+  test('a writable folder of another user can be merged into', async () => {
     using box = new Sandbox('openat2');
     makeTree(box);
     box.folder('into/d/b', 0o777);
@@ -444,7 +444,7 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     expect(box.tree('into/d')).toEqual(box.tree('d'));
   });
 
-  test('a file that may not be written is not replaced by a link', async () => {
+  test('a read-only file is not replaced by a link', async () => {
     using box = new Sandbox('openat2');
     fs.chmodSync(box.inside, 0o777);
     box.file('d/f', 'new');
@@ -456,7 +456,7 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     expect(box.text('into/d/l')).toBe('old');
   });
 
-  test('a destination file that may not be written is not replaced', async () => {
+  test('a read-only destination file is not replaced', async () => {
     using box = new Sandbox('openat2');
     fs.chmodSync(box.inside, 0o777);
     box.file('f', 'new');
@@ -483,7 +483,7 @@ describe('with an exact destination (intoFolders: false)', () => {
     expect(await outcome(copy(box, 'file', 'to', exact))).toBe('is_directory');
   });
 
-  test('whatever is in the way is already_exists without overwrite', async () => {
+  test('any existing destination is already_exists without overwrite', async () => {
     using box = new Sandbox('openat2');
     box.file('f');
     box.file('d/f');
@@ -502,7 +502,7 @@ describe('with an exact destination (intoFolders: false)', () => {
     box.link('.', 'to/here');
     await copy(box, 'd', 'to/here', exact);
     expect(box.tree('to')).toEqual(['f', 'here -> .']);
-    // The folder's descriptor is closed once: a second close would hit whatever has its number by then.
+    // The folder's descriptor must be closed only once: a second close could hit a reused descriptor.
     expect(await copy(box, 'd', 'again', exact)).toMatchObject({ isDirectory: true });
   });
 });

@@ -13,30 +13,36 @@ import { copyFile, type FileSource } from './copy-file.ts';
 import { type CopyTreeResult, copyTree, type OpenTree } from './copy-tree.ts';
 import { assertDisjoint, hostPathOf, prospectiveHostPath } from './host-paths.ts';
 
+/** Options of `copy`. */
 export interface CopyOptions {
-  /** Wait until the disk has it, which is the default. */
+  /** Flush to disk before returning (the default). */
   readonly durable?: boolean;
-  /** Replace files that are in the way; otherwise `already_exists`. */
+  /** Replace existing files (the default); otherwise an existing destination is `already_exists`. */
   readonly overwrite?: boolean;
-  /** Copy folders at all; otherwise `is_directory`. */
+  /** Copy folders too (the default); otherwise a folder is `is_directory`. */
   readonly recursive?: boolean;
-  /** Copy into a destination that is a folder; otherwise a folder is merged with it and a file cannot replace it. */
+  /** Copy into a destination that is a folder (the default); otherwise a folder merges with it, and a file is refused. */
   readonly intoFolders?: boolean;
 }
 
+/** What `copy` did. */
 export interface CopyResult {
-  /** Where the copy is: inside the destination if that is a folder. */
+  /** The path of the copy, which is inside the destination if that is a folder. */
   readonly destination: string;
   readonly isDirectory: boolean;
+  /** The number of bytes of file content copied. */
   readonly bytes: number;
-  /** Links that lead outside and special files, which are not copied, relative to the source folder. */
+  /** What was not copied (special files, dangling links, links that lead outside), relative to the source folder. */
   readonly skipped: readonly string[];
 }
 
 /**
- * Copies a file, or a folder with all in it. Files land whole, with their mode; a folder that is new appears whole.
- * An existing destination folder is copied into; one of the same name in there is merged with.
- * Raises `same_file` and `into_itself` where source and destination overlap.
+ * Copies a file, or a folder with everything in it, also between roots. Each file is written atomically, with its permission
+ * bits; a new folder appears only when it is complete. Merging with an existing folder is not atomic. With `durable`, a folder
+ * copy flushes only the parent of the new folder, not every file.
+ *
+ * Raises `not_found`, `is_directory`, `already_exists`, `not_directory`, `same_file` and `into_itself` if source and destination
+ * overlap, what `copyFile` raises, and the reason of an aborted signal. Errors carry the path they are about.
  */
 export async function copy(
   from: RootPath,
@@ -60,7 +66,7 @@ export async function copy(
   });
 }
 
-/** The destination itself, or the place inside it under the source's name if it is a folder. */
+/** Returns the destination or, if that is a folder, the path inside it with the last name of the source, as cp(1) does. */
 export function resolveInto(source: CallerPath, to: RootPath): RootPath {
   const name = source.segments.at(-1);
   if (!isFolder(to) || name === undefined) return to;
@@ -73,7 +79,7 @@ function isFolder({ root, path }: RootPath): boolean {
     using found = root.locate(path, { follow: true });
     return found.stats?.isDirectory() ?? false;
   } catch (error) {
-    // Whatever else is wrong there is for the operation itself to meet: a move replaces a link, a copy follows it.
+    // The operation itself decides about such a path: a move replaces a link, a copy follows it.
     if (isFenceError(error, 'not_found', 'not_directory', 'link_loop')) return false;
     throw error;
   }
@@ -101,7 +107,7 @@ async function copyFolderTo(
     assertDisjoint(from.dir, prospectiveHostPath(to, { follow: true }));
     using place = to.root.locate(to.path, { follow: true, makeParents: true });
     assertDisjoint(from.dir, hostPathOf(place));
-    // Flushing every file of a tree would take minutes; whoever needs it on disk flushes once, by the folder's name.
+    // Flushing every file of a large tree would take minutes.
     const job = { source: from, options: { ...options, durable: false }, context, pause: yieldPoint(context) };
     if (place.stats !== undefined) {
       if (options.overwrite === false) throw new FenceError('already_exists', {});

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { isWithin } from './is-within.ts';
+import { isWithin } from './host-paths.ts';
 
-test('a folder holds what is below it, not itself nor names that begin like its own', () => {
+test('isWithin is true below a folder, not for the folder itself or a name with the same prefix', () => {
   expect(isWithin('/a', '/a/b')).toBe(true);
   expect(isWithin('/a', '/a/b/c')).toBe(true);
   expect(isWithin('/a', '/a')).toBe(false);
@@ -9,7 +9,7 @@ test('a folder holds what is below it, not itself nor names that begin like its 
   expect(isWithin('/a/b', '/a')).toBe(false);
 });
 
-test('the top of the filesystem holds all else', () => {
+test('isWithin is true for everything below the root of the filesystem', () => {
   expect(isWithin('/', '/a')).toBe(true);
   expect(isWithin('/', '/')).toBe(false);
 });

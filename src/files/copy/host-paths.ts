@@ -1,19 +1,23 @@
 import path from 'node:path';
 import { type CallerPath, type Dir, isFenceError, type Location, type Root } from '../../fence/index.ts';
 import { FileError } from '../errors.ts';
-import { isWithin } from './is-within.ts';
 
-/** Refuses to put a folder where it is itself (`same_file`) or inside itself (`into_itself`). */
-export function assertDisjoint(source: Dir, place: string): void {
-  const top = source.hostPath();
-  if (place === top) throw new FileError('same_file', {});
-  if (isWithin(top, place)) throw new FileError('into_itself', {});
+/** Reports whether a path lies below a folder; the folder itself does not. Both are real host paths, as from `Dir.hostPath`. */
+export function isWithin(folder: string, hostPath: string): boolean {
+  return hostPath !== folder && hostPath.startsWith(path.join(folder, path.sep));
 }
 
-/** Where an entry is on the host, or would be. For comparing only. */
+/** Raises `same_file` if a destination is the source folder itself, and `into_itself` if it is inside it. */
+export function assertDisjoint(source: Dir, destination: string): void {
+  const top = source.hostPath();
+  if (destination === top) throw new FileError('same_file', {});
+  if (isWithin(top, destination)) throw new FileError('into_itself', {});
+}
+
+/** Returns the host path of an entry that exists or could be created. For comparisons only: never open it. */
 export function hostPathOf({ dir, name, stats }: Location): string {
   if (!stats?.isDirectory()) return path.join(dir.hostPath(), name);
-  // Opened, because a disk may spell a name in another way than the caller did.
+  // Opening the folder yields its true name: a case-insensitive filesystem accepts other spellings too.
   using folder = dir.openDir(name);
   return folder.hostPath();
 }
@@ -24,8 +28,9 @@ interface ProspectivePath {
 }
 
 /**
- * Where a path would be on the host once the missing folders on the way are made, before any is: its existing part
- * decides, links followed, dangling ones too. `follow` says whether a link in the last place counts as well.
+ * Returns the host path that a caller's path would have once its missing folders are created, without creating any: the
+ * longest existing prefix is resolved, links included, dangling ones too. `follow` says whether a link as the last name is
+ * followed. For comparisons only. Raises what `Root.locate` raises, except for missing folders.
  */
 export function prospectiveHostPath(
   { root, path: { raw, segments } }: ProspectivePath,
@@ -34,8 +39,8 @@ export function prospectiveHostPath(
   for (let length = segments.length; ; length -= 1) {
     const rest = segments.slice(length);
     try {
-      const way = { raw, segments: segments.slice(0, length) };
-      using found = root.locate(way, { follow: follow || rest.length > 0 });
+      const prefix = { raw, segments: segments.slice(0, length) };
+      using found = root.locate(prefix, { follow: follow || rest.length > 0 });
       const dangling = rest.length > 0 ? linkIn(found, rest) : undefined;
       if (dangling === undefined) return path.join(hostPathOf(found), ...rest);
       if (path.isAbsolute(dangling)) return path.join(dangling, ...rest.slice(1));
@@ -47,7 +52,7 @@ export function prospectiveHostPath(
   }
 }
 
-/** Where the next name leads, if it is a link. It leads to what is missing, or the way would not have ended before it. */
+/** Returns the text of the next name if it is a link. Its target is missing, or the existing prefix would be longer. */
 function linkIn({ dir, name, stats }: Location, [next]: readonly string[]): string | undefined {
   if (!stats?.isDirectory() || next === undefined) return undefined;
   using folder = dir.openDir(name);

@@ -15,7 +15,7 @@ function move(box: Sandbox, from: string | RootPath, to: string | RootPath, opti
 }
 
 onEveryBackend((open, backend) => {
-  test('renames files and folders, making folders above', async () => {
+  test('renames files and folders, and creates missing parents', async () => {
     using box = open();
     box.file('f', 'content', 0o4750);
     box.file('d/sub/g');
@@ -27,7 +27,7 @@ onEveryBackend((open, backend) => {
     expect(box.tree()).toEqual(['e/', 'e/sub/', 'e/sub/g', 'new/', 'new/deep/', 'new/deep/h']);
   });
 
-  test('replaces a file, but only if told to', async () => {
+  test('replaces a file only with overwrite', async () => {
     using box = open();
     box.file('f', 'new');
     box.file('g', 'old');
@@ -62,7 +62,7 @@ onEveryBackend((open, backend) => {
     expect(box.tree('into')).toEqual(['d/', 'd/g', 'f', 'f2/']);
   });
 
-  test('onto itself and into itself is refused, and nothing is lost', async () => {
+  test('refuses to move onto or into itself, and loses nothing', async () => {
     using box = open();
     box.file('d/sub/f', 'content');
     box.link('sub', 'd/link');
@@ -88,7 +88,7 @@ onEveryBackend((open, backend) => {
     expect(box.text('d/sub/f')).toBe('content');
   });
 
-  test('into itself by a link that dangles is refused before any folder is made; onto such a link is not', async () => {
+  test('refuses to move into itself through a dangling link before creating folders, but replaces such a link', async () => {
     using box = open();
     box.file('d/f');
     box.link('d/new', 'l');
@@ -106,7 +106,7 @@ onEveryBackend((open, backend) => {
     expect(box.exists('other/new/d/f')).toBe(true);
   });
 
-  test('one name of a file over another leaves the other', async () => {
+  test('moving one hard link over another leaves the other', async () => {
     using box = open();
     box.file('f', 'content');
     fs.linkSync(box.host('f'), box.host('g'));
@@ -116,7 +116,7 @@ onEveryBackend((open, backend) => {
     expect(box.text('g')).toBe('content');
   });
 
-  test('a link is moved itself, wherever it leads', async () => {
+  test('a link is moved itself, never its target', async () => {
     using box = open();
     box.file('f');
     box.folder('into');
@@ -189,7 +189,7 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
   describe.each(BACKEND_NAMES)('%s', (backend) => {
     const pair = () => ({ here: new Sandbox(backend), there: new Sandbox(backend, memory()) });
 
-    test('a file arrives whole, with mode, owner and time, over another if need be', async () => {
+    test('a file is moved completely, with mode, owner and times, and can replace another', async () => {
       const { here, there } = pair();
       using _here = here;
       using _there = there;
@@ -209,7 +209,7 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       expect([here.tree(), there.tree()]).toEqual([[], ['g']]);
     });
 
-    test('a folder arrives whole, its links as they are', async () => {
+    test('a folder is moved completely, with its links unchanged', async () => {
       const { here, there } = pair();
       using _here = here;
       using _there = there;
@@ -239,7 +239,7 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       expect(there.tree()).toHaveLength(before.length + 2);
     });
 
-    test('folders arrive with set-group-ID and sticky bits', async () => {
+    test('folders keep set-group-ID and sticky bits', async () => {
       const { here, there } = pair();
       using _here = here;
       using _there = there;
@@ -252,7 +252,7 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       expect([there.mode('e'), there.mode('e/shared')]).toEqual(['1777', '2775']);
     });
 
-    test('nothing but signal and progress is asked of the context', async () => {
+    test('reads no other fields of the context', async () => {
       const { here, there } = pair();
       using _here = here;
       using _there = there;
@@ -260,13 +260,13 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       const context = {
         ...DEFAULT_CONTEXT,
         get other(): never {
-          throw new Error('not to be looked at');
+          throw new Error('must not be read');
         },
       };
       expect(await moveOp(here.at('d'), there.at('e'), { durable: false }, context)).toEqual({ destination: 'e' });
     });
 
-    test('a link arrives as it is', async () => {
+    test('a link is moved unchanged', async () => {
       const { here, there } = pair();
       using _here = here;
       using _there = there;
@@ -279,7 +279,7 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       expect([here.tree(), there.tree()]).toEqual([['l -> x'], ['m -> ../outside/secret', 'n']]);
     });
 
-    test('what cannot be moved leaves the source, and nothing at the destination', async () => {
+    test('a failed move leaves the source, and nothing at the destination', async () => {
       const { here, there } = pair();
       using _here = here;
       using _there = there;
@@ -299,7 +299,7 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       ]);
     });
 
-    test('a stopped move leaves the source, and nothing at the destination', async () => {
+    test('an aborted move leaves the source, and nothing at the destination', async () => {
       const { here, there } = pair();
       using _here = here;
       using _there = there;
@@ -339,7 +339,7 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
       if (!changed) change(here);
       changed = true;
     };
-    // The last file is copied after the first, so the change comes when its neighbour has been read.
+    // Progress is first reported after one file was copied, so the change comes during the copy.
     const attempt = moveOp(here.at('d'), there.at('e'), { durable: false }, { ...DEFAULT_CONTEXT, progress });
     expect(await outcome(attempt)).toBe('changed_meanwhile');
     expect(here.exists('d/a/f')).toBe(true);
@@ -362,7 +362,7 @@ describe.skipIf(sameDevice)(`across filesystems${sameDevice ? ' (there is only o
 });
 
 describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPrivileges ?? 'nobody'})`, () => {
-  test('read-only destinations and closed folders are refused, and nothing is lost', async () => {
+  test('read-only destinations and folders are refused, and nothing is lost', async () => {
     using box = new Sandbox('openat2');
     box.folder('own');
     box.file('own/f', 'new');
@@ -381,7 +381,7 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     expect([box.text('own/f'), box.text('own/renamed')]).toEqual(['new', 'old']);
   });
 
-  /** What a script in the child needs to move between two roots and tell what an error was about. */
+  /** The start of a child's script that moves between two roots and prints which path an error carries. */
   const between = `
       const there = Root.open('there', args[0], chooseBackend('openat2'));
       const about = async (from, to, end = root) => {
@@ -394,7 +394,7 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     fs.chownSync(box.inside, 65534, 65534);
   }
 
-  test('errors say which end they are about', async () => {
+  test('errors carry the path they are about', async () => {
     using box = new Sandbox('openat2');
     ours(box);
     box.file('closed/f');
@@ -408,7 +408,7 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     ]);
   });
 
-  test.skipIf(sameDevice)('errors between filesystems say which end they are about', async () => {
+  test.skipIf(sameDevice)('errors between filesystems carry the path they are about', async () => {
     using box = new Sandbox('openat2');
     using other = new Sandbox('openat2', memory());
     for (const each of [box, other]) ours(each);
@@ -440,7 +440,7 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     expect(box.exists('unreadable') && box.exists('closed/f') && box.exists('g')).toBe(true);
   });
 
-  test.skipIf(sameDevice)('a file that becomes ours does not stay setuid', async () => {
+  test.skipIf(sameDevice)('a file that changes owner loses its setuid bit', async () => {
     using box = new Sandbox('openat2');
     using other = new Sandbox('openat2', memory());
     for (const each of [box, other]) ours(each);

@@ -8,13 +8,12 @@ import {
   withLocationSync,
 } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
-import { freeLater } from '../deferred-free.ts';
+import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
+import { refuseOutwardLink } from '../links.ts';
 import { canChangeEntries } from '../list/access.ts';
-import { refuseOutwardLink } from '../outward-link.ts';
 import { discardTree, removeTree } from '../remove/remove-folder.ts';
-import { isSameFile } from '../same-file.ts';
-import { assertReplaceable } from '../write/replace-file.ts';
+import { assertReplaceable, isSameFile } from '../write/replace-file.ts';
 import { replaceLink } from '../write/replace-link.ts';
 import { resolveInto } from './copy.ts';
 import { copyFile } from './copy-file.ts';
@@ -22,16 +21,17 @@ import { copyTree } from './copy-tree.ts';
 import { assertDisjoint, hostPathOf, prospectiveHostPath } from './host-paths.ts';
 import { treeDigest } from './tree-digest.ts';
 
+/** Options of `move`. */
 export interface MoveOptions {
-  /** Wait until the disk has it, which is the default. */
+  /** Flush to disk before returning (the default). */
   readonly durable?: boolean;
-  /** Replace a file that is in the way; otherwise `already_exists`. */
+  /** Replace an existing file (the default); otherwise it is `already_exists`. */
   readonly overwrite?: boolean;
-  /** Move into a destination that is a folder; otherwise the folder is in the way. */
+  /** Move into a destination that is a folder (the default); otherwise the folder counts as existing. */
   readonly intoFolders?: boolean;
 }
 
-/** One end of a move, and the open folder that it is in. */
+/** The source or destination of a move, with the open folder that contains it. */
 interface MoveEnd extends RootPath {
   readonly at: Location;
 }
@@ -44,9 +44,12 @@ interface MoveJob {
 }
 
 /**
- * Moves a file, a folder, or a link itself. On one filesystem this is one rename, also between roots; across
- * filesystems the copy is put in place whole, checked, and only then the source removed. Errors name the end that
- * they are about.
+ * Moves a file, a folder, or a link itself, also between roots. On one filesystem this is one rename(2). Across filesystems the
+ * source is copied, the copy is verified and appears complete, and only then the source is removed.
+ *
+ * Raises `not_found`, `root_itself`, `is_directory`, `already_exists`, `same_file`, `into_itself`, `special_file` across
+ * filesystems, `changed_meanwhile` if the source changes during the copy, and the reason of an aborted signal. A failure leaves
+ * the source complete or, if it happens while the source is removed, the copy. Errors carry the path they are about.
  */
 export async function move(
   from: RootPath,
@@ -68,13 +71,13 @@ async function moveTo(source: MoveEnd, to: RootPath, options: MoveOptions, conte
   if (to.path.segments.length === 0) throw new FenceError('is_directory', {});
   using folder = source.at.stats?.isDirectory() ? atEnd(source, ({ dir, name }) => dir.openDir(name)) : undefined;
   if (folder !== undefined) assertDisjoint(folder, prospectiveHostPath(to, { follow: false }));
-  // A rename would only replace such a link, but a path that leads outside is refused wherever it stands.
+  // A rename would only replace the link itself, but paths that lead outside are refused everywhere alike.
   refuseOutwardLink(to.root, to.path);
   using at = to.root.locate(to.path, { follow: false, makeParents: true });
   if (folder !== undefined) assertDisjoint(folder, hostPathOf(at));
-  if (isSamePlace(source.at, at)) throw new FileError('same_file', {});
+  if (isSameEntry(source.at, at)) throw new FileError('same_file', {});
   if (folder === undefined && options.overwrite !== false) assertReplaceable(at);
-  using _held = freeLater(at);
+  using _held = deferFree(at);
   await renameOrCopy({ source, place: { ...to, at }, options, context });
   if (options.durable ?? true) {
     await at.dir.sync();
@@ -93,29 +96,29 @@ async function renameOrCopy(move: MoveJob): Promise<void> {
   }
 }
 
-/** Names the source where a rename failed for it. The system does not tell which of the two folders it was about. */
+/** Adds the source's path to an error if a rename failed because of the source, which the errno does not show. */
 function nameFailedEnd(error: unknown, { source, place }: MoveJob): unknown {
   const vanished = isFenceError(error, 'not_found') && source.at.dir.lstat(source.at.name) === undefined;
   const closed = isFenceError(error, 'permission_denied') && canChangeEntries(place.at.dir);
   return vanished || closed ? error.locate(source.path.raw, source.root.name) : error;
 }
 
-/** Does something with one end, so that its failure is not taken for one of the other. */
+/** Runs an operation on one end of the move, so that its errors carry the path of that end. */
 function atEnd<T>({ root, path, at }: MoveEnd, work: (at: Location) => T): T {
   return withLocationSync(root, path, () => work(at));
 }
 
-function isSamePlace(a: Location, b: Location): boolean {
+function isSameEntry(a: Location, b: Location): boolean {
   return b.stats !== undefined && a.name === b.name && isSameFile(a.dir.lstat('.'), b.dir.lstat('.'));
 }
 
 function renameOver(source: Location, place: Location): void {
   source.dir.rename(source.name, place.dir, place.name);
-  // POSIX: renaming one hard link over another of the same file does nothing, and both names stay.
+  // POSIX: renaming a hard link over another link to the same file does nothing, and both names remain.
   if (!source.stats?.isDirectory() && isSameFile(source.stats, place.stats)) source.dir.unlink(source.name);
 }
 
-/** Copies to the other filesystem, checks, then removes the source. Fails before removing anything. */
+/** Copies to the other filesystem, verifies the copy, then removes the source. */
 async function moveAcross(move: MoveJob): Promise<void> {
   const { source, place, options } = move;
   const { stats } = source.at;
@@ -129,7 +132,7 @@ async function moveAcross(move: MoveJob): Promise<void> {
 }
 
 async function moveFileAcross({ source, place, options, context }: MoveJob): Promise<void> {
-  using _held = freeLater(source.at);
+  using _held = deferFree(source.at);
   using file = atEnd(source, ({ dir, name }) => dir.openFile(name));
   const bytes = await copyFile({ ...source, file }, place.at, { ...options, asMoved: true }, context);
   try {
@@ -141,7 +144,7 @@ async function moveFileAcross({ source, place, options, context }: MoveJob): Pro
       dir.unlink(name);
     });
   } catch (error) {
-    // The file is still where it was, so a copy in a place that was empty is one too many.
+    // The source remains, so a copy that replaced nothing is removed again.
     if (place.at.stats === undefined) place.at.dir.unlink(place.at.name);
     throw error;
   }
@@ -169,7 +172,7 @@ async function moveFolderAcross({ source, place, options, context }: MoveJob): P
     await discardTree(dir, temporary);
     throw error;
   }
-  // All of it is in its new place, so stopping half-way would only leave a broken copy behind.
+  // The destination is complete, so an abort from here on would only leave half of the source behind.
   const progress = (done: number): void => context.progress?.(done);
   const unstoppable: OperationContext = { signal: DEFAULT_CONTEXT.signal, scheduler: context.scheduler, progress };
   await withLocation(source.root, source.path, () => removeTree(source.at, {}, unstoppable));

@@ -5,8 +5,10 @@ import { type OperationContext, yieldPoint } from '../../runtime/operation-conte
 import type { OpenTree } from './copy-tree.ts';
 
 /**
- * What is in a folder, as two digests: `content` is the same for a true copy, by names, types and sizes; `identity`
- * stays the same only while nobody changes the folder. What was added during a copy would otherwise be removed uncopied.
+ * Computes two digests of a folder tree, from metadata only. `content` covers names, types and file sizes and is the same for a
+ * faithful copy. `identity` also covers inodes and times and changes when anything in the tree does. A move compares them, so
+ * that it does not remove a file that was added during the copy. Raises what listing raises, and the reason of an aborted
+ * signal.
  */
 export async function treeDigest(
   top: OpenTree,

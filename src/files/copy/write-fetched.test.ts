@@ -15,7 +15,7 @@ const TREE = {
 };
 
 onEveryBackend((open) => {
-  test('a file lands at the destination, in it if it is a folder, and in place of what was there', async () => {
+  test('a file is written to the destination or into it, and replaces an existing file', async () => {
     using box = open();
     box.folder('d');
     box.file('old', 'old');
@@ -27,7 +27,7 @@ onEveryBackend((open) => {
     for (const file of ['old', 'd/a.md', 'x/y/z']) expect(box.text(file)).toBe('new');
   });
 
-  test('a folder lands with all in it, and merges with one that is there', async () => {
+  test('a folder is written with its content, and merges with an existing one', async () => {
     using box = open();
     box.file('there/docs/kept', 'kept');
     box.file('there/docs/a', 'old');
@@ -44,7 +44,7 @@ onEveryBackend((open) => {
     expect(box.text('there/docs/kept')).toBe('kept');
   });
 
-  test('nothing leaves the root, whatever the names say', async () => {
+  test('nothing is written outside the root, whatever the names', async () => {
     using box = open();
     fs.symlinkSync(box.outside, box.host('out'));
     box.file('f');

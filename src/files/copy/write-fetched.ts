@@ -4,13 +4,16 @@ import { makeFolder } from '../write/make-folder.ts';
 import { writeFile } from '../write/write-file.ts';
 import { resolveInto } from './copy.ts';
 
-/** A folder that was fetched from elsewhere. The names lead to each entry from it; nobody has checked them. */
+/** A folder fetched from the agent's side. The `names` are the path of each entry below it, and are not validated. */
 export interface FetchedFolder {
   readonly folders: readonly (readonly string[])[];
   readonly files: readonly { readonly names: readonly string[]; readonly bytes: Buffer }[];
 }
 
-/** Puts a file that was fetched from elsewhere in a root, whole or not at all, into the destination if that is a folder. */
+/**
+ * Writes a file fetched from the agent's side atomically to a destination, or into it if that is a folder. Returns the path it
+ * was written to. Raises what `writeFile` raises.
+ */
 export async function writeFetchedFile(
   source: CallerPath,
   bytes: Buffer,
@@ -22,7 +25,11 @@ export async function writeFetchedFile(
   return path.raw;
 }
 
-/** The same for a folder: each file lands whole. One that is there already is merged with. */
+/**
+ * Writes a folder fetched from the agent's side to a destination, or into it if that is a folder, merging with an existing
+ * folder. Returns the path it was written to. Each file is written atomically, the folder as a whole is not. Raises
+ * `not_directory`, what `Root.parse` raises for invalid names, what `writeFile` raises, and the reason of an aborted signal.
+ */
 export async function writeFetchedFolder(
   source: CallerPath,
   { folders, files }: FetchedFolder,
@@ -33,10 +40,10 @@ export async function writeFetchedFolder(
   const { root, path } = end;
   const pause = yieldPoint(context);
   const below = (names: readonly string[]): CallerPath => root.parse([path.raw, ...names].join('/'));
-  await folderAt(end);
-  for (const names of folders) await folderAt({ root, path: below(names) });
+  await ensureFolder(end);
+  for (const names of folders) await ensureFolder({ root, path: below(names) });
   for (const [done, { names, bytes }] of files.entries()) {
-    // As for a copied tree, flushing every file would take minutes.
+    // Flushing every file of a large tree would take minutes.
     await writeFile(root, below(names), bytes, { mode: 'overwrite', durable: false });
     context.progress?.(done + 1, files.length);
     await pause();
@@ -44,7 +51,7 @@ export async function writeFetchedFolder(
   return path.raw;
 }
 
-async function folderAt({ root, path }: RootPath): Promise<void> {
+async function ensureFolder({ root, path }: RootPath): Promise<void> {
   if (path.segments.length === 0) return;
   try {
     await makeFolder(root, path);

@@ -38,7 +38,7 @@ describe('replaceText', () => {
     expect(await replaced('one\ntwo\nthree', 'e\ntwo\nt', '|')).toBe('on|hree');
   });
 
-  it.each(['$&', '$1', '$$', "$'", '$`', '$<x>', '\\n'])('takes %s in the new text as it is', async (text) => {
+  it.each(['$&', '$1', '$$', "$'", '$`', '$<x>', '\\n'])('inserts %s in the new text literally', async (text) => {
     expect(await replaced('a b c', 'b', text)).toBe(`a ${text} c`);
   });
 
@@ -53,7 +53,7 @@ describe('replaceText', () => {
     expect(error.details).toEqual({ count: 3, lines: [1, 3, 5] });
   });
 
-  it('agrees with a search from every place, on texts full of repetition', async () => {
+  it('finds the same occurrences as a naive search in repetitive texts', async () => {
     const { findOccurrences } = await import('./find-occurrences.ts');
     for (const haystack of ['abababab', 'aabaabaaab', 'a\na\n\na\n', 'abcabcabx', '\n\n\n\n']) {
       for (let start = 0; start < haystack.length; start += 1) {
@@ -74,22 +74,22 @@ describe('replaceText', () => {
     }
   });
 
-  it('counts in a row of equal letters without going back for each', async () => {
+  it('counts overlapping occurrences in a run of one letter in linear time', async () => {
     const error = await failure(replaced(Buffer.alloc(4_000_000, 'a'), 'a'.repeat(200_000), ''));
     expect(error.details).toEqual({ count: 3_800_001, lines: [1] });
   });
 
-  it('finds neither nothing nor half a character', async () => {
+  it('finds neither an empty text nor a lone surrogate', async () => {
     expect((await failure(replaced('abc', '', 'x'))).code).toBe('text_not_found');
     expect((await failure(replaced('abc', 'B', 'x'))).code).toBe('text_not_found');
     expect((await failure(replaced('a\ufffdc', '\ud800', 'x'))).code).toBe('text_not_found');
   });
 
-  it('refuses a new text that UTF-8 cannot hold', async () => {
+  it('refuses a new text with a lone surrogate', async () => {
     expect((await failure(replaced('abc', 'b', '\ud83d'))).code).toBe('invalid_encoding');
   });
 
-  it('tells on which line the new text starts', async () => {
+  it('returns the line on which the new text starts', async () => {
     using box = new Sandbox('procfd');
     box.file('note', 'a\nb\nc\n');
     const { line, content } = await replaceText(box.root, FILE, { oldText: 'b\n', newText: 'x\ny\n' }, FAST);
@@ -113,7 +113,7 @@ describe('insertText', () => {
     ['\ufeffa\n', 0, 'x\n', '\ufeffx\na\n'],
     ['\ufeff', 0, 'x', '\ufeffx'],
     ['a\rb\n', 1, 'x', 'a\rb\nx'],
-  ])('of %j below line %i puts %j', async (content, after, text, expected) => {
+  ])('into %j after line %i inserts %j', async (content, after, text, expected) => {
     expect(await inserted(content, after, text)).toBe(expected);
   });
 
@@ -126,7 +126,7 @@ describe('insertText', () => {
     ['a\r\nb\r\n', 1, 'x', 'a\r\nx\r\nb\r\n'],
     ['', 0, 'x', 'x\n'],
     ['', 1, 'x', 'x\n'],
-  ])('as lines, of %j below line %i puts %j', async (content, after, text, expected) => {
+  ])('as lines, into %j after line %i inserts %j', async (content, after, text, expected) => {
     expect(await inserted(content, after, text, 'lines')).toBe(expected);
   });
 
@@ -146,7 +146,7 @@ describe('insertText', () => {
 });
 
 onEveryBackend((open) => {
-  it('edits nothing but text files inside the root', async () => {
+  it('edits only text files inside the root', async () => {
     using box = open();
     box.file('latin', Buffer.from('caf\xe9', 'latin1'));
     box.file('inner', 'a');

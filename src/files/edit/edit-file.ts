@@ -1,17 +1,16 @@
 import type { CallerPath, Root } from '../../fence/index.ts';
-import type { EditPosition } from './edit.ts';
-import type { Insertion } from './insert-lines.ts';
-import type { Replacement } from './replace-once.ts';
 import { type RewriteOptions, rewriteFile } from './rewrite-file.ts';
+import type { EditPosition, Insertion, Replacement } from './text-edits.ts';
 
+/** The result of a text edit. */
 export interface Edited extends EditPosition {
   /** The whole file after the edit. */
   readonly content: Buffer;
 }
 
 /**
- * Replaces a text that a file holds exactly once; every other byte stays. Raises `not_found`, `not_text`,
- * `text_not_found`, `text_not_unique`, and `invalid_encoding` for a new text that UTF-8 cannot hold.
+ * Replaces a text that occurs exactly once in a file; every other byte stays. Raises `not_found`, `not_text`,
+ * `text_not_found`, `text_not_unique`, `invalid_encoding` for a new text with a lone surrogate, and what `rewriteFile` raises.
  */
 export async function replaceText(
   root: Root,
@@ -24,8 +23,8 @@ export async function replaceText(
 }
 
 /**
- * Puts text between two lines of a file; a byte order mark stays in front, every other byte stays. Raises `not_found`,
- * `not_text`, `line_out_of_range`, and `invalid_encoding` for a text that UTF-8 cannot hold.
+ * Inserts text between two lines of a file; every other byte stays, and a byte order mark stays first. Raises `not_found`,
+ * `not_text`, `line_out_of_range`, `invalid_encoding` for a text with a lone surrogate, and what `rewriteFile` raises.
  */
 export async function insertText(
   root: Root,
@@ -38,7 +37,7 @@ export async function insertText(
 }
 
 /**
- * Applies a unified diff to a file, all of it or nothing; a missing file counts as empty. Raises
+ * Applies a unified diff to a file, all hunks or none. A missing file counts as empty, so a diff can create it. Raises
  * `patch_failed`, `invalid_encoding`, and what `rewriteFile` raises.
  */
 export async function patchFile(

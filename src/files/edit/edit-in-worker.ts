@@ -2,17 +2,19 @@ import { compiledFile } from '../../runtime/compiled-file.ts';
 import { throwIfAborted } from '../../runtime/operation-context.ts';
 import { WorkerThread } from '../../runtime/worker-thread.ts';
 import { FileError } from '../errors.ts';
-import type { Edit, EditOutcome, EditResult } from './edit.ts';
+import type { Edit, EditResult } from './edit.ts';
+import type { EditOutcome } from './text-edits.ts';
 
+/** The message that starts an edit in the worker thread. */
 export interface EditCall {
   readonly original: Uint8Array | undefined;
   readonly edit: Edit;
 }
 
 /**
- * Applies an edit in a worker thread, which is gone when this returns. The original must have its memory to itself and cannot be
- * used afterwards: it moves to the thread, as the new content moves back, and neither is copied. Raises what the edit raises,
- * and what the signal was aborted with.
+ * Applies an edit in a worker thread that ends before this returns. The original is transferred to the thread, not copied: it
+ * must be the only buffer on its `ArrayBuffer`, and cannot be used afterwards. Raises what `applyEdit` raises, and the reason of
+ * an aborted signal.
  */
 export async function editInWorker<E extends Edit>(
   original: Buffer | undefined,

@@ -1,28 +1,23 @@
-import { type Insertion, insertLines } from './insert-lines.ts';
 import { applyPatch } from './patch/apply-patch.ts';
 import type { PatchOptions } from './patch/work-limits.ts';
-import { type Replacement, replaceOnce } from './replace-once.ts';
+import {
+  type EditOutcome,
+  type EditPosition,
+  type Insertion,
+  insertLines,
+  type Replacement,
+  replaceOnce,
+} from './text-edits.ts';
 
-/** Characters that a few milliseconds suffice for; what a patch is made of takes more of them than a text that is replaced. */
+/** The sizes, of file and edit together, that are edited in a few milliseconds. Patching costs more per character. */
 const SMALL_PATCHED = 1024 * 1024;
 const SMALL_EDITED = 2 * 1024 * 1024;
 
-/** What is to become of a file's content, said so that it can be sent to another thread. */
+/** A change to the content of a file, as plain data that can be posted to a worker thread. */
 export type Edit =
   | { readonly kind: 'patch'; readonly patch: string }
   | ({ readonly kind: 'replace' } & Replacement)
   | ({ readonly kind: 'insert' } & Insertion);
-
-/** The new content, and what there is to say about it. */
-export interface EditOutcome<R> {
-  readonly content: Buffer;
-  readonly result: R;
-}
-
-export interface EditPosition {
-  /** The line, from 1, on which the new text starts. */
-  readonly line: number;
-}
 
 interface EditResults {
   patch: { readonly hunksApplied: number };
@@ -30,11 +25,13 @@ interface EditResults {
   insert: EditPosition;
 }
 
+/** What an edit reports besides the new content. */
 export type EditResult<C extends Edit> = EditResults[C['kind']];
 
 /**
- * Makes the new content of the old (undefined if there is no file). Takes time that grows with both, so what is large is
- * for another thread. Raises why it cannot be done, and `TimeLimitExceeded` if asked to.
+ * Applies an edit to the content of a file; `original` is undefined if there is no file. Runs synchronously, in time
+ * proportional to the sizes of the file and the edit, so large inputs belong on a worker thread. Raises what `replaceOnce`,
+ * `insertLines` or `applyPatch` raises, and `WorkLimitExceeded` only if `options.workLimited` is set.
  */
 export function applyEdit<C extends Edit>(original: Buffer | undefined, edit: C, options?: PatchOptions) {
   return apply(original, edit, options) as EditOutcome<EditResult<C>>;
@@ -51,7 +48,10 @@ function apply(
   return { content, result: { hunksApplied } };
 }
 
-/** Whether that may be made in some milliseconds; if not, a patch may still turn out as `TimeLimitExceeded`. */
+/**
+ * Reports whether an edit of a file of `size` bytes is expected to take only a few milliseconds. For a patch this is an
+ * estimate: it may still take longer, which `applyEdit` detects with `workLimited`.
+ */
 export function isQuickEdit(size: number, edit: Edit): boolean {
   if (edit.kind === 'patch') return size + edit.patch.length <= SMALL_PATCHED;
   const added = edit.kind === 'insert' ? edit.text.length : edit.oldText.length + edit.newText.length;

@@ -1,17 +1,20 @@
 const LF = 0x0a;
-/** Nobody reads more line numbers than this, and a file may have millions. */
+/** The most line numbers that are collected; a file may have millions of matches. */
 const MAX_LINES = 1_000;
 
+/** Where a text occurs. */
 export interface Occurrences {
-  /** Overlapping ones count: "aaa" holds "aa" twice. */
+  /** The number of occurrences. Overlapping ones count: "aaa" contains "aa" twice. */
   readonly count: number;
-  /** Where the first one starts, in bytes; -1 if there is none. */
+  /** The offset of the first occurrence in bytes, or -1. */
   readonly first: number;
-  /** The lines on which they start, from 1, each once; the first thousand. */
+  /** The lines on which occurrences start, numbered from 1, without duplicates; at most the first thousand. */
   readonly lines: readonly number[];
 }
 
-/** Finds a text in another. Takes time in proportion to their lengths, whatever they hold. */
+/**
+ * Finds all occurrences of a text in time linear in the lengths of both, for any input. An empty needle does not occur.
+ */
 export function findOccurrences(haystack: Buffer, needle: Buffer): Occurrences {
   const first = needle.length === 0 ? -1 : haystack.indexOf(needle);
   if (first === -1) return { count: 0, first, lines: [] };
@@ -19,14 +22,17 @@ export function findOccurrences(haystack: Buffer, needle: Buffer): Occurrences {
   return { ...countAll(haystack, needle), first };
 }
 
-/** The line, from 1, that a byte is on. */
+/** Returns the line, numbered from 1, that contains the byte at an offset. */
 export function lineAt(bytes: Buffer, position: number): number {
   let line = 1;
   for (let at = bytes.indexOf(LF); at !== -1 && at < position; at = bytes.indexOf(LF, at + 1)) line += 1;
   return line;
 }
 
-/** Knuth, Morris and Pratt: searching anew from every match would take hours for a row of equal letters. */
+/**
+ * Counts occurrences with the Knuth-Morris-Pratt algorithm (https://doi.org/10.1137/0206024). Restarting `indexOf` after every
+ * match would be quadratic for overlapping matches, as in a long run of one letter.
+ */
 function countAll(haystack: Buffer, needle: Buffer): Pick<Occurrences, 'count' | 'lines'> {
   const borders = bordersOf(needle);
   const breaksBeforeLast = lineAt(needle, needle.length - 1) - 1;
@@ -39,7 +45,7 @@ function countAll(haystack: Buffer, needle: Buffer): Pick<Occurrences, 'count' |
     if (needle[matched] === byte) matched += 1;
     if (matched === needle.length) {
       count += 1;
-      // The line of its last byte, less the line breaks before that byte within the match.
+      // The match ends on `line`; subtract the line breaks inside it.
       const start = line - breaksBeforeLast;
       if (lines.length < MAX_LINES && lines.at(-1) !== start) lines.push(start);
       matched = borders[matched - 1] ?? 0;
@@ -49,7 +55,7 @@ function countAll(haystack: Buffer, needle: Buffer): Pick<Occurrences, 'count' |
   return { count, lines };
 }
 
-/** For each prefix, the length of its longest proper beginning that is also its end. */
+/** Computes the failure function: for each prefix, the length of its longest proper prefix that is also its suffix. */
 function bordersOf(needle: Buffer): Int32Array {
   const borders = new Int32Array(needle.length);
   let length = 0;

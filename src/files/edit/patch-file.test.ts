@@ -23,13 +23,13 @@ onEveryBackend((open) => {
     expect(box.tree()).toEqual(['f']);
   });
 
-  test('makes a file that is missing, with the folders above it', async () => {
+  test('creates a missing file and its parent folders', async () => {
     using box = open();
     expect(await patch(box, 'new/deep/f', creation)).toEqual({ hunksApplied: 1 });
     expect(box.text('new/deep/f')).toBe('one\ntwo\n');
   });
 
-  test('all or nothing: a patch that fails changes and makes nothing', async () => {
+  test('a failed patch changes and creates nothing', async () => {
     using box = open();
     box.file('f', 'one\ntwo\n');
     const { ino, mtimeMs } = fs.statSync(box.host('f'));
@@ -42,7 +42,7 @@ onEveryBackend((open) => {
     expect(box.tree()).toEqual(['f']);
   });
 
-  test('goes through a link that stays inside, and through no other', async () => {
+  test('follows a link that stays inside the root, and no other', async () => {
     using box = open();
     box.file('real/f', 'one\n');
     box.link('real/f', 'l');
@@ -65,7 +65,7 @@ onEveryBackend((open) => {
     expect(await outcome(patch(box, '', creation))).toBe('is_directory');
   });
 
-  test('patches of different lines at once all land, or say that they did not', async () => {
+  test('concurrent patches of different lines are all applied or reported as failed', async () => {
     using box = open();
     const count = 30;
     box.file('f', Array.from({ length: count }, (_, i) => `line ${i}\n`).join(''));
@@ -80,7 +80,7 @@ onEveryBackend((open) => {
     expect(box.tree()).toEqual(['f']);
   });
 
-  test('a handful at once all land', async () => {
+  test('a few concurrent patches are all applied', async () => {
     using box = open();
     box.file('f', 'a\nb\nc\nd\ne\n');
     await Promise.all(
@@ -89,7 +89,7 @@ onEveryBackend((open) => {
     expect(box.text('f')).toBe('A\nB\nC\nD\nE\n');
   });
 
-  test('of creations at once one wins and the rest do not apply', async () => {
+  test('of concurrent creations one succeeds and the others fail', async () => {
     using box = open();
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => outcome(patch(box, 'd/f', creation))));
     expect(outcomes.filter((each) => each === 'ok')).toHaveLength(1);
@@ -99,7 +99,7 @@ onEveryBackend((open) => {
 });
 
 describe('several processes', () => {
-  test('a file that another writer changes is patched as it then is, or not at all', async () => {
+  test('a file that another process changes is patched in its new state or not at all', async () => {
     using box = new Sandbox('openat2');
     box.file('f', Array.from({ length: 40 }, (_, i) => `line ${i}\n`).join(''));
     const script = `
@@ -115,7 +115,7 @@ describe('several processes', () => {
     const outcomes = (await Promise.all(children)).flat();
     for (const [, each] of outcomes) expect(['ok', 'changed_meanwhile']).toContain(each);
     const lines = box.text('f').trimEnd().split('\n');
-    // Whole lines, each old or new, and none that was reported as refused.
+    // Every line is complete, old or new, and no patch reported as failed is in the file.
     expect(lines).toHaveLength(40);
     for (const [i, each] of outcomes) {
       expect(lines[i]).toMatch(new RegExp(`^(line|done) ${i}$`));
@@ -125,7 +125,7 @@ describe('several processes', () => {
   });
 
   test.skipIf(cannotDropPrivileges)(
-    `a file that may not be written stays (${cannotDropPrivileges ?? 'as nobody'})`,
+    `a read-only file is not patched (${cannotDropPrivileges ?? 'as nobody'})`,
     async () => {
       using box = new Sandbox('openat2');
       fs.chmodSync(box.inside, 0o777);
@@ -139,7 +139,7 @@ describe('several processes', () => {
   );
 });
 
-test('with openat2, no patch that was reported as applied is lost to another process', async () => {
+test('with openat2, a patch reported as applied is never lost to another process', async () => {
   using box = new Sandbox('openat2');
   const lines = 60;
   box.file('f', Array.from({ length: lines }, (_, i) => `old ${i}\n`).join(''));

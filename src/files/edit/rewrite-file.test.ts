@@ -5,10 +5,10 @@ import { onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts
 import { insertText, patchFile, replaceText } from './edit-file.ts';
 
 const FAST = { durable: false };
-/** Longer than any rewrite takes. */
+/** A time in milliseconds, longer than any rewrite takes. */
 const NEVER_MS = 60_000;
 const LINES = 100_000;
-/** A file that is changed on another thread. */
+/** The content of a file that is large enough to be edited on a worker thread. */
 const large = (first = 'line 0') =>
   `${first}\n${Array.from({ length: LINES }, (_, index) => `line ${index + 1} of a large file\n`).join('')}`;
 
@@ -17,7 +17,7 @@ const patch = ({ root }: Sandbox, raw: string, text: string, signal?: AbortSigna
   patchFile(root, parseCallerPath(raw), text, signal === undefined ? FAST : { ...FAST, signal });
 
 onEveryBackend((open) => {
-  test('a large file is patched and edited as a small one is', async () => {
+  test('a large file is patched and edited with the same result as a small one', async () => {
     using box = open();
     box.file('f', large(), 0o640);
     expect(await patch(box, 'f', change('line 0', 'patched'))).toEqual({ hunksApplied: 1 });
@@ -34,14 +34,14 @@ onEveryBackend((open) => {
   });
 });
 
-test('a large file of which little is left', async () => {
+test('a large file can be patched to a short one', async () => {
   using box = new Sandbox('procfd');
   box.file('f', `one\n${'x'.repeat(2_000_000)}\n`);
   await patch(box, 'f', `@@ -1,2 +1 @@\n one\n-${'x'.repeat(2_000_000)}\n`);
   expect(box.text('f')).toBe('one\n');
 });
 
-test('a large patch makes a file that is missing', async () => {
+test('a large patch creates a missing file', async () => {
   using box = new Sandbox('procfd');
   const lines = Array.from({ length: LINES }, (_, index) => `line ${index}\n`);
   const text = `--- /dev/null\n+++ b/f\n@@ -0,0 +1,${LINES} @@\n${lines.map((line) => `+${line}`).join('')}`;
@@ -49,7 +49,7 @@ test('a large patch makes a file that is missing', async () => {
   expect(box.text('d/f') === lines.join('')).toBe(true);
 });
 
-test('what fails on another thread fails as it does here', async () => {
+test('an edit fails with the same error on the worker thread as on this one', async () => {
   using box = new Sandbox('procfd');
   box.file('f', large());
   const { ino, mtimeMs } = fs.statSync(box.host('f'));
@@ -68,7 +68,7 @@ test('what fails on another thread fails as it does here', async () => {
   expect(box.tree()).toEqual(['f']);
 });
 
-test('a search for a hunk that is not quick goes on elsewhere', async () => {
+test('a hunk search that exceeds the work limit continues on a worker thread', async () => {
   using box = new Sandbox('procfd');
   box.file('f', 'a\nb\n'.repeat(4_000));
   const text = `@@ -1 +1 @@\n${' a\n b\n'.repeat(100)} a\n-a\n`;
@@ -77,7 +77,7 @@ test('a search for a hunk that is not quick goes on elsewhere', async () => {
 });
 
 test.runIf(process.platform === 'linux')(
-  'large rewrites of several files at once all land, with one thread more at a time',
+  'concurrent rewrites of large files all succeed, with one worker thread at a time',
   async () => {
     using box = new Sandbox('procfd');
     const names = ['a', 'b', 'c', 'd'];
@@ -96,11 +96,11 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('what somebody else does to a large file meanwhile is not lost', async () => {
+test('a concurrent change to a large file is not lost', async () => {
   using box = new Sandbox('procfd');
   box.file('f', large());
   const patching = patch(box, 'f', change('line 0', 'patched'));
-  // It has been opened by now, and is far from being replaced.
+  // By now the file is open and not replaced yet.
   await new Promise((resolve) => setImmediate(resolve));
   fs.appendFileSync(box.host('f'), 'appended\n');
   expect(box.text('f').startsWith('line 0')).toBe(true);
@@ -108,7 +108,7 @@ test('what somebody else does to a large file meanwhile is not lost', async () =
   expect(box.text('f') === `${large('patched')}appended\n`).toBe(true);
 });
 
-test('a rewrite that is cancelled at any moment leaves the file whole, and neither a thread nor another file', async () => {
+test('a rewrite cancelled at any moment leaves the file complete, and no thread or temporary file', async () => {
   using box = new Sandbox('procfd');
   box.file('f', large('0'));
   await patch(box, 'f', change('0', '1'));
@@ -129,7 +129,7 @@ test('a rewrite that is cancelled at any moment leaves the file whole, and neith
   expect([...seen].sort()).toEqual(['cancelled', 'ok']);
 });
 
-test('a rewrite of a large file that is cancelled before it starts does not start', async () => {
+test('a rewrite of a large file cancelled beforehand does not start', async () => {
   using box = new Sandbox('procfd');
   box.file('f', large());
   expect(await outcome(patch(box, 'f', change('line 0', 'x'), AbortSignal.abort()))).toBe('cancelled');

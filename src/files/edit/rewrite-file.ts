@@ -8,30 +8,37 @@ import {
 } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, throwIfAborted } from '../../runtime/operation-context.ts';
 import { FileError, isFileError } from '../errors.ts';
-import { MAX_EDIT_BYTES } from '../limits.ts';
 import { readAt } from '../read/byte-source.ts';
 import { replaceFile } from '../write/replace-file.ts';
-import { applyEdit, type Edit, type EditOutcome, type EditResult, isQuickEdit } from './edit.ts';
+import { applyEdit, type Edit, type EditResult, isQuickEdit } from './edit.ts';
 import { editInWorker } from './edit-in-worker.ts';
-import { TimeLimitExceeded } from './patch/work-limits.ts';
+import { WorkLimitExceeded } from './patch/work-limits.ts';
+import type { EditOutcome } from './text-edits.ts';
 
+/** The largest file that is edited: an edit holds the file in memory twice. */
+const MAX_EDIT_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
-const ATTEMPTS = 20;
-/** Between attempts, at most: two processes that edit in step would meet again and again. */
-const PAUSE_MS = 20;
+/** How often an edit is tried while other processes change the file. */
+const MAX_ATTEMPTS = 20;
+/** The longest random backoff between attempts, without which two processes could keep colliding. */
+const MAX_BACKOFF_MS = 20;
 
+/** Options of `rewriteFile`. */
 export interface RewriteOptions {
-  /** Wait until the disk has it, which is the default. */
+  /** Flush to disk before returning (the default). */
   readonly durable?: boolean;
-  /** Stops the rewriting of a large file, which then stays as it is. */
+  /** Aborts the rewriting of a large file, which then stays unchanged. A small file is rewritten regardless. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Reads a file, changes it and puts it back whole, through links that stay inside. Rewrites of one file take turns; if
- * somebody else changes it meanwhile, the change is made again to what is there now, so no edit is lost;
- * `changed_meanwhile` if that never ends. Large files are read, changed and written on other threads, one of a root at a
- * time. Folders above a new file are made only once the change has worked out.
+ * Reads a file, applies an edit, and replaces the file atomically, following links that stay inside the root. Rewrites of one
+ * path in this process are serialized. If another process changes the file meanwhile, the edit is applied again to the new
+ * content (optimistic concurrency), so no change is lost. Large files are read, edited and written on other threads, one file
+ * of a root at a time. Missing parent folders are created only after the edit has succeeded.
+ *
+ * Raises what `applyEdit` and `replaceFile` raise, `too_large`, `changed_meanwhile` after 20 attempts, and the reason of an
+ * aborted signal.
  */
 export async function rewriteFile<C extends Edit>(
   root: Root,
@@ -40,8 +47,8 @@ export async function rewriteFile<C extends Edit>(
   options: RewriteOptions,
 ): Promise<EditOutcome<EditResult<C>>> {
   const rewrite = async (): Promise<EditOutcome<EditResult<C>>> => {
-    for (let left = ATTEMPTS; ; left -= 1) {
-      // Held open until the new file is in place: a closed one's inode number may come back as another file's.
+    for (let left = MAX_ATTEMPTS; ; left -= 1) {
+      // Held open until the file is replaced: the inode number of a removed and closed file may be reused for another.
       using current = openCurrent(root, path);
       try {
         return await attempt({ root, path, edit, options, current });
@@ -49,7 +56,7 @@ export async function rewriteFile<C extends Edit>(
         if (left === 1 || !(isFileError(error, 'changed_meanwhile') || isFenceError(error, 'already_exists')))
           throw error;
       }
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS));
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * MAX_BACKOFF_MS));
     }
   };
   return withLocation(root, path, () => root.exclusive(path, rewrite));
@@ -81,7 +88,7 @@ async function attempt<C extends Edit>({ root, path, edit, options, current }: R
   });
 }
 
-/** Undefined for what would take longer than some milliseconds, which is more than to start a thread costs the others. */
+/** Applies an edit on this thread, or returns undefined if a worker thread should do it. Raises `too_large`. */
 function applyQuickEdit<C extends Edit>(
   current: OpenFile | undefined,
   edit: C,
@@ -90,19 +97,19 @@ function applyQuickEdit<C extends Edit>(
   if (size > MAX_EDIT_BYTES) throw new FileError('too_large', { size, limit: MAX_EDIT_BYTES });
   if (!isQuickEdit(size, edit)) return undefined;
   try {
-    return applyEdit(current && readAt(current, 0, size), edit, { timeLimited: true });
+    return applyEdit(current && readAt(current, 0, size), edit, { workLimited: true });
   } catch (error) {
-    if (error instanceof TimeLimitExceeded) return undefined;
+    if (error instanceof WorkLimitExceeded) return undefined;
     throw error;
   }
 }
 
 function openCurrent(root: Root, path: CallerPath): OpenFile | undefined {
-  using place = find(root, path);
+  using place = locateIfPresent(root, path);
   return place?.stats && place.dir.openFile(place.name);
 }
 
-function find(root: Root, path: CallerPath): Location | undefined {
+function locateIfPresent(root: Root, path: CallerPath): Location | undefined {
   try {
     return root.locate(path, { follow: true });
   } catch (error) {

@@ -18,7 +18,7 @@ test.each([
   ['the superuser', 0o000, { uid: 0, groups: [] }, 'rw-'],
   ['the superuser on a program', 0o001, { uid: 0, groups: [] }, 'rwx'],
   ['everybody where there are no users', 0o500, { uid: undefined, groups: [] }, 'r-x'],
-])('%s has what the mode bits say', (_, mode, user, expected) => {
+])('%s gets the access that the mode bits grant', (_, mode, user, expected) => {
   const stats = { mode, uid: 1, gid: 2, isDirectory: () => false };
   expect(letters(accessByMode(stats, user))).toBe(expected);
 });
@@ -28,7 +28,7 @@ test('the superuser may enter any folder', () => {
   expect(letters(accessByMode(stats, { uid: 0, groups: [] }))).toBe('rwx');
 });
 
-test('links are followed inside, outward ones refused, and nothing is changed by asking', async () => {
+test('links inside the root are followed, outward ones refused, and nothing is changed', async () => {
   using box = new Sandbox('openat2');
   const host = box.file('f', 'x', 0o755);
   box.link('f', 'in');
@@ -44,7 +44,7 @@ test('links are followed inside, outward ones refused, and nothing is changed by
 });
 
 describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPrivileges ?? 'nobody'})`, () => {
-  test('what may not be done is reported', async () => {
+  test('denied access is reported', async () => {
     using box = new Sandbox('openat2');
     const modes = { readable: 0o604, writable: 0o602, both: 0o666, none: 0o600, program: 0o705 };
     for (const [name, mode] of Object.entries(modes)) box.file(name, '', mode);

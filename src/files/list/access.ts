@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { type CallerPath, type Dir, isFenceError, type Root, withLocation } from '../../fence/index.ts';
 
-/** What this process may do with an entry. To execute a folder is to enter it. */
+/** What this process may do with an entry. For a folder, executable means that it may be entered. */
 export interface Access {
   readonly readable: boolean;
   readonly writable: boolean;
@@ -9,8 +9,9 @@ export interface Access {
 }
 
 /**
- * What this process may do with what is at a path, links followed. For a regular file it is tried out, nothing being
- * changed, so that read-only mounts and access lists count; for anything else the mode bits tell.
+ * Reports what this process may do with the entry at a path, links followed. A regular file is opened to find out, without
+ * changing it, so that read-only mounts and ACLs are respected; for anything else the mode bits decide. A missing entry allows
+ * nothing. Raises what `Root.locate` raises.
  */
 export async function accessOf(root: Root, path: CallerPath): Promise<Access> {
   return withLocation(root, path, () => {
@@ -28,15 +29,15 @@ export async function accessOf(root: Root, path: CallerPath): Promise<Access> {
 }
 
 interface AccessUser {
-  /** Undefined where the system has none (Windows): everybody counts as the owner. */
+  /** Undefined where the system has no user IDs (Windows); the user then counts as the owner. */
   readonly uid: number | undefined;
   readonly groups: readonly number[];
 }
 
-/** What the mode bits of an entry allow a user to do. */
+/** Evaluates mode bits for a user. ACLs, capabilities and read-only mounts are not considered. */
 export function accessByMode(stats: ModeBits, user: AccessUser): Access {
   const { mode, uid, gid } = stats;
-  // The superuser may do anything, except execute what nobody may.
+  // The superuser may do anything, except execute a file that nobody may execute.
   if (user.uid === 0) {
     return { readable: true, writable: true, executable: stats.isDirectory() || (mode & 0o111) !== 0 };
   }
@@ -45,7 +46,7 @@ export function accessByMode(stats: ModeBits, user: AccessUser): Access {
   return { readable: (bits & 4) !== 0, writable: (bits & 2) !== 0, executable: (bits & 1) !== 0 };
 }
 
-/** Whether the mode bits allow this process to put entries in a folder and take them out. */
+/** Reports whether the mode bits allow this process to add and remove entries of a folder. */
 export function canChangeEntries(folder: Dir): boolean {
   const stats = folder.lstat('.');
   if (stats === undefined) return false;

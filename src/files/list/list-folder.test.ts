@@ -11,7 +11,7 @@ const list = ({ root }: Sandbox, raw = '.', context = DEFAULT_CONTEXT) =>
   listFolder(root, parseCallerPath(raw), context);
 
 onEveryBackend((open) => {
-  test('children only, hidden ones too, by code point', async () => {
+  test('lists direct children, hidden ones included, sorted by code point', async () => {
     using box = open();
     for (const name of ['b', 'B', '.hidden', 'a', '\u{1f600}', '\uff01', '\u00e9', 'a b', '%2e%2e']) box.file(name);
     box.file('folder/deeper');
@@ -19,7 +19,7 @@ onEveryBackend((open) => {
     expect(names).toEqual(['%2e%2e', '.hidden', 'B', 'a', 'a b', 'b', 'folder', '\u00e9', '\uff01', '\u{1f600}']);
   });
 
-  test('type, size and time of each', async () => {
+  test('reports the type, size and time of each entry', async () => {
     using box = open();
     box.file('f', '12345');
     box.folder('d');
@@ -32,7 +32,7 @@ onEveryBackend((open) => {
     expect(p).toMatchObject({ name: 'p', type: 'other' });
   });
 
-  test('what links lead to, without opening it', async () => {
+  test('reports what links lead to, without opening it', async () => {
     using box = open();
     box.file('sub/f');
     execFileSync('mkfifo', [box.host('sub/p')]);
@@ -74,7 +74,7 @@ onEveryBackend((open) => {
     });
   });
 
-  test('names that are not UTF-8, or hold a newline, do not hide their neighbours', async () => {
+  test('names that are not UTF-8 or contain a newline do not hide other entries', async () => {
     using box = open();
     fs.writeFileSync(Buffer.concat([Buffer.from(`${box.inside}/bad-`), Buffer.from([0xff, 0xfe])]), '12');
     box.file('new\nline', '1');
@@ -87,7 +87,7 @@ onEveryBackend((open) => {
     ]);
   });
 
-  test('times are those that a stat tells, to the millisecond', async () => {
+  test('times equal those of stat, to the millisecond', async () => {
     using box = open();
     for (const fraction of [0.0001, 0.0005, 0.0006, 0.9996]) {
       fs.utimesSync(box.file(`f${fraction}`), 1, 1_700_000_000 + fraction);
@@ -96,7 +96,7 @@ onEveryBackend((open) => {
     expect(listed).toEqual(listed.map(([name]) => [name, fs.statSync(box.host(String(name))).mtime]));
   });
 
-  test('temporary files do not show, also beside names that are not UTF-8', async () => {
+  test('temporary files are not listed, also next to names that are not UTF-8', async () => {
     using box = open();
     box.file(temporaryName());
     box.file('f');
@@ -117,7 +117,7 @@ onEveryBackend((open) => {
   });
 });
 
-test('20,000 entries let other work run in between, and can be stopped', async () => {
+test('listing 20,000 entries yields to other work and can be aborted', async () => {
   using box = new Sandbox('openat2', memory());
   for (let i = 0; i < 20_000; i += 1) fs.closeSync(fs.openSync(`${box.inside}/${i}`, 'w'));
   let ticks = 0;
@@ -137,7 +137,7 @@ test('20,000 entries let other work run in between, and can be stopped', async (
 });
 
 test.skipIf(cannotDropPrivileges)(
-  `a folder that may not be read is named in the error (${cannotDropPrivileges ?? 'as nobody'})`,
+  `the error for an unreadable folder carries its path (${cannotDropPrivileges ?? 'as nobody'})`,
   async () => {
     using box = new Sandbox('openat2');
     box.folder('closed', 0o711);

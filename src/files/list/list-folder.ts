@@ -9,54 +9,64 @@ import {
   type Root,
   withLocation,
 } from '../../fence/index.ts';
-import { byCodePoint, hasSurrogates } from '../../runtime/code-point-order.ts';
 import { cooperativeSort } from '../../runtime/cooperative-sort.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
-import { isBrokenLinkError } from '../broken-link.ts';
+import { byCodePoint, hasSurrogates } from '../../runtime/unicode.ts';
+import { isBrokenLinkError } from '../links.ts';
 import { STEP_ENTRIES, StatBatch } from './stat-batch.ts';
 import type { StatThread } from './stat-thread.ts';
 
-/** So many are worth another thread's time. */
-const MANY = 512;
+/** The number of entries from which a second thread pays off. */
+const MIN_SHARED_ENTRIES = 512;
 
-/** Where a link leads: `external` is outside the root, `missing` is nowhere or round in a circle. */
+/** What a link leads to: `external` is outside the root, `missing` is a dangling link or a loop. */
 export type TargetType = 'file' | 'directory' | 'other' | 'external' | 'missing';
 
-/** What a listing shows of an entry besides its name. */
-export interface EntryFacts {
+/** What a listing shows of an entry, besides its name. */
+export interface EntryInfo {
   readonly type: EntryType;
+  /** In bytes. */
   readonly size: number;
-  /** In whole milliseconds, rounded as Node rounds the times of `stats`, so that every tool tells the same. */
+  /** In whole milliseconds, rounded as Node rounds `Stats.mtime`, so that all tools report the same time. */
   readonly modifiedMs: number;
+  /** Only for a link. */
   readonly targetType?: TargetType;
 }
 
-export interface FolderEntry extends EntryFacts {
+/** An entry of a folder, with its name. */
+export interface FolderEntry extends EntryInfo {
   readonly name: string;
 }
 
+/** Options of `listEntries`. */
 export interface ListOptions {
-  /** How many entries are told about. */
+  /** The most entries to report. */
   readonly maxEntries: number;
-  /** Helps with large folders. */
+  /** A second thread to stat the entries of large folders. */
   readonly statThread?: StatThread | undefined;
-  /** Called with one after the other. */
-  onEntry(name: string, facts: EntryFacts): void;
+  /** Called for each entry, in order. */
+  onEntry(name: string, info: EntryInfo): void;
 }
 
-/** The direct children of a folder, hidden ones too, by code point. An entry that vanishes meanwhile is left out. */
+/**
+ * Lists the direct children of a folder, hidden ones included, sorted by code point. An entry that is removed meanwhile is left
+ * out. Raises what `Root.openDir` raises, and the reason of an aborted signal.
+ */
 export async function listFolder(
   root: Root,
   path: CallerPath,
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<FolderEntry[]> {
   const entries: FolderEntry[] = [];
-  const onEntry = (name: string, facts: EntryFacts): void => void entries.push({ name, ...facts });
+  const onEntry = (name: string, info: EntryInfo): void => void entries.push({ name, ...info });
   await listEntries(root, path, { maxEntries: Number.POSITIVE_INFINITY, onEntry }, context);
   return entries;
 }
 
-/** Tells about at most so many of them, the first ones, and returns how many there are. The others are not looked at. */
+/**
+ * Reports the first `maxEntries` children of a folder, sorted by code point, and returns how many children there are. The others
+ * are not statted. Raises what `Root.openDir` raises, and the reason of an aborted signal.
+ */
 export async function listEntries(
   root: Root,
   path: CallerPath,
@@ -72,7 +82,7 @@ export async function listEntries(
     while (seen < names.length && reported < maxEntries) {
       const next = names.slice(seen, seen + maxEntries - reported);
       const batch = StatBatch.of(next);
-      using help = next.length >= MANY ? statThread?.help(root, dir, batch) : undefined;
+      using help = next.length >= MIN_SHARED_ENTRIES ? statThread?.help(root, dir, batch) : undefined;
       for (let step = 0; step < batch.steps; step += 1) {
         const wait = pause();
         if (wait !== undefined) await wait;
@@ -93,7 +103,7 @@ interface ListingStep extends Pick<ListOptions, 'onEntry'> {
   readonly batch: StatBatch;
 }
 
-/** Tells about the entries of one step, and looks at those first that nobody has seen. Returns how many it told about. */
+/** Reports the entries of one step, after statting those that the second thread did not. Returns how many it reported. */
 function reportStep({ root, path, dir, names, batch, onEntry }: ListingStep, step: number): number {
   const end = Math.min((step + 1) * STEP_ENTRIES, names.length);
   let reported = 0;
@@ -101,7 +111,7 @@ function reportStep({ root, path, dir, names, batch, onEntry }: ListingStep, ste
     const raw = names[at] as Name;
     const type = batch.type(at) ?? batch.stat(at, raw, dir);
     if (type === undefined) continue;
-    const name = shown(raw);
+    const name = displayName(raw);
     const size = batch.size(at);
     const modifiedMs = Math.round(batch.mtimeMs(at));
     if (type !== 'symlink') onEntry(name, { type, size, modifiedMs });
@@ -111,40 +121,40 @@ function reportStep({ root, path, dir, names, batch, onEntry }: ListingStep, ste
   return reported;
 }
 
-/** The names of the direct children alone, in the same order. */
+/** Lists the names of a folder's direct children, sorted by code point. Raises what `Root.openDir` raises. */
 export async function folderNames(root: Root, path: CallerPath, context: OperationContext): Promise<string[]> {
   return withLocation(root, path, async () => {
     using dir = root.openDir(path);
-    return (await sortedNames(dir, yieldPoint(context))).map(shown);
+    return (await sortedNames(dir, yieldPoint(context))).map(displayName);
   });
 }
 
 async function sortedNames(dir: Dir, pause: () => Promise<void> | undefined): Promise<Name[]> {
   const names: Name[] = [];
-  let plain = true;
+  let bmpOnly = true;
   for (const entries of dir.listBatches()) {
-    plain = addNames(entries, names) && plain;
-    const wait = names.length < MANY ? undefined : pause();
+    bmpOnly = addNames(entries, names) && bmpOnly;
+    const wait = names.length < MIN_SHARED_ENTRIES ? undefined : pause();
     if (wait !== undefined) await wait;
   }
-  // The order of UTF-16 units, which is that of code points where there are no surrogates, is the one the engine knows best.
-  return cooperativeSort(names, { compare: plain ? undefined : byShownName, pause });
+  // Without surrogates, code point order is UTF-16 order, which the engine sorts by without a comparison function.
+  return cooperativeSort(names, { compare: bmpOnly ? undefined : byDisplayName, pause });
 }
 
-/** Tells whether there was nothing but texts without surrogates. */
+/** Collects names, and reports whether all of them are strings without surrogates. */
 function addNames(entries: readonly Entry[], names: Name[]): boolean {
-  let plain = true;
+  let bmpOnly = true;
   for (const { raw } of entries) {
     names.push(raw);
-    if (plain && (typeof raw !== 'string' || hasSurrogates(raw))) plain = false;
+    if (bmpOnly && (typeof raw !== 'string' || hasSurrogates(raw))) bmpOnly = false;
   }
-  return plain;
+  return bmpOnly;
 }
 
-const shown = (name: Name): string => (typeof name === 'string' ? name : name.toString());
-const byShownName = (a: Name, b: Name): number => byCodePoint(shown(a), shown(b));
+const displayName = (name: Name): string => (typeof name === 'string' ? name : name.toString());
+const byDisplayName = (a: Name, b: Name): number => byCodePoint(displayName(a), displayName(b));
 
-/** What a link leads to, without opening it. */
+/** Returns what a link leads to, without opening it. */
 function targetType(root: Root, folder: CallerPath, link: string): TargetType {
   try {
     using target = root.locate({ raw: link, segments: [...folder.segments, link] }, { follow: true });

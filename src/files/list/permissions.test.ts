@@ -17,7 +17,7 @@ describe('mode', () => {
     [0o1777, '1777'],
     [0o1776, '1776'],
     [0o7777, '7777'],
-  ])('%o reads as ls shows it', (bits, octal) => {
+  ])('%o is formatted as by ls', (bits, octal) => {
     using box = new Sandbox('openat2');
     const names = new OwnerNames();
     for (const host of [box.file('f'), box.folder('d')]) {
@@ -28,7 +28,7 @@ describe('mode', () => {
     }
   });
 
-  test('links and pipes have their letter', () => {
+  test('links and pipes have their type letter', () => {
     using box = new Sandbox('openat2');
     execFileSync('mkfifo', ['-m', '600', box.host('p')]);
     box.link('p', 'l');
@@ -40,7 +40,7 @@ describe('mode', () => {
 });
 
 describe('owner', () => {
-  test('has the name of the system, or the number where there is none', () => {
+  test('is the name from the system, or the number if there is none', () => {
     using box = new Sandbox('openat2');
     const host = box.file('f');
     const names = new OwnerNames();
@@ -52,7 +52,7 @@ describe('owner', () => {
     expect(permissionsOf(stats, names)).toMatchObject({ owner: '4000000000', group: '54321' });
   });
 
-  test('comes from the first entry of an id; odd lines and missing files are no trouble', () => {
+  test('is the first name of an id; malformed lines and missing files are ignored', () => {
     using box = new Sandbox('openat2');
     box.file(
       'passwd',

@@ -1,12 +1,14 @@
 import type { Stats } from 'node:fs';
 import type { OwnerNames } from '../../fence/index.ts';
 
+/** The owner, group and mode of an entry, for display. */
 export interface Permissions {
+  /** A name, or the number if it has none. */
   readonly owner: string;
   readonly group: string;
-  /** Four octal digits: `0644`, `4755`. */
+  /** The permission bits as four octal digits: `0644`, `4755`. */
   readonly mode: string;
-  /** As `ls -l` shows it: `-rw-r--r--`. */
+  /** The type and permission bits as `ls -l` shows them: `-rw-r--r--`. */
   readonly modeString: string;
 }
 
@@ -20,7 +22,7 @@ const TYPE_LETTERS: ReadonlyMap<number, string> = new Map([
   [0o140000, 's'],
 ]);
 
-/** Who owns an entry and who may do what with it. */
+/** Formats the owner, group and mode of an entry. */
 export function permissionsOf(stats: Stats, names: OwnerNames): Permissions {
   return {
     owner: names.user(stats.uid),

@@ -1,31 +1,36 @@
 import type { Dir, EntryType, Name } from '../../fence/index.ts';
 
+/** The states of a step. */
 const FREE = 0;
 const TAKEN = 1;
 const FILLED = 2;
 const FAILED = 3;
 
-/** What stands for each type in shared memory; nothing is there of an entry that nobody has seen. */
+/** The entry types by their number in shared memory; 0 means not statted, or missing. */
 const TYPES: readonly (EntryType | undefined)[] = [undefined, 'file', 'directory', 'symlink', 'other'];
-/** No name has one in it. */
-const BETWEEN = '/';
+/** Separates names in a message; no name contains it. */
+const NAME_SEPARATOR = '/';
 const STATE_BYTES = 4;
+/** Size and time as float64, and the type as one byte. */
 const ENTRY_BYTES = 17;
 
-/** So many entries are looked at in less than a millisecond. */
+/** The number of entries in a step, which are statted in less than a millisecond. */
 export const STEP_ENTRIES = 128;
 
-/** What is sent of it to another thread. */
+/** A batch in the form that is posted to another thread. */
 export interface SharedStatBatch {
-  /** One long text gets there sooner than many short ones. Empty for a name that is no text. */
+  /**
+   * The names, joined: one long string is cloned faster than many short ones. A name that is not UTF-8 is empty, and left to
+   * the caller.
+   */
   readonly names: string;
   readonly count: number;
   readonly memory: SharedArrayBuffer;
 }
 
 /**
- * What a listing shows of some entries of a folder, in memory that threads can share, `STEP` entries after `STEP` entries.
- * Whoever takes a step first is the one to look at its entries.
+ * The stats of some entries of a folder, in shared memory. Two threads fill it in steps of `STEP_ENTRIES` entries; each step
+ * belongs to the thread that claims it first, by an atomic compare-and-exchange.
  */
 export class StatBatch {
   readonly shared: SharedStatBatch;
@@ -35,6 +40,7 @@ export class StatBatch {
   readonly #times: Float64Array;
   readonly #types: Uint8Array;
 
+  /** Attaches to the memory of a batch that another thread created. */
   constructor(shared: SharedStatBatch) {
     const { count, memory } = shared;
     this.shared = shared;
@@ -46,80 +52,85 @@ export class StatBatch {
     this.#types = new Uint8Array(memory, head + 16 * count, count);
   }
 
+  /** Allocates a batch for the entries with these names. */
   static of(names: readonly Name[]): StatBatch {
     const count = names.length;
     const memory = new SharedArrayBuffer(headBytes(Math.ceil(count / STEP_ENTRIES)) + ENTRY_BYTES * count);
     const texts = names.every(isText) ? names : names.map((name) => (isText(name) ? name : ''));
-    return new StatBatch({ names: texts.join(BETWEEN), count, memory });
+    return new StatBatch({ names: texts.join(NAME_SEPARATOR), count, memory });
   }
 
-  /** False if somebody else has it. */
+  /** Claims a step for this thread. Returns false if it is already claimed. */
   claim(step: number): boolean {
     return Atomics.compareExchange(this.#states, step, FREE, TAKEN) === FREE;
   }
 
-  /** Takes all that nobody has. */
+  /** Claims all free steps. */
   claimRest(): void {
     for (let step = 0; step < this.steps; step += 1) this.claim(step);
   }
 
-  /** Looks at entries from the last on, as far as nobody else has come from the first on. */
+  /** Stats steps from the last towards the first, until one is already claimed. Raises what `Dir.statLite` raises. */
   fill(dir: Dir): void {
-    const names = this.shared.names.split(BETWEEN);
+    const names = this.shared.names.split(NAME_SEPARATOR);
     for (let step = this.steps - 1; step >= 0 && this.claim(step); step -= 1) this.#fill(step, names, dir);
   }
 
-  /** Raises why an entry cannot be looked at; then another thread has to find out for itself. */
+  /** Stats the entries of a claimed step and wakes its waiter. If one cannot be statted, the step is marked as failed. */
   #fill(step: number, names: readonly string[], dir: Dir): void {
-    let end = FAILED;
+    let outcome = FAILED;
     try {
       for (let at = step * STEP_ENTRIES; at < Math.min((step + 1) * STEP_ENTRIES, names.length); at += 1) {
         const name = names[at] as string;
         if (name !== '') this.stat(at, name, dir);
       }
-      end = FILLED;
+      outcome = FILLED;
     } finally {
-      Atomics.store(this.#states, step, end);
+      Atomics.store(this.#states, step, outcome);
       Atomics.notify(this.#states, step);
     }
   }
 
-  /** Undefined if it is not there. */
+  /** Stats an entry, stores the result and returns the type; undefined if the entry does not exist. */
   stat(at: number, name: Name, dir: Dir): EntryType | undefined {
     const found = dir.statLite(name);
     if (found === undefined) return undefined;
     this.#sizes[at] = found.size;
     this.#times[at] = found.mtimeMs;
-    // Whoever sees this one sees the others.
+    // Stored last and atomically: a thread that reads the type also sees the size and time.
     Atomics.store(this.#types, at, TYPES.indexOf(found.type));
     return found.type;
   }
 
-  /** Resolves when whoever took it is done with it, or after so long. */
+  /** Resolves when the thread that claimed a step is done with it, or after a timeout. */
   async wait(step: number, milliseconds: number): Promise<void> {
-    // A wait like this does not keep the process from ending, though somebody needs what comes after it.
+    // A pending `waitAsync` does not keep the process alive; the timer does.
     const alive = setTimeout(() => {}, milliseconds);
     await waitAsync(this.#states, step, TAKEN, milliseconds).value;
     clearTimeout(alive);
   }
 
+  /** Reports whether all entries of a step were statted. */
   isFilled(step: number): boolean {
     return Atomics.load(this.#states, step) === FILLED;
   }
 
+  /** Reports whether an entry of a step could not be statted. */
   hasFailed(step: number): boolean {
     return Atomics.load(this.#states, step) === FAILED;
   }
 
-  /** Undefined for an entry that nobody has seen; then the rest says nothing either. */
+  /** Returns the type of an entry, or undefined if it was not statted or is missing; its size and time are then invalid. */
   type(at: number): EntryType | undefined {
     return TYPES[Atomics.load(this.#types, at)];
   }
 
+  /** Returns the size of an entry in bytes. */
   size(at: number): number {
     return this.#sizes[at] as number;
   }
 
+  /** Returns the modification time of an entry, in milliseconds. */
   mtimeMs(at: number): number {
     return this.#times[at] as number;
   }
@@ -127,12 +138,12 @@ export class StatBatch {
 
 const isText = (name: Name): name is string => typeof name === 'string';
 
-/** What comes before the numbers, which have to begin at a multiple of eight. */
+/** Returns the size of the states, rounded up because the float64 arrays after them must be aligned to eight bytes. */
 function headBytes(steps: number): number {
   return Math.ceil((steps * STATE_BYTES) / 8) * 8;
 }
 
-/** Not among the types of this version of the language. */
+/** `Atomics.waitAsync` (ES2024), which the `lib` that this project compiles against does not declare. */
 const { waitAsync } = Atomics as unknown as {
   waitAsync(
     array: Int32Array,

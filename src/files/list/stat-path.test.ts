@@ -15,7 +15,7 @@ onEveryBackend((open) => {
     expect(stat(box, 'd')).not.toHaveProperty('target');
   });
 
-  test('a link is described itself, with what it leads to and where that is', () => {
+  test('a link has its own stats, and the stats and path of its target', () => {
     using box = open();
     box.file('d/f', '12345');
     box.link('../d/f', 'links/l');
@@ -27,7 +27,7 @@ onEveryBackend((open) => {
     expect(stat(box, 'links/up').target?.stats.isDirectory()).toBe(true);
   });
 
-  test('a link that leads nowhere has no target, however it misses', () => {
+  test('a dangling link of any kind has a null target', () => {
     using box = open();
     box.file('f');
     box.link('none', 'dangling');
@@ -37,7 +37,7 @@ onEveryBackend((open) => {
       expect([name, stat(box, name).target]).toEqual([name, null]);
   });
 
-  test('an outward link is refused, a circle too', async () => {
+  test('an outward link and a link loop are refused', async () => {
     using box = open();
     box.link('../outside/secret', 'out');
     box.link('/none', 'nowhere');
@@ -48,7 +48,7 @@ onEveryBackend((open) => {
     expect(await outcome(() => stat(box, 'a'))).toBe('link_loop');
   });
 
-  test('what is not there is named', async () => {
+  test('a missing entry raises not_found with its path', async () => {
     using box = open();
     expect(await outcome(() => stat(box, 'none'))).toBe('not_found');
     expect(() => stat(box, 'no/ne')).toThrow(expect.objectContaining({ path: 'no/ne', root: 'workspace' }));

@@ -1,14 +1,15 @@
 import type { Stats } from 'node:fs';
 import { type CallerPath, FenceError, isFenceError, type Root } from '../../fence/index.ts';
 
+/** What is at a path. */
 export interface PathStatus {
   /** The entry itself: for a link, the link. */
   readonly stats: Stats;
-  /** What a link leads to; null if that is missing. Absent for anything but a link. */
+  /** The target of a link, or null if it is missing. Absent for anything but a link. */
   readonly target?: { readonly path: string; readonly stats: Stats } | null;
 }
 
-/** What is at a path, and for a link what it leads to. An outward link is `outside_root`. */
+/** Stats a path, and for a link also its target. Raises `not_found`, `link_loop`, and `outside_root` for an outward link. */
 export function statPath(root: Root, path: CallerPath): PathStatus {
   using found = root.locate(path, { follow: false });
   if (found.stats === undefined) throw new FenceError('not_found', {}, { path: path.raw, root: root.name });
@@ -21,7 +22,7 @@ function targetOf(root: Root, link: CallerPath): NonNullable<PathStatus['target'
     using target = root.locate(link, { follow: true });
     return target.stats === undefined ? null : { path: target.path, stats: target.stats };
   } catch (error) {
-    // The link is there; it is the way behind it that ends early.
+    // The link itself exists; only its target is missing.
     if (isFenceError(error, 'not_found', 'not_directory')) return null;
     throw error;
   }

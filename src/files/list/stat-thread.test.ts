@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Dir, parseCallerPath, Root } from '../../fence/index.ts';
 import { outcome } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
-import { type EntryFacts, type FolderEntry, listEntries, listFolder } from './list-folder.ts';
+import { type EntryInfo, type FolderEntry, listEntries, listFolder } from './list-folder.ts';
 import { STEP_ENTRIES, StatBatch } from './stat-batch.ts';
 import { type StatNotice, StatThread } from './stat-thread.ts';
 
@@ -17,7 +17,7 @@ const top = fs.mkdtempSync(path.join(os.tmpdir(), 'stat-thread-'));
 const broken = { statLite: () => expect.fail('broken') } as unknown as Dir;
 let root: Root;
 
-/** A thread that does as told with what it is given. */
+/** A fake thread that passes each notice to a callback. */
 function threadThat(given: (batch: StatBatch) => void, thread = { hasEnded: false }): StatThread {
   return new StatThread(
     Object.assign(thread, {
@@ -29,7 +29,7 @@ function threadThat(given: (batch: StatBatch) => void, thread = { hasEnded: fals
 
 async function listWith(statThread: StatThread, { maxEntries = COUNT * 2, context = DEFAULT_CONTEXT } = {}) {
   const entries: FolderEntry[] = [];
-  const onEntry = (name: string, facts: EntryFacts) => void entries.push({ name, ...facts });
+  const onEntry = (name: string, info: EntryInfo) => void entries.push({ name, ...info });
   return { count: await listEntries(root, HERE, { maxEntries, statThread, onEntry }, context), entries };
 }
 
@@ -48,8 +48,8 @@ afterAll(() => {
   fs.rmSync(top, { recursive: true, force: true });
 });
 
-describe('a large folder that another thread helps with', () => {
-  test('is listed as without one, whoever comes how far', async () => {
+describe('a large folder listed with a second thread', () => {
+  test('has the same listing as with one thread, wherever the threads meet', async () => {
     const alone = await listFolder(root, HERE, DEFAULT_CONTEXT);
     expect(alone).toHaveLength(ALL);
     await using thread = new StatThread();
@@ -58,7 +58,7 @@ describe('a large folder that another thread helps with', () => {
       batches.push(args[2]);
       return StatThread.prototype.help.apply(thread, args);
     });
-    // A thread that has just started may come too late.
+    // A thread that has just started may be too late to help.
     await vi.waitFor(
       async () => {
         expect(await listWith(thread)).toEqual({ entries: alone, count: ALL });
@@ -71,7 +71,7 @@ describe('a large folder that another thread helps with', () => {
     help.mockRestore();
   });
 
-  test('what the other found is reported, and looked at no more', async () => {
+  test('reports what the second thread statted without statting it again', async () => {
     using dir = root.openDir(HERE);
     const seen = vi.spyOn(Object.getPrototypeOf(dir), 'statLite');
     const quick = threadThat((part) => {
@@ -84,7 +84,7 @@ describe('a large folder that another thread helps with', () => {
     expect(entries).toEqual(names.map((name) => ({ name, type: 'other', size: 1, modifiedMs: 2 })));
   });
 
-  test('with too many entries only the first are reported, and only those are shown to the other', async () => {
+  test('reports and shares only the first maxEntries entries', async () => {
     const parts: StatBatch[] = [];
     const idle = threadThat((part) => void parts.push(part));
     const { entries, count } = await listWith(idle, { maxEntries: 2_000 });
@@ -93,7 +93,7 @@ describe('a large folder that another thread helps with', () => {
     expect(parts.map(({ shared }) => shared.count)).toEqual([2_000]);
   });
 
-  test('goes on behind the first ones for each of them that is gone', async () => {
+  test('reports a further entry for each one that was removed meanwhile', async () => {
     using dir = root.openDir(HERE);
     const names = (await listFolder(root, HERE, DEFAULT_CONTEXT)).map(({ name }) => name);
     const file = path.join(top, names[7] as string);
@@ -108,7 +108,7 @@ describe('a large folder that another thread helps with', () => {
     expect(count).toBe(ALL - 1);
   });
 
-  test('is looked at from the first to the last where the other never begins, and then nothing is left to it', async () => {
+  test('is statted by the caller alone if the second thread never begins', async () => {
     const parts: StatBatch[] = [];
     const idle = threadThat((part) => void parts.push(part));
     expect((await listWith(idle)).entries).toEqual(await listFolder(root, HERE, DEFAULT_CONTEXT));
@@ -116,7 +116,7 @@ describe('a large folder that another thread helps with', () => {
     expect(parts[0]?.claim(LAST)).toBe(false);
   });
 
-  test('may be given up, and nothing is left to the other', async () => {
+  test('leaves no step to the second thread after an abort', async () => {
     const stop = new AbortController();
     const parts: StatBatch[] = [];
     const idle = threadThat((part) => {
@@ -129,7 +129,7 @@ describe('a large folder that another thread helps with', () => {
     expect(parts[0]?.claim(LAST)).toBe(false);
   });
 
-  test('may be given up while the other is waited for', async () => {
+  test('can be aborted while waiting for the second thread', async () => {
     const stop = new AbortController();
     const slow = threadThat((part) => {
       part.claim(LAST);
@@ -139,7 +139,7 @@ describe('a large folder that another thread helps with', () => {
     expect(await outcome(() => listWith(slow, { context }))).toBe('cancelled');
   });
 
-  test('is listed by one thread alone where the other ended in the middle of its work', async () => {
+  test('is listed completely if the second thread ends during its work', async () => {
     const thread = { hasEnded: false };
     const ended = threadThat((part) => {
       part.claim(LAST - 1);
@@ -148,12 +148,12 @@ describe('a large folder that another thread helps with', () => {
     expect((await listWith(ended)).entries).toEqual(await listFolder(root, HERE, DEFAULT_CONTEXT));
   });
 
-  test('is listed by one thread alone where the other could not look', async () => {
+  test('is listed completely if the second thread cannot stat anything', async () => {
     const failing = threadThat((part) => expect(() => part.fill(broken)).toThrow('broken'));
     expect((await listWith(failing)).entries).toEqual(await listFolder(root, HERE, DEFAULT_CONTEXT));
   });
 
-  test('is reported as far as the other came before it failed, and looked at from there on', async () => {
+  test('uses what the second thread statted before it failed, and stats the rest', async () => {
     const half = threadThat((part) => {
       let left = 3;
       const statLite: Dir['statLite'] = () => {
@@ -173,14 +173,14 @@ describe('a large folder that another thread helps with', () => {
     );
   });
 
-  test('is listed by one thread alone where there is no other', async () => {
+  test('is listed by one thread if there is no second one', async () => {
     const closed = new StatThread();
     await closed.close();
     expect((await listWith(closed)).entries).toHaveLength(ALL);
     await closed.close();
   });
 
-  test('has names that are no text, which only one of them can look at', async () => {
+  test('has names that are not UTF-8, which only the caller can stat', async () => {
     const bytes = Buffer.concat([Buffer.from(`${top}/zz-`), Buffer.from([0xff])]);
     fs.writeFileSync(bytes, '12345');
     using dir = root.openDir(HERE);
@@ -191,13 +191,13 @@ describe('a large folder that another thread helps with', () => {
 });
 
 describe('a step', () => {
-  test('belongs to the first who takes it', () => {
+  test('belongs to the thread that claims it first', () => {
     const part = StatBatch.of(['folder', 'gone']);
     const other = new StatBatch(part.shared);
     expect([other.claim(0), part.claim(0), other.claim(0)]).toEqual([true, false, false]);
   });
 
-  test('is left to whoever has it, and all before it too', () => {
+  test('that is claimed stops the second thread, which leaves all steps before it', () => {
     const part = StatBatch.of(Array.from({ length: 3 * STEP_ENTRIES }, () => 'folder'));
     using dir = root.openDir(HERE);
     part.claim(1);
@@ -206,7 +206,7 @@ describe('a step', () => {
     expect(part.claim(0)).toBe(true);
   });
 
-  test('shows others what was found, and what is gone', async () => {
+  test('shows other threads what was statted and what is missing', async () => {
     const part = StatBatch.of(['folder', 'gone', 'link']);
     const other = new StatBatch(part.shared);
     await other.wait(0, 1);
@@ -219,7 +219,7 @@ describe('a step', () => {
     expect({ type: other.type(0), size: other.size(0), mtimeMs: other.mtimeMs(0) }).toEqual(dir.statLite('folder'));
   });
 
-  test('wakes whoever waits for it', async () => {
+  test('wakes its waiter', async () => {
     const part = StatBatch.of(['folder']);
     const other = new StatBatch(part.shared);
     let woken: Promise<void> | undefined;
@@ -231,7 +231,7 @@ describe('a step', () => {
     expect(other.isFilled(0)).toBe(true);
   }, 10_000);
 
-  test('that could not be filled in says so', () => {
+  test('that failed is marked as failed', () => {
     const part = StatBatch.of(['folder']);
     expect(() => part.fill(broken)).toThrow('broken');
     expect([part.isFilled(0), part.hasFailed(0)]).toEqual([false, true]);
@@ -239,7 +239,7 @@ describe('a step', () => {
 });
 
 describe('the thread', () => {
-  test('does not run at first, but soon, and once', async () => {
+  test('is started once, shortly after the first request', async () => {
     const started = vi.fn();
     process.on('worker', started);
     await using thread = new StatThread();
@@ -257,7 +257,7 @@ describe('the thread', () => {
     process.off('worker', started);
   });
 
-  test('does not start after it was closed', async () => {
+  test('does not start after close', async () => {
     const started = vi.fn();
     process.on('worker', started);
     const thread = new StatThread();

@@ -4,12 +4,12 @@ import { throwIfAborted } from '../../runtime/operation-context.ts';
 import { WorkerThread } from '../../runtime/worker-thread.ts';
 import type { SharedStatBatch, StatBatch } from './stat-batch.ts';
 
-/** By then, the listing that could have used the thread is over in most cases, and not slowed down by its start. */
+/** Delays the start of the thread until after the listing that asked for it, which a starting thread would slow down. */
 const START_DELAY_MS = 100;
-/** Time between checks whether waiting for the thread has become pointless. */
+/** The time between checks whether the thread is still running. */
 const CHECK_MS = 500;
 
-/** What the thread is told: a root to open ahead of time, or some of its entries to stat. Its results go to shared memory. */
+/** A message to the thread: a root to open ahead of time, or a batch of its entries to stat. Results go to shared memory. */
 export interface StatNotice {
   readonly root: SharedRoot;
   readonly work?: { readonly dir: SharedDir; readonly batch: SharedStatBatch };
@@ -18,20 +18,20 @@ export interface StatNotice {
 type Thread = Pick<WorkerThread<never, never, StatNotice>, 'notify' | 'hasEnded' | 'close'>;
 
 /**
- * A second thread for the entries of large folders: it stats them from the last on, while the caller does so from the first on,
- * until they meet. Started after the first large folder, so that programs without any do without it.
+ * A second thread that stats entries of large folders, from the last towards the first, while the caller stats from the first
+ * towards the last, until they meet. It is started after the first large folder, so a program without any never starts it.
  */
 export class StatThread implements AsyncDisposable {
   #thread: Thread | undefined;
   #starting: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** `thread` is for tests. */
+  /** Creates a handle without starting the thread. Tests pass a `thread` of their own. */
   constructor(thread?: Thread) {
     this.#thread = thread;
   }
 
-  /** Undefined if the thread does not run yet, or cannot share this folder. */
+  /** Posts a batch to the thread. Returns undefined if the thread is not running yet, or if the backend cannot share `dir`. */
   help(root: Root, dir: Dir, batch: StatBatch): StatHelp | undefined {
     const shared = dir.share();
     if (shared === undefined || this.#closed) return undefined;
@@ -43,6 +43,7 @@ export class StatThread implements AsyncDisposable {
     return new StatHelp(batch, this.#thread);
   }
 
+  /** Ends the thread. Later calls of `help` return undefined. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#starting);
@@ -62,7 +63,7 @@ export class StatThread implements AsyncDisposable {
   }
 }
 
-/** The help of the second thread with one batch of entries. Dispose of it when the batch is done. */
+/** The work of the second thread on one batch. Dispose of it when the batch is done or given up. */
 export class StatHelp implements Disposable {
   readonly #batch: StatBatch;
   readonly #thread: Pick<Thread, 'hasEnded'>;
@@ -72,7 +73,10 @@ export class StatHelp implements Disposable {
     this.#thread = thread;
   }
 
-  /** Resolves when the second thread is done with a step, or will never be: what it did not stat is left to the caller. */
+  /**
+   * Claims a step for the caller, or waits until the second thread has finished it, failed at it, or ended. The caller must
+   * stat the entries that are still missing. Raises the reason of an aborted signal.
+   */
   async done(step: number, signal: AbortSignal): Promise<void> {
     const batch = this.#batch;
     if (batch.claim(step)) return;
@@ -84,8 +88,8 @@ export class StatHelp implements Disposable {
   }
 
   /**
-   * Leaves nothing to the second thread but the step that it works on. It may go on with that after the folder is closed, even
-   * on the number of another folder by then: it only stats, and nobody reads what it finds.
+   * Claims all free steps, so that the second thread stops after its current one. It may finish that one after the folder's
+   * descriptor was closed and reused for another folder. That is harmless: it only stats, and nobody reads its results.
    */
   [Symbol.dispose](): void {
     this.#batch.claimRest();

@@ -1,4 +1,4 @@
-// The entry of the worker thread that stats entries of large folders: see stat-thread.ts.
+// Entry point of the worker thread that stats entries of large folders; see stat-thread.ts.
 import { Root, type SharedRoot } from '../../fence/index.ts';
 import { serveParent } from '../../runtime/serve-parent.ts';
 import { StatBatch } from './stat-batch.ts';
@@ -13,7 +13,7 @@ serveParent<never, never, StatNotice>({
       const opened = rootOf(root);
       if (work !== undefined) new StatBatch(work.batch).fill(opened.borrowDir(work.dir));
     } catch {
-      // Nothing is lost: the parent stats what this thread did not, and reports what is wrong with it.
+      // The parent stats every entry that this thread did not, and reports the failure itself.
     }
   },
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readAt } from './byte-source.ts';
 
-test('what was read stays as it is, whatever is read later', () => {
+test('bytes already read are not overwritten by later reads', () => {
   const read = (value: number) => (into: Buffer) => into.fill(value).length;
   const parts = Array.from({ length: 200 }, (_, value) => readAt({ size: 0, read: read(value) }, 0, 1 + value * 173));
   for (const [value, part] of parts.entries()) {

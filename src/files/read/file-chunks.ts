@@ -3,28 +3,29 @@ import { type OperationContext, yieldPoint } from '../../runtime/operation-conte
 import { isEnd } from './byte-source.ts';
 
 const CHUNK_BYTES = 256 * 1024;
-/** So much is read on this thread, since a small read costs less than handing it to another. */
-const AT_ONCE_BYTES = 2 * CHUNK_BYTES;
-const LEAST_BYTES = 4096;
+/** How much is read on this thread before reads move to the thread pool: a small read costs less than the handover. */
+const SYNC_BYTES = 2 * CHUNK_BYTES;
+/** The smallest buffer, for pseudo-files of size 0. */
+const MIN_BUFFER_BYTES = 4096;
 
 interface ChunkOptions {
   readonly root: Root;
   readonly context: OperationContext;
-  /** Where to begin, in bytes. */
+  /** The offset of the first byte to read; by default 0. */
   readonly from?: number;
 }
 
 /**
- * The bytes of a file in chunks of at most 256 KB. All but the first few are read on another thread while the one before
- * is being used, so neither a large file nor a slow disk keeps the server from anything else. A chunk holds its bytes only
- * until the next is asked for. Raises what the signal was aborted with.
+ * Reads a file in chunks of at most 256 KB. After the first 512 KB, each chunk is read on the thread pool while the caller
+ * processes the one before (double buffering), so neither a large file nor a slow disk blocks this thread. A chunk is valid
+ * only until the next one is requested. Raises the reason of the context's aborted signal, and what a read raises.
  */
 export async function* fileChunks(file: ReadableFile, { root, context, from = 0 }: ChunkOptions) {
-  // One byte more than there should be shows in the same read that nothing follows.
-  const bytes = Math.min(CHUNK_BYTES, Math.max(file.size - from + 1, LEAST_BYTES));
+  // One byte more than the file's size: the read that returns everything also shows that nothing follows.
+  const bytes = Math.min(CHUNK_BYTES, Math.max(file.size - from + 1, MIN_BUFFER_BYTES));
   let buffer = bytes < CHUNK_BYTES ? Buffer.allocUnsafe(bytes) : root.allocateReadBuffer(CHUNK_BYTES);
   let at = from;
-  while (at - from < AT_ONCE_BYTES) {
+  while (at - from < SYNC_BYTES) {
     const read = file.read(buffer, at);
     at += read;
     if (read > 0) yield buffer.subarray(0, read);
@@ -46,12 +47,12 @@ export async function* fileChunks(file: ReadableFile, { root, context, from = 0 
       yield chunk;
     }
   } finally {
-    // Only when nobody reads from it any more may the file be closed: its number may soon be another's.
+    // The caller closes the file next. A read still under way could then hit a reused descriptor.
     await next.catch(() => {});
   }
 }
 
-/** Fails when it is awaited, not before: whoever stops early does not want to know. */
+/** Starts a read. Its failure surfaces only when awaited: a caller that stops early causes no unhandled rejection. */
 function readAhead(file: ReadableFile, into: Buffer, position: number): Promise<number> {
   const read = file.readAsync(into, position);
   read.catch(() => {});

@@ -11,7 +11,7 @@ const hash = ({ root }: Sandbox, raw: string, algorithm: (typeof HASH_ALGORITHMS
   hashFile(root, parseCallerPath(raw), algorithm, DEFAULT_CONTEXT);
 
 onEveryBackend((open) => {
-  test('known answers', async () => {
+  test('hashes match known values', async () => {
     using box = open();
     box.file('abc', 'abc');
     box.file('empty', '');
@@ -23,7 +23,7 @@ onEveryBackend((open) => {
     });
   });
 
-  test('sizes around the buffer', async () => {
+  test('hashes files of sizes around the chunk size', async () => {
     using box = open();
     for (const size of [32 * 1024 - 1, 32 * 1024, 32 * 1024 + 1]) {
       const content = Buffer.alloc(size, 'xyz');
@@ -32,7 +32,7 @@ onEveryBackend((open) => {
     }
   });
 
-  test('regular files only', async () => {
+  test('hashes regular files only', async () => {
     using box = open();
     box.folder('d');
     execFileSync('mkfifo', [box.host('p')]);
@@ -44,7 +44,7 @@ onEveryBackend((open) => {
   });
 });
 
-test('a large file is hashed in little memory, in turns with other work, and can be stopped', async () => {
+test('hashing a large file uses little memory, yields to other work and can be aborted', async () => {
   using box = new Sandbox('openat2', memory());
   fs.writeFileSync(box.host('big'), '');
   fs.truncateSync(box.host('big'), 300 * 1024 * 1024);

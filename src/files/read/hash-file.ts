@@ -3,10 +3,15 @@ import { type CallerPath, type Root, withLocation } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { fileChunks } from './file-chunks.ts';
 
+/** The supported hash algorithms, by their names in `node:crypto`. */
 export const HASH_ALGORITHMS = ['md5', 'sha1', 'sha256'] as const;
+/** A hash algorithm of `hashFile`. */
 export type HashAlgorithm = (typeof HASH_ALGORITHMS)[number];
 
-/** Hashes a file through two buffers of 256 KB, whatever its size. `size` is how many bytes were hashed. */
+/**
+ * Hashes a file's content in constant memory; `hash` is hexadecimal and `size` the number of bytes hashed. A file that changes
+ * meanwhile yields the hash of what was read. Raises what `Root.openFile` raises, and the reason of an aborted signal.
+ */
 export async function hashFile(
   root: Root,
   path: CallerPath,
@@ -26,7 +31,7 @@ export async function hashFile(
   });
 }
 
-/** The same of bytes that are in memory already. */
+/** Hashes bytes in memory, with a result like that of `hashFile`. */
 export function hashBytes(bytes: Buffer, algorithm: HashAlgorithm): { hash: string; size: number } {
   return { hash: createHash(algorithm).update(bytes).digest('hex'), size: bytes.length };
 }

@@ -1,25 +1,27 @@
 const LF = 0x0a;
-/** Looking at each byte is faster than searching for the next line end where lines are shorter than this. */
-const SHORT_LINE = 24;
-const SAMPLE = 64;
+/** The mean line length below which a loop over the bytes is faster than one `indexOf` call per line. */
+const SHORT_LINE_BYTES = 24;
+/** The number of lines from which that mean is estimated. */
+const SAMPLE_LINES = 64;
 
-/** How many lines end in some bytes. */
+/** Counts the line feeds in a buffer. */
 export function countLineEnds(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) {
     count += 1;
-    if (count === SAMPLE && at < SAMPLE * SHORT_LINE) return count + countEach(bytes, at + 1);
+    if (count === SAMPLE_LINES && at < SAMPLE_LINES * SHORT_LINE_BYTES) return count + countEach(bytes, at + 1);
   }
   return count;
 }
 
+/** Counts the line feeds from an offset on, byte by byte. */
 function countEach(bytes: Buffer, from: number): number {
   let count = 0;
   for (let at = from; at < bytes.length; at += 1) if (bytes[at] === LF) count += 1;
   return count;
 }
 
-/** Where the `n`th line in some bytes ends, counted from 1; -1 if fewer do. */
+/** Returns the offset of the `n`th line feed, counted from 1, or -1 if there are fewer. */
 export function nthLineEnd(bytes: Buffer, n: number): number {
   let at = -1;
   for (let left = n; left > 0; left -= 1) {
@@ -29,7 +31,7 @@ export function nthLineEnd(bytes: Buffer, n: number): number {
   return at;
 }
 
-/** Whether the last line in some bytes ends there; nothing is not begun either. */
+/** Reports whether a buffer ends with a line feed. An empty buffer counts as such: it has no unfinished line. */
 export function endsWithLine(bytes: Buffer): boolean {
   return bytes.length === 0 || bytes[bytes.length - 1] === LF;
 }

@@ -8,12 +8,12 @@ import { readFile } from './read-file.ts';
 
 const MB = 1024 * 1024;
 const LINES = 100_000;
-/** In seconds: a time that can be set exactly. */
+/** A time in seconds that a filesystem stores exactly. */
 const ROUND_TIME = 1_700_000_000;
 const line = (number: number, mark = 'line') => `${mark} ${String(number).padStart(8, '0')} ${'.'.repeat(60)}\n`;
 const log = (mark?: string, lines = LINES) => Array.from({ length: lines }, (_, at) => line(at + 1, mark)).join('');
 
-/** Files of tests are never old enough, so age is not asked for except where it is the question. */
+/** Test files are always recent, so most tests turn the age check off. */
 const newIndex = (options = {}) => new LineIndexCache({ settledMs: -1_000, ...options });
 
 async function page({ root }: Sandbox, raw: string, lineIndex: LineIndexCache, offset: number, limit = 3) {
@@ -22,10 +22,10 @@ async function page({ root }: Sandbox, raw: string, lineIndex: LineIndexCache, o
   return { content: bytes.toString(), linesTotal };
 }
 
-/** What this process has read so far, in bytes, whether from disk or from memory. */
+/** Returns how many bytes this process has read so far, from disk or page cache. */
 const bytesRead = () => Number(/^rchar: (\d+)/m.exec(fs.readFileSync('/proc/self/io', 'utf8'))?.[1]);
 
-test('the next page of a file reads about a page, not the file', async () => {
+test('reading the next page reads about a page, not the whole file', async () => {
   using box = new Sandbox('openat2', memory());
   box.file('app.log', log());
   const { size } = fs.statSync(box.host('app.log'));
@@ -44,7 +44,7 @@ test('the next page of a file reads about a page, not the file', async () => {
   expect(index.usage.files).toBe(1);
 });
 
-describe('a file is read anew', () => {
+describe('a file is indexed again', () => {
   test.each([
     ['when it was appended to', (file: string) => fs.appendFileSync(file, 'one more\n')],
     ['when it was cut', (file: string) => fs.truncateSync(file, 2 * MB)],
@@ -63,7 +63,7 @@ describe('a file is read anew', () => {
     fs.utimesSync(box.host('app.log'), ROUND_TIME, ROUND_TIME);
     const index = newIndex();
     await page(box, 'app.log', index, 1);
-    // The clock of a filesystem may stand still for some milliseconds.
+    // Filesystem timestamps may have a resolution of several milliseconds.
     await new Promise((resolve) => setTimeout(resolve, 30));
     change(box.host('app.log'));
     for (const offset of [1, 2, 20_000]) {
@@ -72,7 +72,7 @@ describe('a file is read anew', () => {
   });
 });
 
-test('what has just been changed is not remembered, since the next change may look the same', async () => {
+test('a file changed just before is not cached, since another change may have the same timestamp', async () => {
   using box = new Sandbox('openat2', memory());
   box.file('app.log', log());
   const index = new LineIndexCache();
@@ -80,7 +80,7 @@ test('what has just been changed is not remembered, since the next change may lo
   expect(index.usage).toEqual({ bytes: 0, files: 0 });
 });
 
-test('what changes while it is read is not remembered', async () => {
+test('a file that changes while it is read is not cached', async () => {
   using box = new Sandbox('openat2', memory());
   box.file('app.log', log());
   const index = newIndex();
@@ -91,7 +91,7 @@ test('what changes while it is read is not remembered', async () => {
   expect(index.usage.files).toBe(0);
 });
 
-test('memory is bounded: the file unused for longest is forgotten', async () => {
+test('memory is bounded: the least recently used file is evicted', async () => {
   using box = new Sandbox('openat2', memory());
   const names = ['a', 'b', 'c', 'd'];
   for (const name of names) box.file(name, log(name, 20_000));
@@ -107,7 +107,7 @@ test('memory is bounded: the file unused for longest is forgotten', async () => 
   expect(between - before).toBeLessThan((bytesRead() - between) / 2);
 });
 
-test('lines longer than the distance of marks, and none at all', async () => {
+test('lines longer than a sample step, and no lines at all', async () => {
   using box = new Sandbox('openat2', memory());
   const long = 'y'.repeat(700_000);
   box.file('long', `${long}\nshort\n\n${long}\nlast`);

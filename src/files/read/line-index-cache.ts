@@ -1,82 +1,85 @@
 import type { OpenFile } from '../../fence/index.ts';
 import { type LineReadContext, SparseLineIndex } from './sparse-line-index.ts';
 
-/** Smaller files are counted anew each time, which is as fast as anything that could be remembered about them. */
-const WORTH_BYTES = 1024 * 1024;
+/** Files below this size are not cached: counting their lines again is as fast as a lookup. */
+const MIN_FILE_BYTES = 1024 * 1024;
 const MAX_BYTES = 8 * 1024 * 1024;
-/** For the entry itself, beside its marks. */
+/** The estimated size of an entry, besides its samples. */
 const ENTRY_BYTES = 256;
-/** A change so soon after another may leave no trace in the times of a file, which some systems keep in steps of two seconds. */
+/** Two changes within this time may leave the same timestamp: FAT stores times in steps of two seconds. */
 const SETTLED_MS = 2_000;
 
+/** Options of a `LineIndexCache`. */
 export interface LineIndexOptions {
-  /** The most that all marks together take in memory. */
+  /** The most bytes that all indexes together take in memory; by default 8 MiB. */
   readonly maxBytes?: number;
-  /** How long a file must have been left alone before what was read of it is remembered. */
+  /** How long a file must have been unchanged before its index is cached; by default two seconds. */
   readonly settledMs?: number;
 }
 
 /**
- * Remembers the line marks of large files, those used last first, so that paging through a log reads it once. A file is
- * known by device, inode, size and the times of its last change: whatever differs is read anew, all of it, also where
- * it looks as if something had only been added at the end, since nothing shows that the rest is what it was.
+ * An LRU cache of the line indexes of large files, so that paging through a log reads it only once. A file is identified by
+ * device and inode, and its content by size, mtime and ctime. If one of these differs, the whole file is indexed again, even
+ * after an append: nothing proves that the rest is unchanged.
  */
 export class LineIndexCache {
   readonly #maxBytes: number;
   readonly #settledMs: number;
-  /** The longest unused first. */
-  readonly #entries = new Map<string, { readonly state: string; readonly marks: SparseLineIndex }>();
+  /** In order of use, the least recently used first. */
+  readonly #entries = new Map<string, { readonly version: string; readonly index: SparseLineIndex }>();
   #bytes = 0;
 
+  /** Creates an empty cache. */
   constructor({ maxBytes = MAX_BYTES, settledMs = SETTLED_MS }: LineIndexOptions = {}) {
     this.#maxBytes = maxBytes;
     this.#settledMs = settledMs;
   }
 
-  /** How much is remembered, in bytes, and of how many files. */
+  /** The estimated memory in use, and the number of cached files. */
   get usage(): { bytes: number; files: number } {
     return { bytes: this.#bytes, files: this.#entries.size };
   }
 
-  /** The marks of a file, from memory if it has not changed since. @internal */
+  /** Returns the line index of a file, from the cache if the file is unchanged. Raises what `fileChunks` raises. @internal */
   async indexOf(work: LineReadContext & { file: OpenFile }): Promise<SparseLineIndex> {
     const { file } = work;
-    if (file.stats.size < WORTH_BYTES) return SparseLineIndex.of(work);
+    if (file.stats.size < MIN_FILE_BYTES) return SparseLineIndex.of(work);
     const key = `${file.stats.dev} ${file.stats.ino}`;
-    const state = stateOf(file.stats);
+    const version = versionOf(file.stats);
     const known = this.#entries.get(key);
-    if (known?.state === state) {
+    if (known?.version === version) {
       this.#entries.delete(key);
       this.#entries.set(key, known);
-      return known.marks;
+      return known.index;
     }
-    this.#forget(key);
+    this.#evict(key);
     const started = Date.now();
-    const marks = await SparseLineIndex.of(work);
+    const index = await SparseLineIndex.of(work);
     const { mtimeMs, ctimeMs } = file.stats;
     const settled = started - Math.max(mtimeMs, ctimeMs) >= this.#settledMs;
-    if (settled && marks.size === file.stats.size && stateOf(file.stat()) === state) this.#keep(key, state, marks);
-    return marks;
+    if (settled && index.size === file.stats.size && versionOf(file.stat()) === version)
+      this.#store(key, version, index);
+    return index;
   }
 
-  #keep(key: string, state: string, marks: SparseLineIndex): void {
-    this.#forget(key);
-    this.#entries.set(key, { state, marks });
-    this.#bytes += marks.bytes + ENTRY_BYTES;
+  #store(key: string, version: string, index: SparseLineIndex): void {
+    this.#evict(key);
+    this.#entries.set(key, { version, index });
+    this.#bytes += index.bytes + ENTRY_BYTES;
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#maxBytes) break;
-      this.#forget(oldest);
+      this.#evict(oldest);
     }
   }
 
-  #forget(key: string): void {
+  #evict(key: string): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);
-    this.#bytes -= entry.marks.bytes + ENTRY_BYTES;
+    this.#bytes -= entry.index.bytes + ENTRY_BYTES;
   }
 }
 
-function stateOf({ size, mtimeMs, ctimeMs }: OpenFile['stats']): string {
+function versionOf({ size, mtimeMs, ctimeMs }: OpenFile['stats']): string {
   return `${size} ${mtimeMs} ${ctimeMs}`;
 }

@@ -44,7 +44,7 @@ onEveryBackend((open) => {
     expect(await read(box.root, 'e', lines(9, 2))).toEqual({ ...empty, linesTotal: 0 });
   });
 
-  test('folders, pipes, missing files and files used as folders are told apart', async () => {
+  test('folders, pipes, missing files and files used as folders raise different codes', async () => {
     using box = open();
     box.folder('d');
     box.file('f');
@@ -57,7 +57,7 @@ onEveryBackend((open) => {
     expect(await outcome(read(box.root, 'f/x'))).toBe('not_directory');
   });
 
-  test('reads through a link that stays inside', async () => {
+  test('follows a link that stays inside the root', async () => {
     using box = open();
     box.file('real/f', 'x');
     box.link('../real/f', 'links/l');
@@ -66,7 +66,7 @@ onEveryBackend((open) => {
 });
 
 describe('whole files', () => {
-  test('up to the limit and not a byte beyond, with both sizes in the error', async () => {
+  test('are read up to the limit; a larger file raises too_large with both sizes', async () => {
     using box = new Sandbox('openat2');
     box.file('full', 'x'.repeat(100));
     box.file('over', 'x'.repeat(101));
@@ -80,7 +80,7 @@ describe('whole files', () => {
     });
   });
 
-  test('bytes that are not UTF-8 come as base64, never through a lossy decode', async () => {
+  test('with invalid UTF-8 are encoded as base64, without loss', async () => {
     using box = new Sandbox('openat2');
     const latin = Buffer.from('caf\xe9', 'latin1');
     box.file('latin1', latin);
@@ -90,7 +90,7 @@ describe('whole files', () => {
     expect(Buffer.from(content, 'base64').equals(latin)).toBe(true);
   });
 
-  test('binary is a NUL in the first 8 KB, wherever the part that is read lies', async () => {
+  test('are binary with a NUL in the first 8 KB, whichever part is read', async () => {
     using box = new Sandbox('openat2');
     box.file('early', Buffer.concat([Buffer.alloc(8191, 'a'), Buffer.from([0]), Buffer.alloc(10, 'b')]));
     box.file('late', Buffer.concat([Buffer.alloc(8192, 'a'), Buffer.from([0])]));
@@ -102,7 +102,7 @@ describe('whole files', () => {
 });
 
 describe('byte ranges', () => {
-  test('are exact, and truncated says whether there is more after them', async () => {
+  test('are exact, and truncated reports whether the file continues', async () => {
     using box = new Sandbox('openat2');
     box.file('f', '0123456789');
     expect(await read(box.root, 'f', bytes(2, 3))).toMatchObject({ content: '234', truncated: true, size: 10 });
@@ -119,7 +119,7 @@ describe('byte ranges', () => {
     expect(await read(box.root, 'f', bytes(0, 4))).not.toHaveProperty('linesTotal');
   });
 
-  test('a range that the caller put through a character comes exactly, as base64', async () => {
+  test('a range that splits a character is returned exactly, as base64', async () => {
     using box = new Sandbox('openat2');
     box.file('f', 'a\u{1f600}b');
     for (const [offset, limit] of [
@@ -132,7 +132,7 @@ describe('byte ranges', () => {
     }
   });
 
-  test('the limit caps them, and its own cut falls between characters', async () => {
+  test('are cut to maxBytes between characters', async () => {
     using box = new Sandbox('openat2');
     box.file('f', 'aaa\u{1f600}\u{1f600}');
     for (const maxBytes of [3, 4, 5, 6]) {
@@ -143,7 +143,7 @@ describe('byte ranges', () => {
     expect(await read(box.root, 'f', bytes(0), 11)).toMatchObject({ truncated: false });
   });
 
-  test('a limit smaller than one character still gives something', async () => {
+  test('a limit below one character still returns bytes', async () => {
     using box = new Sandbox('openat2');
     box.file('f', '\u{1f600}\u{1f600}');
     const part = await read(box.root, 'f', bytes(0), 2);
@@ -151,7 +151,7 @@ describe('byte ranges', () => {
     expect(Buffer.from(part.content, 'base64')).toHaveLength(2);
   });
 
-  test('near the end of a sparse file of 5 GB', async () => {
+  test('are read near the end of a sparse file of 5 GB', async () => {
     using box = new Sandbox('openat2');
     const size = 5 * 1024 ** 3;
     const fd = fs.openSync(box.host('big'), 'w');
@@ -187,14 +187,14 @@ describe('lines', () => {
     expect(await part(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)).toMatchObject({ content: '', linesTotal: 4 });
   });
 
-  test('a newline at the end starts no further line', async () => {
+  test('a newline at the end does not start another line', async () => {
     using box = new Sandbox('openat2');
     box.file('f', 'one\ntwo\n');
     expect(await read(box.root, 'f', lines(2, 5))).toMatchObject({ content: 'two\n', truncated: false, linesTotal: 2 });
     expect(await read(box.root, 'f', lines(3, 5))).toMatchObject({ content: '', truncated: false, linesTotal: 2 });
   });
 
-  test('are the same wherever the scan buffer ends', async () => {
+  test('are the same wherever a chunk ends', async () => {
     using box = new Sandbox('openat2');
     const chunk = 256 * 1024;
     const first = `${'x'.repeat(chunk - 1)}\n`;
@@ -208,7 +208,7 @@ describe('lines', () => {
     expect((await read(box.root, 'f', lines(1, 1))).content).toBe(first);
   });
 
-  test('are capped by the limit, between characters', async () => {
+  test('are cut to maxBytes between characters', async () => {
     using box = new Sandbox('openat2');
     box.file('f', 'head\n\u00e9\u00e9\u00e9\u00e9\ntail');
     expect(await read(box.root, 'f', lines(2, 1), 5)).toMatchObject({
@@ -248,7 +248,7 @@ describe('lines', () => {
   });
 });
 
-describe.runIf(process.platform === 'linux')('files that the system gives no size for', () => {
+describe.runIf(process.platform === 'linux')('pseudo-files that report size 0', () => {
   const status = () => Root.open('proc', '/proc/self');
 
   test('are read whole', async () => {
@@ -259,7 +259,7 @@ describe.runIf(process.platform === 'linux')('files that the system gives no siz
     expect(await outcome(read(root, 'status', WHOLE, 100))).toBe('too_large');
   });
 
-  test('say that there is more after a part', async () => {
+  test('are truncated after a part', async () => {
     using root = status();
     expect(await read(root, 'status', bytes(0, 5))).toMatchObject({ content: 'Name:', truncated: true });
     expect(await read(root, 'status', lines(1, 1))).toMatchObject({ truncated: true });
@@ -270,7 +270,7 @@ describe.runIf(process.platform === 'linux')('files that the system gives no siz
   });
 });
 
-test('a read error names path and root', async () => {
+test('a read error carries path and root', async () => {
   if (!fs.existsSync('/proc/self/mem')) return;
   using root = Root.open('proc', '/proc/self');
   // Nothing is mapped at address 0, so reading there fails after a successful open.
@@ -279,7 +279,7 @@ test('a read error names path and root', async () => {
   expect(error).toMatchObject({ path: 'mem', root: 'proc' });
 });
 
-test('a cap is told of, and cuts at the very byte where that is asked for or the part is no text', async () => {
+test('capped is reported, and the cut is at the exact byte if requested or if the part is not text', async () => {
   using box = new Sandbox('openat2');
   box.file('text', 'a\u{1f600}\nb');
   box.file('bytes', Buffer.from([0xff, 0xc3, 0xc3, 0xc3]));
@@ -295,7 +295,7 @@ test('a cap is told of, and cuts at the very byte where that is asked for or the
   expect(await part('text', 4, { range: lines(2) })).toEqual([1, undefined]);
 });
 
-test('bytes in memory are cut as a file with them is', async () => {
+test('sliceBytes returns the same parts as readFile', async () => {
   using box = new Sandbox('procfd');
   const contents = ['', 'a', '\n', 'one\ntwo\nthree', 'é\r\n\u{1f600}\n', '\0binary\n', Buffer.from([0xff, 10, 0xfe])];
   const ranges = [WHOLE, bytes(0), bytes(1, 2), bytes(99, 1), lines(1), lines(2, 1), lines(2), lines(9, 9)];

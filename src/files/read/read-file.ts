@@ -2,12 +2,14 @@ import { type CallerPath, type Root, withLocation } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { BINARY_SNIFF_BYTES, looksBinary } from '../encoding.ts';
 import { FileError } from '../errors.ts';
-import { MAX_READ_BYTES } from '../limits.ts';
 import { type ByteSource, type ReadLimit, readAt, readLimited, startsBinary } from './byte-source.ts';
 import type { LineIndexCache } from './line-index-cache.ts';
 import { linesIn, readLines } from './read-lines.ts';
 
-/** Which part of a file. Lines count from 1 and end at LF. */
+/** The most bytes that one read returns, unless its caller sets a lower limit. The memory dialect promises this size. */
+export const MAX_READ_BYTES = 100 * 1024 * 1024;
+
+/** Which part of a file to read. Lines are numbered from 1 and end at LF. */
 export type ReadRange =
   | { readonly by: 'whole' }
   | { readonly by: 'bytes'; readonly offset: number; readonly limit?: number | undefined }
@@ -15,70 +17,76 @@ export type ReadRange =
 
 type ByteRange = Pick<Extract<ReadRange, { by: 'bytes' }>, 'offset' | 'limit'>;
 
+/** A part of a file, and facts about the whole file. */
 export interface FilePart {
   readonly bytes: Buffer;
-  /** Of the whole file. */
+  /** The size of the whole file in bytes. */
   readonly size: number;
-  /** There is more in the file after this part. */
+  /** Whether the file continues after this part. */
   readonly truncated: boolean;
-  /** The part was asked for in full, but `maxBytes` cut it. */
+  /** Set if the requested lines were longer than `maxBytes` and were cut. */
   readonly capped?: true;
+  /** Whether the file counts as binary; see `looksBinary`. */
   readonly binary: boolean;
   readonly mtimeMs: number;
-  /** Of the whole file; only where lines were asked for. */
+  /** The number of lines of the whole file; only for a range of lines. */
   readonly linesTotal?: number;
 }
 
 const WHOLE: ReadRange = { by: 'whole' };
 
-/** `maxBytes` is the most that is returned, by default `MAX_READ_BYTES`. A whole file beyond it is `too_large`; a part is cut there. */
+/** Options of `readFile`. With more than `maxBytes` (by default `MAX_READ_BYTES`), a whole file is `too_large` and a part is cut. */
 export interface ReadOptions extends Partial<ReadLimit> {
-  /** By default the whole file. */
+  /** The part to read; by default the whole file. */
   readonly range?: ReadRange;
-  /** Remembers where lines begin in large files, for the next part of the same one. */
+  /** Caches where lines begin in large files, for further reads of the same file. */
   readonly lineIndex?: LineIndexCache | undefined;
 }
 
-/** Reads a file or a part of it. What lies outside the part is scanned at most, never kept. */
+/**
+ * Reads a file or a part of it, following links that stay inside the root. Only the part is kept in memory; the rest is at most
+ * scanned for line feeds. A concurrent write may be visible in part. Raises what `Root.openFile` raises, `too_large`, and the
+ * reason of an aborted signal.
+ */
 export async function readFile(
   root: Root,
   path: CallerPath,
   { range = WHOLE, lineIndex, maxBytes = MAX_READ_BYTES, ...rest }: ReadOptions = {},
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<FilePart> {
-  const cap = { maxBytes, ...rest };
+  const readLimit = { maxBytes, ...rest };
   return withLocation(root, path, async () => {
     using file = root.openFile(path);
     const { mtimeMs } = file.stats;
-    if (range.by !== 'lines') return { mtimeMs, ...readRange(file, range, cap) };
-    return { mtimeMs, ...(await readLines({ root, file, context }, { range, lineIndex, ...cap })) };
+    if (range.by !== 'lines') return { mtimeMs, ...readRange(file, range, readLimit) };
+    return { mtimeMs, ...(await readLines({ root, file, context }, { range, lineIndex, ...readLimit })) };
   });
 }
 
-/** The same part of bytes that are in memory already. */
+/** Extracts a part of a file's content that is already in memory, with a result like that of `readFile`. Raises `too_large`. */
 export function sliceBytes(
   bytes: Buffer,
-  { range, ...cap }: Required<Pick<ReadOptions, 'range'>> & ReadLimit,
+  { range, ...readLimit }: Required<Pick<ReadOptions, 'range'>> & ReadLimit,
 ): Omit<FilePart, 'mtimeMs'> {
-  if (range.by === 'lines') return linesIn(bytes, { range, ...cap });
+  if (range.by === 'lines') return linesIn(bytes, { range, ...readLimit });
   const size = bytes.length;
   const read = (into: Buffer, position: number): number => (position < size ? bytes.copy(into, 0, position) : 0);
-  return readRange({ size, read, stat: () => ({ size }) }, range, cap);
+  return readRange({ size, read, stat: () => ({ size }) }, range, readLimit);
 }
 
-/** What may have grown since its size was known. */
+/** A source that may have grown since its size was read. */
 interface GrowingSource extends ByteSource {
   stat(): { readonly size: number };
 }
 
-function readRange(file: GrowingSource, range: Exclude<ReadRange, { by: 'lines' }>, cap: ReadLimit) {
-  return range.by === 'whole' ? readWhole(file, cap.maxBytes) : readBytes(file, range, cap);
+function readRange(file: GrowingSource, range: Exclude<ReadRange, { by: 'lines' }>, readLimit: ReadLimit) {
+  return range.by === 'whole' ? readWhole(file, readLimit.maxBytes) : readBytes(file, range, readLimit);
 }
 
-function readBytes(file: ByteSource, { offset, limit = Number.POSITIVE_INFINITY }: ByteRange, cap: ReadLimit) {
-  // Files that the system gives no size for (as in /proc) show only when read how much there is.
+function readBytes(file: ByteSource, { offset, limit = Number.POSITIVE_INFINITY }: ByteRange, readLimit: ReadLimit) {
+  // Pseudo-files, as in /proc, report size 0; only reading shows how long they are.
   const known = file.size;
-  const bytes = readLimited(file, offset, known > 0 ? Math.min(limit, Math.max(0, known - offset)) : limit, cap);
+  const bytes = readLimited(file, offset, known > 0 ? Math.min(limit, Math.max(0, known - offset)) : limit, readLimit);
   const end = offset + bytes.length;
   const size = bytes.length > 0 ? Math.max(known, end) : known;
   const more = known > 0 || bytes.length === 0 ? end < size : readAt(file, end, 1).length > 0;
@@ -86,7 +94,7 @@ function readBytes(file: ByteSource, { offset, limit = Number.POSITIVE_INFINITY 
 }
 
 function readWhole(file: GrowingSource, maxBytes: number) {
-  // One byte past the limit shows a file that grew, or that the system gives no size for.
+  // Reading one byte more detects a file that has grown, or a pseudo-file that reports size 0.
   const { size } = file;
   if (size > maxBytes) throw new FileError('too_large', { size, limit: maxBytes });
   const bytes = readAt(file, 0, Math.min(maxBytes, size || BINARY_SNIFF_BYTES) + 1);

@@ -3,11 +3,11 @@ import type { OperationContext } from '../../runtime/operation-context.ts';
 import { fileChunks } from './file-chunks.ts';
 import { countLineEnds, endsWithLine, nthLineEnd } from './line-ends.ts';
 
-/** The distance of two marks: about as much as is read to get from one to a line. Larger files have their marks further apart. */
+/** The distance between two samples, which bounds how much is read to find a line. It doubles for files above 8 GB. */
 const STEP_BYTES = 128 * 1024;
-const MAX_MARKS = 64 * 1024;
+const MAX_SAMPLES = 64 * 1024;
 
-/** What finding lines in a file takes: the file, how it is read, and how the work is watched and stopped. */
+/** A file to find lines in, the root that lends read buffers, and the context for progress and cancellation. */
 export interface LineReadContext {
   readonly file: ReadableFile;
   readonly root: Root;
@@ -15,35 +15,36 @@ export interface LineReadContext {
 }
 
 /**
- * How many lines end before every so many bytes of a file, from which any line is found by reading no more than lies
- * between two marks. Lines count from 1 and end at LF.
+ * A sparse index of the lines of a file: the number of line feeds before every 128 KB. To find a line, a binary search picks
+ * the last sample before it, and the file is read from there on. Lines are numbered from 1 and end at LF.
  */
 export class SparseLineIndex {
-  /** In bytes, as far as it was read. */
+  /** The number of bytes that were read and indexed. */
   readonly size: number;
+  /** The number of lines; an unterminated last line counts. */
   readonly linesTotal: number;
   readonly #step: number;
-  /** The line ends before byte 0, before one step, before two. */
+  /** The number of line feeds before offset 0, before one step, before two steps, and so on. */
   readonly #endsBefore: Float64Array;
   readonly #ends: number;
 
-  private constructor(counts: { size: number; ends: number; endsAtEnd: boolean; step: number; marks: number[] }) {
+  private constructor(counts: { size: number; ends: number; endsAtEnd: boolean; step: number; samples: number[] }) {
     this.size = counts.size;
     this.linesTotal = counts.endsAtEnd ? counts.ends : counts.ends + 1;
     this.#step = counts.step;
-    this.#endsBefore = Float64Array.from(counts.marks);
+    this.#endsBefore = Float64Array.from(counts.samples);
     this.#ends = counts.ends;
   }
 
-  /** What these marks take in memory, about. */
+  /** The approximate size of the index in memory. */
   get bytes(): number {
     return this.#endsBefore.byteLength;
   }
 
-  /** Reads a file from its beginning to its end. */
+  /** Builds the index by reading the whole file. Raises what `fileChunks` raises. */
   static async of({ file, root, context }: LineReadContext): Promise<SparseLineIndex> {
     const step = stepFor(file.size);
-    const marks = [0];
+    const samples = [0];
     let size = 0;
     let ends = 0;
     let endsAtEnd = true;
@@ -53,22 +54,25 @@ export class SparseLineIndex {
         ends += countLineEnds(chunk.subarray(from, to));
         size += to - from;
         from = to;
-        if (size % step === 0) marks.push(ends);
+        if (size % step === 0) samples.push(ends);
       }
       endsAtEnd = endsWithLine(chunk);
       context.progress?.(size, file.size);
     }
-    return new SparseLineIndex({ size, ends, endsAtEnd, step, marks });
+    return new SparseLineIndex({ size, ends, endsAtEnd, step, samples });
   }
 
-  /** Where a line begins: the end of the file if it has no such line. */
+  /**
+   * Returns the offset at which a line begins, or `size` if there is no such line. The file must be the indexed one and
+   * unchanged. Raises what `fileChunks` raises.
+   */
   async startOf(line: number, { file, root, context }: LineReadContext): Promise<number> {
     const end = line - 1;
     if (end === 0) return 0;
     if (end > this.#ends) return this.size;
-    const mark = this.#markBefore(end);
-    let at = mark * this.#step;
-    let ends = this.#endsBefore[mark] as number;
+    const sample = this.#sampleBefore(end);
+    let at = sample * this.#step;
+    let ends = this.#endsBefore[sample] as number;
     for await (const chunk of fileChunks(file, { root, context, from: at })) {
       const found = nthLineEnd(chunk, end - ends);
       if (found !== -1) return at + found + 1;
@@ -78,8 +82,8 @@ export class SparseLineIndex {
     return this.size;
   }
 
-  /** The last mark with fewer line ends before it. */
-  #markBefore(end: number): number {
+  /** Returns the index of the last sample with fewer than `end` line feeds before it. */
+  #sampleBefore(end: number): number {
     let low = 0;
     let high = this.#endsBefore.length;
     while (high - low > 1) {
@@ -93,6 +97,6 @@ export class SparseLineIndex {
 
 function stepFor(size: number): number {
   let step = STEP_BYTES;
-  while (size / step > MAX_MARKS) step *= 2;
+  while (size / step > MAX_SAMPLES) step *= 2;
   return step;
 }

@@ -9,7 +9,7 @@ const remove = ({ root }: Sandbox, raw: string, options: RemoveEntryOptions = {}
   removeEntry(root, parseCallerPath(raw), options, DEFAULT_CONTEXT);
 
 onEveryBackend((open) => {
-  test('files, links themselves and folders go, and it is told what they were', async () => {
+  test('removes files, links themselves and folders, and returns their type', async () => {
     using box = open();
     box.file('f');
     box.file('d/sub/f');
@@ -26,7 +26,7 @@ onEveryBackend((open) => {
     expect(await outcome(remove(box, '.'))).toBe('root_itself');
   });
 
-  test('without recursive only an empty folder goes', async () => {
+  test('without recursive only an empty folder is removed', async () => {
     using box = open();
     box.file('d/.hidden');
     box.folder('empty');
@@ -39,7 +39,7 @@ onEveryBackend((open) => {
     expect(box.tree()).toEqual(['d/', 'd/.hidden']);
   });
 
-  test('a folder may be refused, and nothing else is asked about', async () => {
+  test('beforeFolder can refuse a folder, and is not called for anything else', async () => {
     using box = open();
     box.file('d/f');
     box.file('f');

@@ -7,29 +7,30 @@ import {
   withLocation,
 } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
-import { freeLater } from '../deferred-free.ts';
+import { deferFree } from '../deferred-free.ts';
 import { type RemoveOptions, removeLocatedFolder } from './remove-folder.ts';
 
+/** Options of `removeEntry`. */
 export interface RemoveEntryOptions extends RemoveOptions {
-  /** Called before a folder is removed; throws to refuse. */
+  /** Called before a folder is removed. It refuses the removal by throwing. */
   beforeFolder?(): void;
 }
 
-/** Removes one file, or a link itself, and returns what it was. Raises `not_found`, and `is_directory` for a folder. */
+/** Removes a file or a link itself, and returns its type. Raises `not_found`, `is_directory`, and what `Root.locate` raises. */
 export async function removeFile(root: Root, path: CallerPath): Promise<{ type: EntryType }> {
   return withLocation(root, path, () => {
     using found = root.locate(path, { follow: false });
     if (found.stats === undefined) throw new FenceError('not_found', {});
     if (found.stats.isDirectory()) throw new FenceError('is_directory', {});
-    using _held = freeLater(found);
+    using _held = deferFree(found);
     found.dir.unlink(found.name);
     return { type: entryTypeOf(found.stats) };
   });
 }
 
 /**
- * Removes whatever is at a path and tells what it was: a file, a link itself, or a folder as `removeFolder` would.
- * The root is `root_itself`.
+ * Removes the entry at a path and returns its type: a file, a link itself, or a folder as `removeFolder` does. Raises
+ * `not_found`, and for a folder what `removeFolder` and `beforeFolder` raise.
  */
 export async function removeEntry(
   root: Root,
@@ -44,7 +45,7 @@ export async function removeEntry(
       beforeFolder?.();
       await removeLocatedFolder(found, options, context);
     } else {
-      using _held = freeLater(found);
+      using _held = deferFree(found);
       found.dir.unlink(found.name);
     }
     return { type: entryTypeOf(found.stats) };

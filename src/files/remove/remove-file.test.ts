@@ -8,7 +8,7 @@ import { removeFile } from './remove-entry.ts';
 const remove = ({ root }: Sandbox, raw: string) => removeFile(root, parseCallerPath(raw));
 
 onEveryBackend((open) => {
-  test('removes a file, a pipe, and links themselves wherever they lead', async () => {
+  test('removes a file, a pipe, and links themselves', async () => {
     using box = open();
     box.file('f');
     box.file('kept');
@@ -21,7 +21,7 @@ onEveryBackend((open) => {
     expect(fs.readdirSync(box.outside)).toEqual(['secret']);
   });
 
-  test('refuses folders, the root, and what is not there', async () => {
+  test('refuses folders, the root and missing entries', async () => {
     using box = open();
     box.folder('d');
     expect(await outcome(remove(box, 'd'))).toBe('is_directory');
@@ -39,7 +39,7 @@ onEveryBackend((open) => {
   });
 });
 
-test('tells what it was', async () => {
+test('returns the type of what it removed', async () => {
   using box = new Sandbox('openat2');
   box.file('f');
   box.link('f', 'l');

@@ -12,7 +12,7 @@ const remove = ({ root }: Sandbox, raw: string, context = DEFAULT_CONTEXT) =>
   removeFolder(root, parseCallerPath(raw), {}, context);
 
 onEveryBackend((open, backend) => {
-  test('takes all in it, and counts', async () => {
+  test('removes the whole tree and counts the entries', async () => {
     using box = open();
     box.file('d/a/b/f');
     box.file('d/.hidden');
@@ -38,7 +38,7 @@ onEveryBackend((open, backend) => {
     },
   );
 
-  test('removes links in it, never what they lead to', async () => {
+  test('removes links, never their targets', async () => {
     using box = open();
     box.file('kept/f');
     box.link('../kept', 'd/inside');
@@ -52,7 +52,7 @@ onEveryBackend((open, backend) => {
     expect(fs.readdirSync(box.outside)).toEqual(['secret']);
   });
 
-  test('refuses links to folders, files, the root and what is not there', async () => {
+  test('refuses links to folders, files, the root and missing entries', async () => {
     using box = open();
     box.file('d/f');
     box.link('d', 'link');
@@ -73,7 +73,7 @@ onEveryBackend((open, backend) => {
     expect(box.tree()).toEqual(['link -> real', 'real/']);
   });
 
-  test('two at once do not get in each other’s way', async () => {
+  test('two concurrent removals both succeed', async () => {
     using box = open();
     for (let i = 0; i < 300; i += 1) box.file(`d/${i % 10}/${i}/f`);
     const eager = () => removeFolder(box.root, parseCallerPath('d'), {}, { ...DEFAULT_CONTEXT, progress: () => {} });
@@ -84,10 +84,10 @@ onEveryBackend((open, backend) => {
   });
 });
 
-test('what somebody else removed in between is not missed', async () => {
+test('entries removed concurrently are ignored', async () => {
   using box = new Sandbox('openat2');
   for (const name of ['a', 'b', 'c']) box.file(`d/${name}/f`);
-  // Other folders vanish as soon as the first entry is gone.
+  // The other folders are removed as soon as the first entry is gone.
   let left = true;
   const progress = () => {
     if (left) for (const name of fs.readdirSync(box.host('d'))) fs.rmSync(box.host('d', name), { recursive: true });
@@ -112,7 +112,7 @@ describe('large trees', () => {
     expect(box.tree()).toEqual([]);
   });
 
-  test('20,000 entries, with other work in between, until stopped', async () => {
+  test('removing 20,000 entries yields to other work and can be aborted', async () => {
     using box = new Sandbox('openat2', memory());
     for (const folder of ['d', 'e']) {
       box.folder(folder);
@@ -130,7 +130,7 @@ describe('large trees', () => {
 });
 
 test.skipIf(cannotDropPrivileges)(
-  `what may not be removed stays, and is an error (${cannotDropPrivileges ?? 'as nobody'})`,
+  `an entry that may not be removed stays, and raises an error (${cannotDropPrivileges ?? 'as nobody'})`,
   async () => {
     using box = new Sandbox('openat2');
     box.file('d/f');
@@ -146,7 +146,7 @@ test.skipIf(cannotDropPrivileges)(
   },
 );
 
-test('without recursive only an empty folder goes', async () => {
+test('without recursive only an empty folder is removed', async () => {
   using box = new Sandbox('openat2');
   box.file('full/f');
   box.folder('empty');
@@ -158,7 +158,7 @@ test('without recursive only an empty folder goes', async () => {
   expect(box.tree()).toEqual(['full/', 'full/f']);
 });
 
-test('going on past failures ends when it is stopped', async () => {
+test('keepGoing stops on abort', async () => {
   using box = new Sandbox('openat2');
   for (let i = 0; i < 5; i += 1) box.file(`d/${i}/f`);
   const stop = new AbortController();
@@ -169,7 +169,7 @@ test('going on past failures ends when it is stopped', async () => {
 });
 
 test.skipIf(cannotDropPrivileges)(
-  `going on past failures removes all else and raises the first (${cannotDropPrivileges ?? 'as nobody'})`,
+  `keepGoing removes everything else and raises the first failure (${cannotDropPrivileges ?? 'as nobody'})`,
   async () => {
     using box = new Sandbox('openat2');
     fs.chmodSync(box.inside, 0o777);

@@ -12,19 +12,23 @@ import {
   withLocation,
 } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
-import { freeLater } from '../deferred-free.ts';
+import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
 
+/** Options of `removeFolder`. */
 export interface RemoveOptions {
-  /** Remove what is in a folder too (the default); otherwise a folder that is not empty is `not_empty`. */
+  /** Remove a folder's content too (the default); otherwise a folder that is not empty is `not_empty`. */
   readonly recursive?: boolean;
-  /** Go on past what cannot be removed, and raise the first such failure only when all else is gone. */
+  /** Continue past entries that cannot be removed, and raise the first failure at the end. */
   readonly keepGoing?: boolean;
 }
 
 /**
- * Removes a folder and all in it, links themselves rather than what they lead to. A link to a folder is
- * `not_directory`, the root is `root_itself`. Stopped half-way, what is gone is gone.
+ * Removes a folder and everything in it, and returns how many entries were removed. Links are removed themselves, never
+ * followed. Not atomic: after a failure or an abort, what was removed stays removed.
+ *
+ * Raises `not_found`, `not_directory` (also for a link to a folder), `root_itself`, `not_empty`, and the reason of an aborted
+ * signal.
  */
 export async function removeFolder(
   root: Root,
@@ -40,7 +44,7 @@ export async function removeFolder(
   });
 }
 
-/** Removes a folder where it was found, as `removeFolder` does. Returns how many entries went. */
+/** Removes a folder that is already located, and returns how many entries were removed. Raises what `removeFolder` raises. */
 export async function removeLocatedFolder(
   { dir, name }: Location,
   { recursive = true, keepGoing = false }: RemoveOptions,
@@ -48,18 +52,21 @@ export async function removeLocatedFolder(
 ): Promise<number> {
   if (name === '.') throw new FileError('root_itself', { action: 'remove' });
   if (recursive) return removeTree({ dir, name }, { keepGoing }, context);
-  await sweepFolder(dir, name);
+  await removeLeftovers(dir, name);
   dir.rmdir(name);
   return 1;
 }
 
-/** What a killed process left is never listed, so it must not make a folder that looks empty count as full. */
-async function sweepFolder(parent: Dir, name: Name): Promise<void> {
+/**
+ * Removes the temporary files that killed processes left in a folder. No tool lists them, so they must not make a folder that
+ * looks empty `not_empty`. Stops at the first other entry, with which the folder is not empty anyway.
+ */
+async function removeLeftovers(parent: Dir, name: Name): Promise<void> {
   using dir = parent.openDir(name);
   for (const entry of dir.list(true)) if (!(await removeIfLeftover(dir, entry))) return;
 }
 
-/** Removes an entry if it is what a killed process left. Tells whether it was. */
+/** Removes an entry if it is a temporary file or folder of a killed process, and reports whether it was. */
 export async function removeIfLeftover(dir: Dir, { name, raw }: Entry): Promise<boolean> {
   const stats = isTemporaryName(name) ? dir.lstat(raw) : undefined;
   if (stats === undefined || !isLeftover(name, stats)) return false;
@@ -68,17 +75,21 @@ export async function removeIfLeftover(dir: Dir, { name, raw }: Entry): Promise<
   return true;
 }
 
-/** Removes a copy that was not finished. Its folders already have the modes of the source, which may forbid it even to us. */
+/** Removes an unfinished copy. Its folders are made writable first: they may already have the read-only modes of the source. */
 export async function discardTree(dir: Dir, name: Name): Promise<void> {
   await removeTree({ dir, name }, { unlock: true }, DEFAULT_CONTEXT);
 }
 
 interface TreeOptions extends Pick<RemoveOptions, 'keepGoing'> {
-  /** Make folders writable before they are emptied. */
+  /** Make each folder writable before emptying it. */
   readonly unlock?: boolean;
 }
 
-/** Removes a folder by its name in an open one, entering every level by descriptor. Returns how many entries went. */
+/**
+ * Removes a folder by its name in an open parent, and returns how many entries were removed. Each level is entered by
+ * descriptor, so a concurrent rename cannot lead outside. Raises what removing an entry raises, and the reason of an aborted
+ * signal.
+ */
 export async function removeTree(
   { dir: parent, name }: { readonly dir: Dir; readonly name: Name },
   { keepGoing = false, unlock = false }: TreeOptions,
@@ -116,18 +127,18 @@ export async function removeTree(
   try {
     await removeInner(parent, name);
   } catch (error) {
-    // A folder that could not be emptied is not what went wrong first.
+    // With `keepGoing`, `not_empty` is only a consequence of the first failure.
     throw isFenceError(error, 'not_empty') ? (failure ?? error) : error;
   }
   return removed + 1;
 }
 
 function removeFile(dir: Dir, name: Name): void {
-  using _held = freeLater({ dir, name, stats: dir.statLite(name) });
+  using _held = deferFree({ dir, name, stats: dir.statLite(name) });
   ignoreMissing(() => dir.unlink(name));
 }
 
-/** Undefined if somebody else removed the entry meanwhile, which is as good. */
+/** Runs `work`; returns undefined if the entry was removed concurrently. */
 function ignoreMissing<T>(work: () => T): T | undefined {
   try {
     return work();

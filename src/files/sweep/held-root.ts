@@ -2,7 +2,7 @@ import path from 'node:path';
 import { ensureHostFolder, Root } from '../../fence/index.ts';
 import { sweepLeftovers } from './sweep-leftovers.ts';
 
-/** A folder that a program holds open for as long as it works with it. Removes what an earlier, killed run left there. */
+/** A root that a program holds open while it uses it. Opening it starts the removal of temporary files of killed processes. */
 export class HeldRoot {
   readonly #root: Root;
   readonly #running = new Set<Promise<unknown>>();
@@ -11,11 +11,11 @@ export class HeldRoot {
 
   private constructor(root: Root) {
     this.#root = root;
-    // Failing to tidy up must not fail the work; the next start tries again.
+    // A failed sweep must not fail the work on the root; the next start tries again.
     this.#track(sweepLeftovers(root, this.#closing.signal).catch(() => {}));
   }
 
-  /** Opens a folder by its absolute path, making it if need be. Throws an error for people if that fails. */
+  /** Opens a folder by its absolute host path, and creates it if missing. Throws an `Error` with a message for the operator. */
   static open(name: string, hostPath: string): HeldRoot {
     if (typeof hostPath !== 'string' || !path.isAbsolute(hostPath)) {
       throw new TypeError(`the folder must be given by an absolute path, got ${JSON.stringify(hostPath)}`);
@@ -29,13 +29,13 @@ export class HeldRoot {
     }
   }
 
-  /** Runs work on the root, which stays open until the work is done. */
+  /** Runs `work` on the root, which stays open until the work settles. Rejects if `close` was called before. */
   async use<T>(work: (root: Root) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw new Error('already closed');
     return this.#track(work(this.#root));
   }
 
-  /** Gives the folder up once running work is done. Closing again changes nothing. */
+  /** Stops the sweep and closes the root once all running work has settled. Further calls return the same promise. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;

@@ -10,12 +10,12 @@ import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { sweepLeftovers } from './sweep-leftovers.ts';
 
 const [, , place = '', pid = ''] = temporaryName().split('-');
-/** The pid of a process that is surely gone. */
+/** The pid of a process that has ended. */
 const gone = String(spawnSync(process.execPath, ['-e', '']).pid);
 const PREFIX = temporaryName().slice(0, temporaryName().indexOf(place));
 
-describe('whose a temporary file is', () => {
-  test('shows in its name', () => {
+describe('the owner of a temporary file', () => {
+  test('is part of its name', () => {
     const at = (ms: number) => ({ ctimeMs: ms, mtimeMs: ms });
     const now = at(Date.now());
     const before = at(Date.now() - process.uptime() * 1000 - 1000);
@@ -23,9 +23,9 @@ describe('whose a temporary file is', () => {
     expect(isLeftover(temporaryName(), now)).toBe(false);
     expect(isLeftover(`${PREFIX}${place}-${gone}-0123abcd`, now)).toBe(true);
     expect(isLeftover(`${PREFIX}${place}-${process.ppid}-0123abcd`, before)).toBe(false);
-    // An earlier process with our pid.
+    // An earlier process with the same pid.
     expect(isLeftover(temporaryName(), before)).toBe(true);
-    // Another machine: only its age tells.
+    // Another machine: only the age of the file decides.
     expect(isLeftover(`${PREFIX}00000000-${gone}-0123abcd`, now)).toBe(false);
     expect(isLeftover(`${PREFIX}00000000-${process.pid}-0123abcd`, at(Date.now() - 25 * 3_600_000))).toBe(true);
     expect(isLeftover(PREFIX, now)).toBe(false);
@@ -42,7 +42,7 @@ describe('whose a temporary file is', () => {
     expect(answer).toBe(false);
   });
 
-  test('no two are the same', () => {
+  test('is part of a name that is never used twice', () => {
     expect(new Set(Array.from({ length: 1000 }, temporaryName)).size).toBe(1000);
   });
 });
@@ -50,7 +50,7 @@ describe('whose a temporary file is', () => {
 onEveryBackend((open) => {
   const left = (n: number) => `${PREFIX}${place}-${gone}-0123abcd-${n}`;
 
-  test('leftovers go at any depth, files and folders; all else stays', async () => {
+  test('removes leftover files and folders at any depth, and nothing else', async () => {
     using box = open();
     box.file(left(1));
     box.file(`a/b/${left(2)}`);
@@ -66,7 +66,7 @@ onEveryBackend((open) => {
     expect(await sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(0);
   });
 
-  test('very many in one folder all go at once', async () => {
+  test('removes all of very many leftovers in one folder', async () => {
     using box = open();
     for (let n = 0; n < 2_500; n += 1) box.file(left(n));
     box.file('f');
@@ -74,7 +74,7 @@ onEveryBackend((open) => {
     expect(box.tree()).toEqual(['f']);
   });
 
-  test('those of another machine go after a day', async () => {
+  test('removes leftovers of another machine after a day', async () => {
     using box = open();
     const [fresh, old] = [`${PREFIX}00000000-1-0123abcd-1`, `${PREFIX}00000000-1-0123abcd-2`];
     for (const name of [fresh, old]) box.file(name);
@@ -84,7 +84,7 @@ onEveryBackend((open) => {
     expect(box.tree()).toEqual([fresh]);
   });
 
-  test('links are not followed', async () => {
+  test('does not follow links', async () => {
     using box = open();
     fs.writeFileSync(`${box.outside}/${left(1)}`, '');
     box.link('../outside', 'out');
@@ -92,7 +92,7 @@ onEveryBackend((open) => {
     expect(fs.readdirSync(box.outside)).toHaveLength(2);
   });
 
-  test('can be stopped', async () => {
+  test('stops when aborted', async () => {
     using box = open();
     box.file(left(1));
     expect(await outcome(sweepLeftovers(box.root, AbortSignal.abort()))).toBe('cancelled');
@@ -101,7 +101,7 @@ onEveryBackend((open) => {
 });
 
 test.skipIf(cannotDropPrivileges)(
-  `folders that may not be entered do not stop it (${cannotDropPrivileges ?? 'as nobody'})`,
+  `folders that may not be entered are skipped (${cannotDropPrivileges ?? 'as nobody'})`,
   async () => {
     using box = new Sandbox('openat2');
     box.folder('a-closed', 0o700);

@@ -10,34 +10,38 @@ import {
 import { backgroundPacer } from '../../runtime/background-pacer.ts';
 import { removeIfLeftover } from '../remove/remove-folder.ts';
 
-/** Removes temporary files and folders that killed processes left anywhere in a root, at leisure. Returns how many. */
+/**
+ * Removes the temporary files and folders that killed processes left anywhere in a root, and returns how many. Runs in the
+ * background with a small share of this thread's time. Links are not followed; what cannot be entered or removed is skipped.
+ * Raises the reason of an aborted signal, and any failure that is not about a single entry.
+ */
 export async function sweepLeftovers(root: Root, signal: AbortSignal): Promise<number> {
   const pause = backgroundPacer(signal);
   let swept = 0;
 
   async function sweep(dir: Dir): Promise<void> {
-    const { temporary, folders } = await sift(dir);
+    const { temporary, folders } = await listCandidates(dir);
     for (const entry of temporary) {
       await pause();
-      if (await ignoringUnreachable(() => removeIfLeftover(dir, entry))) swept += 1;
+      if (await skipUnreachable(() => removeIfLeftover(dir, entry))) swept += 1;
     }
     for (const folder of folders) {
       await pause();
-      await ignoringUnreachable(async () => {
+      await skipUnreachable(async () => {
         using child = dir.openDir(folder);
         await sweep(child);
       });
     }
   }
 
-  /** All of it before anything is removed: some filesystems lose their place then. */
-  async function sift(dir: Dir): Promise<SweepCandidates> {
-    const sifted: SweepCandidates = { temporary: [], folders: [] };
-    for (const part of dir.listBatches(true)) {
-      addTo(sifted, part);
+  /** Lists a folder to its end before anything is removed: some filesystems skip entries if the folder changes meanwhile. */
+  async function listCandidates(dir: Dir): Promise<SweepCandidates> {
+    const candidates: SweepCandidates = { temporary: [], folders: [] };
+    for (const batch of dir.listBatches(true)) {
+      addTo(candidates, batch);
       await pause();
     }
-    return sifted;
+    return candidates;
   }
 
   using top = root.openDir(ROOT_PATH);
@@ -45,7 +49,7 @@ export async function sweepLeftovers(root: Root, signal: AbortSignal): Promise<n
   return swept;
 }
 
-/** Where leftovers may be. */
+/** The entries of a folder that may be leftovers, and the subfolders that may contain some. */
 interface SweepCandidates {
   readonly temporary: Entry[];
   readonly folders: Name[];
@@ -58,15 +62,25 @@ function addTo({ temporary, folders }: SweepCandidates, entries: readonly Entry[
   }
 }
 
-/** What this process may not enter or remove, it did not leave there; what it has no descriptors for now is for the next start. */
-const PASSED_OVER = ['permission_denied', 'not_found', 'not_directory', 'read_only', 'link_loop', 'exhausted'] as const;
+/**
+ * The codes for which an entry is skipped. What this process may not enter or remove, it did not create; what it lacks
+ * descriptors for (`exhausted`), the next start removes.
+ */
+const SKIPPED_CODES = [
+  'permission_denied',
+  'not_found',
+  'not_directory',
+  'read_only',
+  'link_loop',
+  'exhausted',
+] as const;
 
-/** Undefined for what is passed over. */
-async function ignoringUnreachable<T>(work: () => Promise<T>): Promise<T | undefined> {
+/** Runs `work`; returns undefined if it fails with one of `SKIPPED_CODES`. */
+async function skipUnreachable<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
-    if (!isFenceError(error, ...PASSED_OVER)) throw error;
+    if (!isFenceError(error, ...SKIPPED_CODES)) throw error;
     return undefined;
   }
 }

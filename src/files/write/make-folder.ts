@@ -1,6 +1,9 @@
 import { type CallerPath, FenceError, isFenceError, type Root, withLocation } from '../../fence/index.ts';
 
-/** Makes a folder and, unless told otherwise, those above it. An existing folder is fine; anything else is `already_exists`. */
+/**
+ * Creates a folder and, unless `makeParents` is false, its missing parents. `created` is false if the folder already exists.
+ * Raises `already_exists` if something else is there, and what `Root.locate` raises.
+ */
 export async function makeFolder(
   root: Root,
   path: CallerPath,
@@ -13,7 +16,7 @@ export async function makeFolder(
         place.dir.mkdir(place.name);
         return { created: true };
       } catch (error) {
-        // Somebody else made it just now: then it only matters whether it is a folder.
+        // Created concurrently: the result is the same, provided that it is a folder.
         if (!isFenceError(error, 'already_exists')) throw error;
       }
     }

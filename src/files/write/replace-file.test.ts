@@ -4,7 +4,7 @@ import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts'
 import { Sandbox } from '../../fence/sandbox.fixture.ts';
 
 test.skipIf(cannotDropPrivileges)(
-  `a file that becomes ours by being replaced does not stay setuid (${cannotDropPrivileges ?? 'as nobody'})`,
+  `a replaced file that changes owner loses its setuid bit (${cannotDropPrivileges ?? 'as nobody'})`,
   async () => {
     using box = new Sandbox('openat2');
     fs.chownSync(box.inside, 65534, 65534);
@@ -12,7 +12,7 @@ test.skipIf(cannotDropPrivileges)(
     box.file('own', 'x');
     fs.chownSync(box.host('own'), 65534, 65534);
     fs.chmodSync(box.host('own'), 0o4755);
-    // Empty, because the system itself takes the bit away when somebody writes.
+    // The new content is empty, because a write would make the kernel clear the bit itself.
     const script = `
       const empty = (name) => writeFile(root, path(name), Buffer.alloc(0), { mode: 'overwrite', durable: false });
       answer([await outcome(empty('theirs')), await outcome(empty('own'))]);`;

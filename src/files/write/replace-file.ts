@@ -1,42 +1,43 @@
 import type { Stats } from 'node:fs';
 import { type Dir, FenceError, isFenceError, type Name, type OpenFile, temporaryName } from '../../fence/index.ts';
-import { freeLater } from '../deferred-free.ts';
+import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
-import { isSameFile } from '../same-file.ts';
 
-/** An entry of an open folder; a Location is one. */
+/** The entry of an open folder that a new file or link goes to. A `Location` is one. */
 export interface ReplaceTarget {
   readonly dir: Dir;
   readonly name: Name;
-  /** What is there now, if anything. */
+  /** The entry that exists now, if any. */
   readonly stats: Stats | undefined;
 }
 
+/** Options of `replaceFile`. */
 export interface ReplaceOptions {
-  /** Wait until the disk has it, which is the default. */
+  /** Flush to disk before returning (the default). */
   readonly durable?: boolean;
-  /** What may be at the place: anything replaceable, nothing at all, or exactly the file that was read before. */
+  /** What may be replaced: anything replaceable (the default), nothing, or only this file, unchanged since it was read. */
   readonly over?: 'anything' | 'nothing' | Stats;
-  /** Permission bits; those of the replaced file if absent. */
+  /** Permission bits of the new file; by default those of the replaced file. */
   readonly mode?: number;
 }
 
 /**
- * Puts a file in place whole or not at all: written beside it, flushed, then renamed over it. Owner and mode of a
- * replaced file are kept, set-id bits only together with the owner. A file that this process may not write is not
- * replaced (`permission_denied`).
- * Raises `already_exists` or `changed_meanwhile` as `over` demands. A failure leaves what was there and nothing else.
- * Returns what the new file is.
+ * Creates or replaces a file atomically: writes a temporary file in the same folder, flushes it, and renames it over the
+ * target. A replaced file's owner and mode are kept; its set-user-ID and set-group-ID bits only together with owner and group.
+ * Hard links to a replaced file keep the old content. Returns the new file's stats.
+ *
+ * Raises `already_exists` or `changed_meanwhile` if `over` does not allow what is there, and what `assertReplaceable` raises.
+ * After a failure the target is unchanged and no temporary file remains.
  */
 export async function replaceFile(
-  place: ReplaceTarget,
+  target: ReplaceTarget,
   fill: Uint8Array | ((file: OpenFile) => Promise<void>),
   { durable = true, over = 'anything', mode }: ReplaceOptions,
 ): Promise<Stats> {
-  const { dir, name, stats } = place;
+  const { dir, name, stats } = target;
   if (stats !== undefined && over === 'nothing') throw new FenceError('already_exists', {});
-  if (stats !== undefined) assertReplaceable(place);
-  using _held = freeLater(place);
+  if (stats !== undefined) assertReplaceable(target);
+  using _held = deferFree(target);
   const temporary = temporaryName();
   let written: Stats;
   {
@@ -44,17 +45,17 @@ export async function replaceFile(
     try {
       const kept = stats !== undefined && copyOwner(file, stats);
       const wanted = mode ?? (stats && stats.mode & (kept ? 0o7777 : 0o777));
-      // Most files have what a new one is given.
+      // Most files have the mode of a new file, which saves the system call.
       if (wanted !== undefined && wanted !== (file.stats.mode & 0o7777)) file.chmod(wanted);
       if (typeof fill === 'function') await fill(file);
       else file.writeAll(fill);
       written = file.stat();
       if (durable) await file.sync();
-      if (typeof over === 'object') swapIfUnchanged(place, temporary, over);
+      if (typeof over === 'object') swapIfUnchanged(target, temporary, over);
       else if (over === 'nothing') dir.renameNoReplace(temporary, dir, name);
       else dir.rename(temporary, dir, name);
     } catch (error) {
-      removeIfPresent(place, temporary);
+      removeIfPresent(target, temporary);
       throw error;
     }
   }
@@ -62,7 +63,10 @@ export async function replaceFile(
   return written;
 }
 
-/** Raises why the entry at a place cannot be replaced by a file: a folder, a special file, one we may not write. */
+/**
+ * Raises why the entry cannot be replaced by a file: `is_directory`, `special_file`, or what `Dir.assertWritable` raises for a
+ * file that this process may not write, since a rename would replace it regardless. A missing entry or a link passes.
+ */
 export function assertReplaceable({ dir, name, stats }: ReplaceTarget): void {
   if (stats === undefined || stats.isSymbolicLink()) return;
   if (stats.isDirectory()) throw new FenceError('is_directory', {});
@@ -71,9 +75,10 @@ export function assertReplaceable({ dir, name, stats }: ReplaceTarget): void {
 }
 
 /**
- * Puts the temporary file in the place of one that was read before, and of no other. Nothing else in this process runs
- * between the look and the rename. Another process might; so the two change places, and if what comes out is not what was
- * expected, they change back. Where that is not possible some microseconds remain.
+ * Replaces a file by the temporary one, but only if it is unchanged since `before` (compare-and-swap). The check and the
+ * rename run without yielding, so only another process can get between them. Against that, the two files are exchanged
+ * (RENAME_EXCHANGE, https://man7.org/linux/man-pages/man2/rename.2.html), and exchanged back if what came out is not the
+ * expected file. Where the system has no exchange, a window of microseconds remains.
  */
 function swapIfUnchanged({ dir, name }: ReplaceTarget, temporary: string, before: Stats): void {
   const now = dir.lstat(name);
@@ -90,15 +95,20 @@ function isUnchanged(before: Stats, now: Stats | undefined): boolean {
   return isSameFile(before, now) && now?.size === before.size && now.mtimeMs === before.mtimeMs;
 }
 
+/** Reports whether both entries exist and are the same file (device and inode), whatever their names. */
+export function isSameFile(a: Stats | undefined, b: Stats | undefined): boolean {
+  return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
+}
+
 /**
- * Gives a file the owner and group of another, as far as this process may. Returns whether it has both: if not, the
- * mode's set-id bits must go, or what ran with one user's rights would run with another's.
+ * Gives a file the owner and group of `stats`, as far as this process may. Reports whether the file now has both. If not,
+ * the caller must drop the set-user-ID and set-group-ID bits, or a program would run with the rights of another user.
  */
 export function copyOwner(file: OpenFile, { uid, gid }: Stats): boolean {
   const now = file.stat();
   if (now.uid === uid && now.gid === gid) return true;
   if (chownIfAllowed(file, uid, gid)) return true;
-  // Only root may give files away, but a member may keep the group; the content matters more than either.
+  // Only root may change the owner, but any member of a group may set it. Failing at both is no reason to lose the content.
   chownIfAllowed(file, now.uid, gid);
   return false;
 }

@@ -2,22 +2,22 @@ import { type Name, temporaryName } from '../../fence/index.ts';
 import { assertReplaceable, type ReplaceTarget } from './replace-file.ts';
 
 /**
- * Puts a link in place in one step, over whatever a file might replace. Raises what `assertReplaceable` raises, or with
- * `overwrite` off `already_exists`. A failure leaves what was there and nothing else.
+ * Creates a symbolic link, atomically replacing whatever `replaceFile` could replace. Raises what `assertReplaceable` raises,
+ * or with `overwrite` off `already_exists`. After a failure the target is unchanged and no temporary link remains.
  */
 export function replaceLink(
-  place: ReplaceTarget,
-  target: Name,
+  target: ReplaceTarget,
+  linkText: Name,
   { overwrite = true }: { readonly overwrite?: boolean },
 ): void {
-  const { dir, name } = place;
+  const { dir, name } = target;
   if (!overwrite) {
-    dir.symlink(target, name);
+    dir.symlink(linkText, name);
     return;
   }
-  assertReplaceable(place);
+  assertReplaceable(target);
   const temporary = temporaryName();
-  dir.symlink(target, temporary);
+  dir.symlink(linkText, temporary);
   try {
     dir.rename(temporary, dir, name);
   } catch (error) {

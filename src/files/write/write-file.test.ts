@@ -22,7 +22,7 @@ function withUmask<T>(mask: number, work: () => Promise<T>): Promise<T> {
 }
 
 onEveryBackend((open, backend) => {
-  test('overwrite replaces all, append adds, create_only makes', async () => {
+  test('overwrite replaces the content, append adds to it, create_only creates', async () => {
     using box = open();
     await write(box, 'f', 'first version', 'create_only');
     expect(box.text('f')).toBe('first version');
@@ -35,7 +35,7 @@ onEveryBackend((open, backend) => {
     expect(box.tree()).toEqual(['f']);
   });
 
-  test.each(WRITE_MODES)('%s makes a missing file and the folders above it', async (mode) => {
+  test.each(WRITE_MODES)('%s creates a missing file and its parent folders', async (mode) => {
     using box = open();
     await withUmask(0o022, () => write(box, 'new/deep/f', 'x', mode));
     expect(box.text('new/deep/f')).toBe('x');
@@ -45,13 +45,13 @@ onEveryBackend((open, backend) => {
     expect(await outcome(write(box, 'new/deep/f/below', 'x', mode))).toBe('not_directory');
   });
 
-  test.each(WRITE_MODES)('%s of nothing makes an empty file', async (mode) => {
+  test.each(WRITE_MODES)('%s of no bytes creates an empty file', async (mode) => {
     using box = open();
     await write(box, 'f', '', mode);
     expect(box.text('f')).toBe('');
   });
 
-  test.each(WRITE_MODES)('%s never makes a file of a folder, the root, or a pipe', async (mode) => {
+  test.each(WRITE_MODES)('%s never replaces a folder, the root, or a pipe', async (mode) => {
     using box = open();
     box.folder('d');
     execFileSync('mkfifo', [box.host('p')]);
@@ -62,7 +62,7 @@ onEveryBackend((open, backend) => {
     expect(box.tree()).toEqual(['d/', 'p']);
   });
 
-  test.each(['overwrite', 'append'] as const)('%s keeps mode and owner of what is there', async (mode) => {
+  test.each(['overwrite', 'append'] as const)('%s keeps the mode and owner of an existing file', async (mode) => {
     using box = open();
     for (const bits of [0o600, 0o755, 0o4755, 0o666]) {
       box.file('f', 'old', bits);
@@ -75,7 +75,7 @@ onEveryBackend((open, backend) => {
     }
   });
 
-  test('bytes are kept as they are', async () => {
+  test('writes the bytes unchanged', async () => {
     using box = open();
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x0d, 0x0a, 0x00, 0xff, 0x0d]);
     await write(box, 'f', bytes);
@@ -83,7 +83,7 @@ onEveryBackend((open, backend) => {
   });
 
   test.each(['overwrite', 'append'] as const)(
-    '%s goes through a link that stays inside and keeps the link',
+    '%s follows a link that stays inside and keeps the link',
     async (mode) => {
       using box = open();
       box.file('real/f', '');
@@ -101,7 +101,7 @@ onEveryBackend((open, backend) => {
     },
   );
 
-  test('create_only takes any link for something in the way', async () => {
+  test('create_only raises already_exists for any link', async () => {
     using box = open();
     box.file('f', 'old');
     box.link('f', 'good');
@@ -116,7 +116,7 @@ onEveryBackend((open, backend) => {
     expect(box.tree()).toEqual(['dangling -> none', 'deep -> no/ne', 'f', 'good -> f', 'self -> self']);
   });
 
-  test.each(WRITE_MODES)('%s makes and changes nothing outside through any kind of link', async (mode) => {
+  test.each(WRITE_MODES)('%s creates and changes nothing outside through any kind of link', async (mode) => {
     using box = open();
     const before = fs.readdirSync(box.outside);
     box.link('../outside/secret', 'file');
@@ -131,7 +131,7 @@ onEveryBackend((open, backend) => {
     expect(fs.readFileSync(`${box.outside}/secret`, 'utf8')).toBe('secret');
   });
 
-  test('readers see the old or the new file, never a part', async () => {
+  test('readers see the old or the new content, never a part', async () => {
     using box = open();
     box.file('f', 'a'.repeat(1000));
     const before = fs.openSync(box.host('f'), 'r');
@@ -149,7 +149,7 @@ onEveryBackend((open, backend) => {
     expect(box.tree()).toEqual([]);
   });
 
-  test('of 50 creations at once in one process exactly one wins', async () => {
+  test('of 50 concurrent creations in one process exactly one succeeds', async () => {
     using box = open();
     const tries = Array.from({ length: 50 }, (_, i) => outcome(write(box, 'd/f', `${i}`.padStart(999), 'create_only')));
     const outcomes = await Promise.all(tries);
@@ -159,7 +159,7 @@ onEveryBackend((open, backend) => {
     expect(box.tree()).toEqual(['d/', 'd/f']);
   });
 
-  test('of 50 creations at once in 4 processes exactly one wins, with all its content', async () => {
+  test('of 50 concurrent creations in 4 processes exactly one succeeds, with its full content', async () => {
     using box = open();
     const script = `
       const [who] = args;
@@ -179,8 +179,8 @@ onEveryBackend((open, backend) => {
   });
 });
 
-describe('many writers at once', () => {
-  test('200 appends from 4 processes all arrive whole', async () => {
+describe('concurrent writers', () => {
+  test('200 appends from 4 processes are all complete', async () => {
     using box = new Sandbox('openat2');
     const script = `
       const [who] = args;
@@ -195,7 +195,7 @@ describe('many writers at once', () => {
     expect(new Set(lines).size).toBe(200);
   });
 
-  test('overwrites at once leave one of them', async () => {
+  test('concurrent overwrites leave the complete content of one', async () => {
     using box = new Sandbox('openat2');
     const contents = Array.from({ length: 30 }, (_, i) => `${i} `.repeat(20_000));
     await Promise.all(contents.map((content) => write(box, 'f', content)));
@@ -205,7 +205,7 @@ describe('many writers at once', () => {
 });
 
 describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPrivileges ?? 'nobody'})`, () => {
-  test('a file that may not be written is not replaced behind its back', async () => {
+  test('a read-only file is not replaced', async () => {
     using box = new Sandbox('openat2');
     // The folder would allow the rename, which is all that an atomic write needs.
     fs.chownSync(box.folder('theirs'), 65534, 65534);
@@ -238,7 +238,7 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
     expect(box.tree()).toEqual(['theirs/', 'theirs/of-root', 'theirs/own-read-only', 'theirs/shared']);
   });
 
-  test('the group of a replaced file is kept even where its owner cannot be', async () => {
+  test('the group of a replaced file is kept even if its owner cannot be', async () => {
     using box = new Sandbox('openat2');
     box.folder('shared', 0o777);
     box.file('shared/f', 'old', 0o660);
@@ -257,7 +257,7 @@ describe.skipIf(cannotDropPrivileges)(`as a user without rights (${cannotDropPri
   });
 });
 
-test('tells what the file is then', async () => {
+test('returns the new stats of the file', async () => {
   using box = new Sandbox('openat2');
   for (const [mode, size] of [
     ['create_only', 3],

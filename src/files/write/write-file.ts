@@ -10,22 +10,28 @@ import {
 } from '../../fence/index.ts';
 import { replaceFile } from './replace-file.ts';
 
+/** How `writeFile` treats an existing file. */
 export const WRITE_MODES = ['overwrite', 'append', 'create_only'] as const;
+/** A mode of `writeFile`. */
 export type WriteMode = (typeof WRITE_MODES)[number];
 
+/** Options of `writeFile`. */
 export interface WriteOptions {
-  /** By default `overwrite`. */
+  /** How an existing file is treated; by default `overwrite`. */
   readonly mode?: WriteMode;
-  /** Wait until the disk has it, which is the default. */
+  /** Flush to disk before returning (the default). */
   readonly durable?: boolean;
-  /** Make missing folders above the file. */
+  /** Create missing parent folders (the default). */
   readonly makeParents?: boolean;
 }
 
 /**
- * Writes a file through links that stay inside. Overwriting and creating are whole or not at all; `create_only` is
- * `already_exists` for anything in the way, a dangling link too. An append that falls short is taken back.
- * Returns what the file is then.
+ * Writes a file, following links that stay inside the root, and returns its new stats. Overwriting and creating are atomic. An
+ * append is one `O_APPEND` write; if it is incomplete, the file is truncated to its former size, which also removes what
+ * another process appended meanwhile.
+ *
+ * Raises `is_directory`; with `create_only`, `already_exists` for any existing entry, a dangling link included; `disk_full`
+ * for an incomplete append; and what `replaceFile` and `Root.locate` raise.
  */
 export async function writeFile(
   root: Root,
@@ -44,7 +50,7 @@ export async function writeFile(
   });
 }
 
-/** Nothing may be made where a link is, and a link that leads outside is a violation rather than a file in the way. */
+/** Raises `already_exists` if there is an entry at the path, or `outside_root` if it is a link that leads outside. */
 function assertNoLink(root: Root, path: CallerPath): void {
   try {
     using found = root.locate(path, { follow: false });

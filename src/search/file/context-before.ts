@@ -4,8 +4,11 @@ import { MAX_SHOWN_BYTES, shownLine } from './excerpt.ts';
 const LF = 0x0a;
 const BLOCK = 64 * 1024;
 
-/** The last `count` lines before `offset`, where a line begins that is not the first one, cut to what is shown of them. */
-export function linesBefore(file: ReadableFile, offset: number, count: number): string[] {
+/**
+ * Reads the last `count` lines before `offset`, each cut to `MAX_SHOWN` characters. `offset` must be the start of a
+ * line other than the first. Reads backwards in blocks of 64 KB and raises what reading raises.
+ */
+export function readContextBefore(file: ReadableFile, offset: number, count: number): string[] {
   const ends = lineEndsBefore(file, offset, count);
   const head = Buffer.allocUnsafe(MAX_SHOWN_BYTES);
   const lines: string[] = [];
@@ -18,7 +21,7 @@ export function linesBefore(file: ReadableFile, offset: number, count: number): 
   return lines;
 }
 
-/** Where LFs are before `offset`, the last first: one more than `count`, or all there are. */
+/** Returns the offsets of the LFs before `offset`, last first: `count` + 1 of them, or all if there are fewer. */
 function lineEndsBefore(file: ReadableFile, offset: number, count: number): number[] {
   const block = Buffer.allocUnsafe(BLOCK);
   const ends = [offset - 1];

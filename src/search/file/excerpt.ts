@@ -1,31 +1,32 @@
-import { characterStart } from '../../runtime/utf8.ts';
+import { characterStart, hasSurrogates } from '../../runtime/unicode.ts';
 
-/** The longest line that is shown whole, in characters (code points). */
+/** Longest line that is shown whole, in code points. */
 export const MAX_SHOWN = 2_000;
 
-/** So many bytes of a line hold all that is shown of it from its beginning on: a character has at most four. */
+/** Upper bound on the bytes that `MAX_SHOWN` code points take, and one more to see that the line is longer. */
 export const MAX_SHOWN_BYTES = 4 * (MAX_SHOWN + 1);
 
-/** How much of a cut line is shown before the match. */
+/** How many code points of a cut line are shown before the match. */
 const LEAD = 500;
 
-/** Half of a character; all others are a unit each. */
-const SURROGATE = /[\ud800-\udfff]/;
-
+/** The shown part of a line, and whether it is less than the whole line. */
 export interface Excerpt {
   readonly text: string;
   readonly cut: boolean;
 }
 
-/** What is shown of a line: all of it, or `MAX_SHOWN` characters that begin a little before position `at`. */
+/**
+ * Returns the whole line if it has at most `MAX_SHOWN` code points, otherwise `MAX_SHOWN` of them starting a little
+ * before index `at` (in UTF-16 code units).
+ */
 export function excerpt(line: string, at = 0): Excerpt {
   if (line.length <= MAX_SHOWN) return { text: line, cut: false };
-  // A character is at most two units, so this part holds all that can be shown.
+  // A code point is at most two code units, so this part contains everything that can be shown.
   const from = wholeCharacter(line, Math.max(0, at - 2 * MAX_SHOWN));
   const to = Math.min(line.length, at + 2 * MAX_SHOWN);
   const part = line.slice(from, wholeCharacter(line, to));
-  // Taking a text apart into characters costs more than finding the match.
-  if (!SURROGATE.test(part)) {
+  // Without surrogates, code units are code points. Splitting a string costs more than finding the match.
+  if (!hasSurrogates(part)) {
     const start = Math.max(0, Math.min(at - from - LEAD, part.length - MAX_SHOWN));
     return { text: part.slice(start, start + MAX_SHOWN), cut: true };
   }
@@ -36,14 +37,14 @@ export function excerpt(line: string, at = 0): Excerpt {
   return { text: characters.slice(start, start + MAX_SHOWN).join(''), cut: true };
 }
 
-/** A line that matches, and an offset in it that is part of a match, or just behind one. */
+/** Offsets of a matching line: its start, its end, and `at`, which lies in a match or just after one. */
 export interface MatchedLine {
   readonly start: number;
   readonly at: number;
   readonly end: number;
 }
 
-/** What is shown of a matching line. However long it is, only what may be shown is looked at. */
+/** Returns the part of a matching line that is shown. Decodes a bounded number of bytes, however long the line is. */
 export function excerptAround(bytes: Buffer, { start, at, end }: MatchedLine, pattern: Locator): Excerpt {
   if (end - start <= MAX_SHOWN_BYTES) {
     const line = bytes.toString('utf8', start, end);
@@ -53,7 +54,7 @@ export function excerptAround(bytes: Buffer, { start, at, end }: MatchedLine, pa
   const to = Math.min(end, at + MAX_SHOWN_BYTES);
   const part = bytes.toString('utf8', from, to === end ? end : characterStart(bytes, to));
   const within = bytes.toString('utf8', from, at).length;
-  // What looks like a match in the part may be none in the line, or begin too far ahead of what is surely one.
+  // A match in the decoded part may not be one in the whole line, or may start too far before the known match.
   const begin = pattern.positionIn(part) ?? within;
   const isNear = begin <= within && within - begin < MAX_SHOWN - LEAD;
   return { text: excerpt(part, isNear ? begin : within).text, cut: true };
@@ -63,13 +64,13 @@ interface Locator {
   positionIn(text: string): number | undefined;
 }
 
-/** The position itself, or the one before it if it would split a surrogate pair. */
+/** Returns the index itself, or the one before it if it would split a surrogate pair. */
 function wholeCharacter(text: string, at: number): number {
   const unit = text.charCodeAt(at);
   return at > 0 && unit >= 0xdc00 && unit <= 0xdfff ? at - 1 : at;
 }
 
-/** What is shown of the line between two offsets, from its beginning on. */
+/** Returns the beginning of the line between two offsets, cut to `MAX_SHOWN` code points. */
 export function shownLine(bytes: Buffer, start: number, end: number): string {
   return excerpt(bytes.toString('utf8', start, Math.min(end, start + MAX_SHOWN_BYTES))).text;
 }

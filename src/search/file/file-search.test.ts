@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseCallerPath, Root } from '../../fence/index.ts';
 import { SearchMemory } from '../kernels/search-memory.ts';
-import { StopFlag } from '../task/stop-flag.ts';
+import { StopFlag } from '../pool/shared-flags.ts';
 import { FileSearch } from './file-search.ts';
 import { CHUNK_BYTES, MAX_LINE_BYTES } from './line-block-reader.ts';
 import { compileLinePattern } from './line-pattern.ts';
@@ -25,14 +25,14 @@ afterAll(() => {
 });
 
 interface Options {
-  /** Search in parts of so many bytes. */
+  /** Searches in ranges of this many bytes. */
   part?: number;
   contextLines?: number;
   maxResults?: number;
   stop?: StopFlag;
 }
 
-/** The matches, or undefined for a binary file. */
+/** Returns the matches, or undefined for a binary file. */
 function search(content: string | Buffer, pattern: string, options: Options = {}): LineMatch[] | undefined {
   const { part, contextLines = 0, maxResults = 1_000_000, stop = new StopFlag() } = options;
   fs.writeFileSync(path.join(top, 'f'), content);
@@ -63,7 +63,7 @@ function finish<T>(steps: Generator<undefined, T>): T {
 
 const numbersOf = (matches: LineMatch[] | undefined) => matches?.map((match) => match.lineNumber);
 
-test('a line ends at LF, the last one also without; a CR stays', () => {
+test('a line ends at LF or at the end of the file; a CR belongs to the line', () => {
   const matches = search('one x\r\ntwo\n\nthree x', 'x');
   expect(matches?.map(({ lineNumber, lineContent }) => [lineNumber, lineContent])).toEqual([
     [1, 'one x\r'],
@@ -71,24 +71,24 @@ test('a line ends at LF, the last one also without; a CR stays', () => {
   ]);
 });
 
-test('an empty pattern matches every line, and an empty file has none', () => {
+test('an empty pattern matches every line; an empty file has no line', () => {
   expect(numbersOf(search('a\n\nb\n', ''))).toEqual([1, 2, 3]);
   expect(search('', '')).toEqual([]);
   expect(numbersOf(search('\n', '^$'))).toEqual([1]);
 });
 
-test('no match crosses a line', () => {
+test('a match does not span lines', () => {
   expect(search('foo\nbar\n', '(?s)foo.bar')).toEqual([]);
   expect(search('foo\nbar\n', 'foo\\nbar')).toEqual([]);
   expect(search('foo\nbar\n', 'foo\\s*bar')).toEqual([]);
 });
 
-test('bytes that are not UTF-8 show as U+FFFD and do not hide the rest', () => {
+test('bytes that are not UTF-8 are shown as U+FFFD and do not hide the rest of the line', () => {
   const matches = search(Buffer.from([0x61, 0xff, 0x62, 0xe2, 0x82, 0x0a, 0x62, 0x0a]), 'b');
   expect(matches?.map((match) => match.lineContent)).toEqual(['a\ufffdb\ufffd', 'b']);
 });
 
-test('a byte order mark does not keep ^ from matching', () => {
+test('^ matches after a byte order mark', () => {
   expect(numbersOf(search('\ufeffusing x\nusing y\n', '^using'))).toEqual([1, 2]);
 });
 
@@ -98,14 +98,14 @@ test('a NUL in the first 8 KB makes a file binary, a later one does not', () => 
   expect(numbersOf(search(`needle\n${'x'.repeat(8_185)}\0`, 'needle'))).toEqual([1]);
 });
 
-test('context is cut off at the ends of the file and repeated where matches are close', () => {
+test('context ends with the file and repeats where matches are close', () => {
   expect(search('1x\n2\n3x\n4\n', 'x', { contextLines: 2 })).toEqual([
     { file: 'f', lineNumber: 1, lineContent: '1x', contextBefore: [], contextAfter: ['2', '3x'] },
     { file: 'f', lineNumber: 3, lineContent: '3x', contextBefore: ['1x', '2'], contextAfter: ['4'] },
   ]);
 });
 
-test.each(['x7', '[x]7', '(?:x|y)7'])('lines and context are the same across chunks: %s', (pattern) => {
+test.each(['x7', '[x]7', '(?:x|y)7'])('lines and context are the same across block boundaries: %s', (pattern) => {
   const lines = Array.from({ length: 60_000 }, (_, i) => `${i} x${i % 5_003} padding, and more`);
   expect(lines.join('\n').length).toBeGreaterThan(3 * CHUNK_BYTES);
   const expected = lines.flatMap((line, i) =>
@@ -124,7 +124,7 @@ test.each(['x7', '[x]7', '(?:x|y)7'])('lines and context are the same across chu
   expect(search(lines.join('\n'), pattern, { contextLines: 40 })).toEqual(expected);
 });
 
-test('stops one match after the last that is wanted, whose context is complete all the same', () => {
+test('stops one match after the limit, with complete context of the last returned match', () => {
   const lines = Array.from({ length: 40_000 }, (_, i) => `line ${i} of a long file`);
   const edge = Math.floor(CHUNK_BYTES / 24);
   for (const first of [0, edge - 3, edge - 2, edge - 1, edge]) {
@@ -144,7 +144,7 @@ test('a long line is cut around its match', () => {
   expect(matches?.[0]?.lineContent).toBe(`${'a'.repeat(500)}needle${'b'.repeat(1_494)}`);
 });
 
-test.each(['needle', 'ne+dle'])('a line of any length is one line, found wherever the match lies: %s', (pattern) => {
+test.each(['needle', 'ne+dle'])('a line of any length counts as one and matches at any position: %s', (pattern) => {
   const length = 3 * MAX_LINE_BYTES;
   for (const at of [0, MAX_LINE_BYTES - 3, 2 * MAX_LINE_BYTES - 70_000, length - 6]) {
     const long = Buffer.alloc(length, 'a');
@@ -158,7 +158,7 @@ test.each(['needle', 'ne+dle'])('a line of any length is one line, found whereve
   }
 });
 
-test.each(['я', '中', '😀'])('a long line is never cut within a character such as %s', (character) => {
+test.each(['я', '中', '😀'])('a long line is never cut inside a character such as %s', (character) => {
   const line = `${character.repeat(Math.ceil((MAX_LINE_BYTES + 100_000) / Buffer.byteLength(character)))}\n`;
   for (const start of ['', 'x', 'xx', 'xxx']) {
     expect(search(`${start}${line}`, `[^x${character}]`)).toEqual([]);
@@ -166,7 +166,7 @@ test.each(['я', '中', '😀'])('a long line is never cut within a character su
   }
 });
 
-test('a line of any length is one line of context', () => {
+test('a line of any length counts as one line of context', () => {
   const content = Buffer.concat([
     Buffer.from('needle\n'),
     Buffer.alloc(2 * MAX_LINE_BYTES + 5, 'a'),
@@ -178,14 +178,14 @@ test('a line of any length is one line of context', () => {
   expect(matches?.[1]).toMatchObject({ lineNumber: 3, contextBefore: ['needle', shown], contextAfter: [] });
 });
 
-test('stops soon after the flag is raised', () => {
+test('stops soon after the stop flag is raised', () => {
   const stop = new StopFlag();
   stop.raise();
   const content = 'needle\n'.repeat(CHUNK_BYTES);
   expect(search(content, 'needle', { stop })?.length).toBeLessThan(CHUNK_BYTES / 6);
 });
 
-describe('in parts', () => {
+describe('in ranges', () => {
   const contents = {
     'LF at the end': 'x1\n2\n\n3 x\nlonger line x with more\n5\n6\nx7\n',
     'no LF at the end': 'one\nx2\nthree\nx',
@@ -195,7 +195,7 @@ describe('in parts', () => {
     'one long line': `${'abc'.repeat(20)}x${'def'.repeat(20)}`,
   };
 
-  test.each(Object.entries(contents))('wherever the parts begin, the result is the same: %s', (_, content) => {
+  test.each(Object.entries(contents))('the result does not depend on where ranges begin: %s', (_, content) => {
     for (const pattern of ['x', '^x', '^', 'x$', '[x]']) {
       for (const contextLines of [0, 1, 3]) {
         const whole = search(content, pattern, { contextLines });
@@ -205,7 +205,7 @@ describe('in parts', () => {
     }
   });
 
-  test.each(['x7', '[x]7'])('lines, numbers and context across parts and chunks: %s', (pattern) => {
+  test.each(['x7', '[x]7'])('lines, line numbers and context are the same across ranges and blocks: %s', (pattern) => {
     const content = Array.from({ length: 60_000 }, (_, i) => `${i} x${i % 503} padding`).join('\n');
     const whole = search(content, pattern, { contextLines: 40 });
     expect(whole?.length).toBeGreaterThan(1_000);
@@ -213,7 +213,7 @@ describe('in parts', () => {
       expect(search(content, pattern, { contextLines: 40, part })).toEqual(whole);
   });
 
-  test('a line much longer than a part belongs to the part it begins in, also as context', () => {
+  test('a line longer than a range belongs to the range in which it starts, also as context', () => {
     const length = 2 * MAX_LINE_BYTES + 70_000;
     for (const at of [0, MAX_LINE_BYTES - 3, length - 6]) {
       const long = Buffer.alloc(length, 'a');
@@ -226,7 +226,7 @@ describe('in parts', () => {
     }
   });
 
-  test('the context of the last match that is wanted is complete though it lies in the next part', () => {
+  test('the context of the last returned match is complete even if it lies in the next range', () => {
     const lines = Array.from({ length: 1_000 }, (_, i) => `line ${i} ${i === 498 || i === 499 ? '!' : ''}`);
     const content = lines.join('\n');
     const part = content.indexOf('line 500');

@@ -1,7 +1,8 @@
 import type { ReadableFile } from '../../fence/index.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
+import { lineStart } from '../pattern/line-bounds.ts';
 import type { StopSignal } from '../pattern/line-matcher.ts';
-import { linesBefore } from './context-before.ts';
+import { readContextBefore } from './context-before.ts';
 import { excerptAround, type MatchedLine, shownLine } from './excerpt.ts';
 import { type BlockRange, type LineBlock, LineBlockReader } from './line-block-reader.ts';
 import type { LinePattern } from './line-pattern.ts';
@@ -10,47 +11,55 @@ import type { MatchList } from './match-list.ts';
 const LF = 0x0a;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
+/** Options of a `FileSearch`. */
 export interface FileSearchOptions {
   readonly pattern: LinePattern;
   readonly contextLines: number;
   readonly stop: StopSignal;
   readonly found: MatchList;
   readonly memory: SearchMemory;
-  /** At least `READ_BYTES` to read into, best of this memory. */
+  /** A read buffer from `SearchMemory.take`. */
   readonly buffer: Buffer;
-  /** Search only lines that begin in this range, and number them from 1 on. The file is known not to be binary. */
+  /**
+   * Searches only the lines that start in this range and numbers them from 1. The caller has checked that the file is
+   * not binary.
+   */
   readonly range?: BlockRange | undefined;
 }
 
-/** A match whose lines after it are not all read yet. */
+/** A match whose context after it is not complete yet. */
 interface OpenMatch {
   readonly contextAfter: string[];
   missing: number;
 }
 
 /**
- * Searches one file, or part of it, line by line. A line ends at LF; a CR before it belongs to the line. In lines over
- * `MAX_LINE` bytes, anchors and word boundaries may also hold where a piece begins or ends.
+ * Searches one file, or a range of it, line by line. A line ends at LF; a CR before the LF belongs to the line. A line
+ * longer than `MAX_LINE_BYTES` is searched in overlapping pieces: anchors and word boundaries may also hold at the ends
+ * of a piece, and a match longer than the overlap may be missed.
  */
 export class FileSearch {
   readonly #path: string;
   readonly #options: FileSearchOptions;
   #file: ReadableFile | undefined;
 
-  /** Where the first region and the current one begin in the file. */
+  /** File offsets of the first block and of the current block. */
   #first = 0;
   #offset = 0;
-  /** The number of the line at offset `#counted` of the current region. */
+  /** Line number at offset `#counted` of the current block. */
   #line = 1;
   #counted = 0;
-  /** The range is through; what is read now is context. */
+  /** The whole range was searched; the rest is read for context only. */
   #past = false;
 
-  /** Lines just before the current region, as far as they may be needed for context; undefined if nobody looked yet. */
+  /** Lines just before the current block, as many as context may need; undefined until they are needed. */
   #tail: string[] | undefined;
   #open: OpenMatch[] = [];
 
-  /** The region begins inside a line of which pieces were searched before; how that line begins, and if it matched. */
+  /**
+   * The block starts inside a line whose earlier pieces were searched: whether that is so, how the line begins, and
+   * whether it matched.
+   */
   #inLine = false;
   #inLineHead = '';
   #inLineMatched = false;
@@ -60,22 +69,25 @@ export class FileSearch {
     this.#options = options;
   }
 
-  /** How many lines the range has, once it was searched to its end. */
+  /** The number of lines in the range, known once it was searched to its end. */
   get lines(): number {
     return this.#line - 1;
   }
 
-  /** Searches the bytes of a whole file. */
+  /** Searches a whole file that is already in memory. */
   runOn(bytes: Buffer): void {
     this.#searchLines({ bytes, offset: 0, isPiece: false, isLast: true });
   }
 
-  /** Yields between regions. Returns false if the file is binary, in which case nothing was found in it. */
+  /**
+   * Searches an open file and yields between blocks. Returns false if the file is binary, in which case it has no
+   * matches.
+   */
   *run(file: ReadableFile): Generator<undefined, boolean> {
     this.#file = file;
     const { stop, range, buffer } = this.#options;
     const { from, to, end } = range ?? { from: 0, to: Number.POSITIVE_INFINITY, end: file.size };
-    // From the byte before it, one can tell whether a line begins there.
+    // The byte before the range shows whether a line starts at its first byte.
     const reader = new LineBlockReader(file, buffer, { from: Math.max(0, from - 1), to, end });
     if (range === undefined && reader.startsBinary()) return false;
     if (range !== undefined && range.from > 0 && !reader.skipLine(range.to)) return true;
@@ -90,7 +102,7 @@ export class FileSearch {
     }
   }
 
-  /** All that can be part of the result is there, also the context of the last match that will be shown. */
+  /** Whether the result is complete, including the context of the last match that will be returned. */
   #finished(): boolean {
     if (this.#past && this.#open.length === 0) return true;
     if (!this.#options.found.full) return false;
@@ -106,7 +118,7 @@ export class FileSearch {
     this.#inLine = true;
   }
 
-  /** Searches a region of whole lines, as far as they begin in the range. */
+  /** Searches the lines of a block that start in the range. */
   #searchLines({ bytes, isLast }: LineBlock): void {
     const until = this.#searchedPart(bytes);
     this.#search(bytes, until);
@@ -119,7 +131,7 @@ export class FileSearch {
     this.#inLineMatched = false;
   }
 
-  /** Up to where a region's lines begin in the range, or began before the region. */
+  /** Returns the offset after the last line of the block that starts in the range, or that started before the block. */
   #searchedPart(bytes: Buffer): number {
     if (this.#past) return 0;
     const last = this.#rangeEnd() - 1 - this.#offset;
@@ -132,7 +144,7 @@ export class FileSearch {
     return this.#options.range?.to ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Searches the lines before offset `until`. */
+  /** Searches the lines before offset `until` of a block. */
   #search(block: Buffer, until: number): void {
     const { pattern, found } = this.#options;
     const afterInLine = this.#inLine ? lineEnd(block, 0) + 1 : 0;
@@ -141,12 +153,12 @@ export class FileSearch {
     for (const match of open) this.#extend(match, block, afterInLine);
 
     const scan = pattern.scan(until === block.length ? block : block.subarray(0, until));
-    let from = this.#inLineMatched ? afterInLine : this.#offset === 0 ? afterMark(block) : 0;
+    let from = this.#inLineMatched ? afterInLine : this.#offset === 0 ? afterByteOrderMark(block) : 0;
     while (from < until && !found.full) {
       const at = scan.next(from);
       if (at === -1) return;
       const end = lineEnd(block, at);
-      this.#record(block, { start: lineStart(block, at), at, end });
+      this.#record(block, { start: lineStart(block, 0, at), at, end });
       from = end + 1;
     }
   }
@@ -170,7 +182,7 @@ export class FileSearch {
     if (contextLines > 0) this.#extend({ contextAfter, missing: contextLines }, block, end + 1);
   }
 
-  /** The lines before offset `start`, as many as the context needs. */
+  /** Returns the context lines before offset `start` of a block. */
   #before(block: Buffer, start: number): string[] {
     const { contextLines } = this.#options;
     const lines: string[] = [];
@@ -183,11 +195,14 @@ export class FileSearch {
     const more = contextLines - lines.length;
     if (more === 0) return lines;
     const file = this.#first === 0 ? undefined : this.#file;
-    this.#tail ??= file === undefined ? [] : linesBefore(file, this.#first, contextLines);
+    this.#tail ??= file === undefined ? [] : readContextBefore(file, this.#first, contextLines);
     return [...this.#tail.slice(-more), ...lines];
   }
 
-  /** Adds the lines from offset `from` to the context after a match; what is missing comes with the next region. */
+  /**
+   * Adds the lines from offset `from` on to the context after a match. If the block ends first, the next block
+   * continues.
+   */
   #extend(match: OpenMatch, block: Buffer, from: number): void {
     for (let start = from; start < block.length && match.missing > 0; match.missing -= 1) {
       const end = lineEnd(block, start);
@@ -200,17 +215,15 @@ export class FileSearch {
   }
 }
 
-/** Where a file's first line is searched from: a byte order mark does not keep `^` from matching what follows it. */
-export function afterMark(bytes: Buffer): number {
+/**
+ * Returns the offset at which a file's first line starts for matching: after a UTF-8 byte order mark, so that `^`
+ * matches there.
+ */
+export function afterByteOrderMark(bytes: Buffer): number {
   return BYTE_ORDER_MARK.every((byte, i) => bytes[i] === byte) ? BYTE_ORDER_MARK.length : 0;
 }
 
-/** Where the line around `at` begins. */
-function lineStart(block: Buffer, at: number): number {
-  return at === 0 ? 0 : block.lastIndexOf(LF, at - 1) + 1;
-}
-
-/** Where the line around `at` ends: at its LF, or with the region. */
+/** Returns the end of the line around `at`: the offset of its LF, or the end of the block. */
 function lineEnd(block: Buffer, at: number): number {
   const lf = block.indexOf(LF, at);
   return lf === -1 ? block.length : lf;

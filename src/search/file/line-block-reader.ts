@@ -1,63 +1,72 @@
 import type { ReadableFile } from '../../fence/index.ts';
-import { characterStart } from '../../runtime/utf8.ts';
+import { characterStart } from '../../runtime/unicode.ts';
 
-/** Read at once. Small enough to stay in the processor's cache and to stop soon, and much for what each read takes besides. */
+/**
+ * Size of one read: large enough to amortize the system call, small enough to stay in the processor's cache and to
+ * react to cancellation soon.
+ */
 export const CHUNK_BYTES = 512 * 1024;
 
-/** Read at once past the range that is asked for, to complete its last line. */
+/** Size of one read after the requested range, which only completes its last line. */
 const READ_PAST_BYTES = 16 * 1024;
 
-/** A longer line is given in pieces of this size, so that memory does not grow with it. */
+/** A longer line is returned in pieces of this size, which bounds the memory. */
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
-/** What two pieces of such a line have in common: a match that is not longer is found wherever it lies. */
+/** Overlap of consecutive pieces of a long line. A match up to this length is found wherever it lies. */
 const OVERLAP_BYTES = 64 * 1024;
 
-/** A NUL in as many bytes at the beginning makes a file binary. */
+/** A file with a NUL in its first `SNIFF_BYTES` bytes is binary. */
 export const SNIFF_BYTES = 8 * 1024;
 
 /**
- * Bytes are kept as far into a page as they are in the file. Elsewhere, some processors take each load for one that has to
- * wait for the store before it, and copy at a quarter of the speed.
+ * Bytes are stored at the same offset within a page as in the file. Otherwise the copy suffers from 4-KByte aliasing:
+ * some processors treat a load as dependent on a recent store with the same low 12 address bits, which cuts the speed
+ * to a quarter. See
+ * https://www.intel.com/content/www/us/en/developer/articles/technical/intel64-and-ia32-architectures-optimization.html.
  */
 const PAGE = 4096;
 
 const LF = 0x0a;
 
-/** Part of a file: whole lines, or a piece of a line that is too long to be given whole. */
+/** Part of a file: whole lines, or a piece of a line longer than `MAX_LINE_BYTES`. */
 export interface LineBlock {
-  /** Good until the next one is read. */
+  /** Valid until the next block is read. */
   readonly bytes: Buffer;
-  /** Where in the file it begins. */
+  /** Offset of the first byte in the file. */
   readonly offset: number;
   readonly isPiece: boolean;
-  /** The file ends here. The last line may lack its LF, and there may be no line at all. */
+  /** Whether the file ends here. Then the last line may lack its LF, and the block may be empty. */
   readonly isLast: boolean;
 }
 
+/** The range of a file that a `LineBlockReader` reads. */
 export interface BlockRange {
-  /** Where to begin. */
+  /** Offset of the first byte to read. */
   readonly from: number;
-  /** What is probably enough; reading on from there is slower. */
+  /** Offset up to which bytes are read in large chunks; reading continues after it in small ones. */
   readonly to: number;
-  /** Where the file ends, 0 if that is not known. */
+  /** Size of the file, or 0 if it is unknown. */
   readonly end: number;
 }
 
-/** Reads a file as regions of lines, in memory that depends neither on the file's size nor on the length of its lines. */
+/**
+ * Reads a file as blocks of whole lines. Memory is bounded by `MAX_LINE_BYTES`, whatever the size of the file and the
+ * length of its lines. Raises what reading the file raises.
+ */
 export class LineBlockReader {
   readonly #file: ReadableFile;
   readonly #range: BlockRange;
   #buffer: Buffer;
-  /** Where the next read goes on in the file. */
+  /** File offset of the next read. */
   #position: number;
-  /** What of the buffer is not given yet, and how far it has no LF. */
+  /** Bounds of the buffered bytes that were not returned yet; there is no LF between `#begin` and `#scanned`. */
   #begin: number;
   #scanned: number;
   #filled: number;
   #atEnd = false;
 
-  /** A buffer of at least `READ_BYTES`. */
+  /** `buffer` is a read buffer from `SearchMemory.take`. */
   constructor(file: ReadableFile, buffer: Buffer, range: BlockRange) {
     this.#file = file;
     this.#buffer = buffer;
@@ -68,19 +77,19 @@ export class LineBlockReader {
     this.#filled = this.#begin;
   }
 
-  /** Where the next region will begin. */
+  /** File offset of the next block. */
   get offset(): number {
     return this.#position - (this.#filled - this.#begin);
   }
 
-  /** Whether what follows looks binary. To be asked before anything is read. */
+  /** Whether the first `SNIFF_BYTES` bytes contain a NUL. Call it before `next`. */
   startsBinary(): boolean {
     while (!this.#atEnd && this.#filled - this.#begin < SNIFF_BYTES) this.#read();
     const end = Math.min(this.#filled, this.#begin + SNIFF_BYTES);
     return this.#buffer.subarray(this.#begin, end).includes(0);
   }
 
-  /** Leaves out what is before the next line. False if none begins before offset `until`. */
+  /** Skips to the start of the next line. Returns false if no line starts before file offset `until`. */
   skipLine(until: number): boolean {
     for (;;) {
       const lf = this.#buffer.subarray(this.#begin, this.#filled).indexOf(LF);
@@ -91,6 +100,7 @@ export class LineBlockReader {
     }
   }
 
+  /** Reads the next block. After a block with `isLast` there is none. */
   next(): LineBlock {
     this.#keepFrom(this.#begin);
     for (;;) {
@@ -103,7 +113,7 @@ export class LineBlockReader {
       } else if (this.#buffer.length < MAX_LINE_BYTES) {
         this.#buffer = Buffer.concat([this.#buffer], Math.min(MAX_LINE_BYTES, this.#buffer.length * 4));
       } else {
-        // The last character may not be whole yet.
+        // The last character may be incomplete.
         const result = this.#give(characterStart(this.#buffer, this.#filled - 1), { isPiece: true });
         this.#begin = characterStart(this.#buffer, this.#begin - OVERLAP_BYTES);
         return result;
@@ -118,7 +128,7 @@ export class LineBlockReader {
     return { bytes, offset, isPiece, isLast };
   }
 
-  /** Moves what is left to the front. */
+  /** Moves the unread bytes to the front of the buffer. */
   #keepFrom(at: number): void {
     const left = this.#filled - at;
     const begin = (this.#position - left) % PAGE;

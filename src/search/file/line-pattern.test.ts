@@ -25,13 +25,13 @@ function problemOf(call: () => unknown): string {
   throw new Error('nothing was raised');
 }
 
-test('a wrong pattern is told of in the words of Go', () => {
+test('an invalid pattern is reported with the message of Go', () => {
   expect(problemOf(() => compile('[invalid'))).toBe('error parsing regexp: missing closing ]: `[invalid`');
   expect(problemOf(() => compile('a(?=b)'))).toMatch(/^error parsing regexp: /);
   expect(problemOf(() => compile('x'.repeat(70_000)))).toMatch(/longer than/);
 });
 
-/** The numbers of the matching lines, counted from 0, which are the same in the memory and elsewhere. */
+/** Returns the numbers of the matching lines, counted from 0, and checks that SIMD and plain memory give the same. */
 function linesOf(pattern: LinePattern, text: string): number[] {
   const block = Buffer.from(text);
   buffer.set(block);
@@ -53,13 +53,13 @@ function linesIn(pattern: LinePattern, block: Buffer): number[] {
   return found;
 }
 
-test('plain text has no special characters', () => {
+test('a literal has no special characters', () => {
   expect(linesOf(compile('a.b(', { literal: true }), 'xaxb(x\nxa.b(x\n')).toEqual([1]);
   expect(linesOf(compile('A.B(', { literal: true, caseInsensitive: true }), 'xaxb(x\nxa.b(x\n')).toEqual([1]);
   expect(linesOf(compile('', { literal: true }), 'a\n\nb')).toEqual([0, 1, 2]);
 });
 
-test('text alone is not confused with text and a condition, nor with text that no line can hold', () => {
+test('a pattern with assertions, or with text that contains LF, is not treated as a literal', () => {
   const text = 'TODO\nx TODO\nTODO x\nTODOs\nDONE\nTODO\r\nx';
   expect(linesOf(compile('TODO'), text)).toEqual([0, 1, 2, 3, 5]);
   expect(linesOf(compile('^TODO'), text)).toEqual([0, 2, 3, 5]);
@@ -70,18 +70,18 @@ test('text alone is not confused with text and a condition, nor with text that n
   expect(linesOf(compile('todo', { caseInsensitive: true }), text)).toEqual([0, 1, 2, 3, 5]);
 });
 
-test('case-insensitive matching knows the Kelvin sign and the long s', () => {
+test('case-insensitive matching includes the Kelvin sign and the long s', () => {
   expect(linesOf(compile('k', { caseInsensitive: true }), 'x\n\u212a\nK')).toEqual([1, 2]);
   expect(linesOf(compile('task', { caseInsensitive: true }), 'x\nta\u017f\u212a\nTASK\ntask')).toEqual([1, 2, 3]);
 });
 
-test('finds the place of a match', () => {
+test('finds the position of a match', () => {
   const pattern = compile('b+');
   expect(pattern.positionIn(`${'a'.repeat(100)}bbb`)).toBe(100);
   expect(pattern.positionIn('aaa')).toBeUndefined();
 });
 
-/** Patterns that are looked for in many ways, with words that match some of them, and words that nearly do. */
+/** Patterns that use different prefilters and engines, with words that match or nearly match some of them. */
 const PATTERNS = [
   'sparks',
   '(?i)sparks',
@@ -111,7 +111,7 @@ const WORDS = [
   'k',
 ];
 
-test('finds the lines that a simple search finds', () => {
+test('finds the same lines as a line-by-line search', () => {
   const line = fc.array(fc.constantFrom(...WORDS, LONG, LONG.slice(1), LONG.slice(0, -1)), { maxLength: 6 });
   const lines = fc.array(
     line.map((words) => words.join(' ')),

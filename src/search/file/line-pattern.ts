@@ -12,36 +12,49 @@ import { LiteralScanner } from '../prefilter/literal-scanner.ts';
 import type { Prefilter } from '../prefilter/prefilter.ts';
 import { type LineScan, PrefilteredScan, UnfilteredScan } from './line-scan.ts';
 
-/** Compiling takes time with the length, and nobody writes such a pattern by hand. */
+/** Compilation time grows with the length. */
 const MAX_PATTERN_LENGTH = 64 * 1024;
 
-/** Where a prefilter did not pay, so many regions are searched without before it is tried again. */
-const REGIONS_WITHOUT = 15;
+/** After a prefilter gave up, this many blocks are searched without it before it is tried again. */
+const BLOCKS_WITHOUT = 15;
 
+/** A pattern as the caller gave it. */
 export interface LinePatternOptions {
   readonly pattern: string;
-  /** The pattern is plain text, not a regular expression. */
+  /** Whether the pattern is plain text instead of a regular expression. */
   readonly literal: boolean;
   readonly caseInsensitive: boolean;
 }
 
-/** A compiled pattern, as the search of lines needs it. */
+/**
+ * A compiled pattern that finds matching lines. It keeps state between calls (lazy DFA, prefilter statistics) and
+ * belongs to one thread.
+ */
 export interface LinePattern {
-  /** Starts to look for matching lines in a region of whole lines. Finds none once the search is to stop. */
+  /**
+   * Starts a scan for matching lines in a block of whole lines. The scan finds nothing more once the stop signal is
+   * raised.
+   */
   scan(block: Buffer): LineScan;
-  /** Where in a text the first match begins, if there is one. Too slow for long texts. */
+  /** Returns the index of the first match in a decoded text, or undefined. Too slow for long texts. */
   positionIn(text: string): number | undefined;
 }
 
 interface PatternEnvironment {
   readonly stop?: StopSignal;
-  /** Regions of this memory are searched faster than others. */
+  /** Blocks in this memory are searched with SIMD kernels. */
   readonly memory?: SearchMemory;
 }
 
-/** Compiles RE2 syntax, or plain text. Raises `invalid_pattern` with the parser's own words. */
-export function compileLinePattern(options: LinePatternOptions, means: PatternEnvironment = {}): LinePattern {
-  const { stop = { raised: false }, memory = new SearchMemory({ simd: false }) } = means;
+/**
+ * Compiles a regular expression in RE2 syntax, or plain text. Raises `invalid_pattern` with the parser's message.
+ *
+ * Literals are searched directly. Other patterns run on a lazy DFA with a Pike VM as fallback, behind a prefilter where
+ * one pays off and the block lies in SIMD memory: the design of RE2 (https://swtch.com/~rsc/regexp/regexp3.html) and of
+ * Rust's regex crate (https://burntsushi.net/regex-internals/).
+ */
+export function compileLinePattern(options: LinePatternOptions, environment: PatternEnvironment = {}): LinePattern {
+  const { stop = { raised: false }, memory = new SearchMemory({ simd: false }) } = environment;
   const { pattern, literal, caseInsensitive } = options;
   const regex = compileRegex(literal ? RE2JS.quote(pattern) : pattern, caseInsensitive);
   return new CompiledLinePattern({
@@ -51,7 +64,7 @@ export function compileLinePattern(options: LinePatternOptions, means: PatternEn
   });
 }
 
-/** Long lines are rare, so it is built only when it is needed. */
+/** Builds the matcher on first use, since it is needed for lines over `MAX_SHOWN` code points only. */
 function locatorFor(regex: RE2JS): LinePattern['positionIn'] {
   let quick: RegExp | false | undefined;
   return (text) => {
@@ -69,11 +82,11 @@ type Scanner = Pick<LinePattern, 'scan'>;
 type BuildScanner = (simd: boolean) => Scanner;
 
 function scannersFor(regex: RE2JS, { stop, memory }: Required<PatternEnvironment>): BuildScanner {
-  const text = onlyText(regex);
-  // Where it is, there is nothing to look at more closely.
+  const text = literalOf(regex);
+  // A literal that is found is a match; no matcher is needed.
   if (text !== undefined) {
     const bytes = Buffer.from(text);
-    return (simd) => (simd ? new LiteralScanner(bytes, memory) : new TextScanner(bytes));
+    return (simd) => (simd ? new LiteralScanner(bytes, memory) : new PlainLiteralScanner(bytes));
   }
   const program = programOf(regex);
   const fallback = new PikeMatcher(program, stop);
@@ -88,8 +101,9 @@ interface CompiledParts {
 }
 
 /**
- * Scans what the memory holds in one way, and all else in another. Hardly ever are both needed. It is a class, as are
- * scanners: of a function that each search makes anew, the machine code is made anew as well.
+ * Uses SIMD scanners for blocks in the search memory and plain scanners for all others; most searches need only one of
+ * the two. This and the scanners are classes rather than closures because V8 would optimize a closure anew for each
+ * search.
  */
 class CompiledLinePattern implements LinePattern {
   readonly positionIn: LinePattern['positionIn'];
@@ -114,8 +128,8 @@ class CompiledLinePattern implements LinePattern {
   }
 }
 
-/** Finds where a string of bytes is, in regions of any memory. */
-class TextScanner implements Scanner {
+/** Finds a literal in blocks of any memory with `Buffer.indexOf`. */
+class PlainLiteralScanner implements Scanner {
   readonly #text: Buffer;
 
   constructor(text: Buffer) {
@@ -152,17 +166,17 @@ class FilteredScanner implements Scanner {
   }
 
   readonly #gaveUp = (): void => {
-    this.#without = REGIONS_WITHOUT;
+    this.#without = BLOCKS_WITHOUT;
   };
 }
 
-/** The text, if the pattern is nothing but a text within one line. */
-function onlyText(regex: RE2JS): string | undefined {
+/** Returns the literal if the pattern is nothing but a literal without LF. */
+function literalOf(regex: RE2JS): string | undefined {
   const { prefixComplete, prefix } = regex.re2() as { prefixComplete: boolean; prefix: string };
   return prefixComplete && prefix !== '' && !prefix.includes('\n') ? prefix : undefined;
 }
 
-/** Compiles RE2 syntax. Raises `invalid_pattern`. */
+/** Compiles a regular expression in RE2 syntax. Raises `invalid_pattern`, also for patterns over 64 Ki characters. */
 export function compileRegex(pattern: string, caseInsensitive = false): RE2JS {
   if (pattern.length > MAX_PATTERN_LENGTH)
     throw new SearchError('invalid_pattern', { problem: `pattern is longer than ${MAX_PATTERN_LENGTH} characters` });
@@ -170,7 +184,8 @@ export function compileRegex(pattern: string, caseInsensitive = false): RE2JS {
     return RE2JS.compile(pattern, caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0);
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
-    // The parser would quote the flag as a part of the pattern.
+    // With the flag set, the parser's message would show `(?i)` as part of the pattern; without it, the message shows
+    // the pattern as given.
     if (caseInsensitive) return compileRegex(pattern);
     throw new SearchError('invalid_pattern', { problem: error.message }, { cause: error });
   }

@@ -27,7 +27,7 @@ const PLANS: [string, PrefilterPlan][] = [
   ['several bytes', planSequences([[[0x30]], [[0x31]], [[0x32]], [[0x33]]], memory)],
 ];
 
-/** Counts how often and about how many bytes it is asked. */
+/** Counts its calls and the bytes it was given. */
 class Counted implements LineMatcher {
   calls = 0;
   bytes = 0;
@@ -57,7 +57,7 @@ function search(plan: PrefilterPlan, text: Buffer) {
   return { found, looked: matcher.bytes, calls: matcher.calls, gaveUp };
 }
 
-test.each(PLANS)('%s keep the matcher away from lines that cannot match', (_what, plan) => {
+test.each(PLANS)('%s do not run the matcher on lines that cannot match', (_what, plan) => {
   const line = 'nothing in here at all\n';
   const bytes = Buffer.from(`${line.repeat(2_000)}ab102030cd\n${line.repeat(2_000)}`);
   const { found, looked, gaveUp } = search(plan, bytes);
@@ -66,7 +66,7 @@ test.each(PLANS)('%s keep the matcher away from lines that cannot match', (_what
   expect(gaveUp).toBe(false);
 });
 
-test.each(PLANS)('%s are left where they find too much in vain, and nothing is lost', (_what, plan) => {
+test.each(PLANS)('%s give up on too many false positives without missing a match', (_what, plan) => {
   const line = '2024 120000 930201 100230123 x0012300 ab 000000 12345\n';
   const bytes = Buffer.from(`${line.repeat(1_000)}ab102030cd\n${line.repeat(1_000)}xy000000Xab`);
   const { found, looked, calls, gaveUp } = search(plan, bytes);
@@ -78,21 +78,21 @@ test.each(PLANS)('%s are left where they find too much in vain, and nothing is l
   expect(calls).toBeLessThan(500);
 });
 
-/** A scan by windows that tell everything, with a matcher that finds nothing. */
+/** Returns a scan by exact sequences, with a matcher that finds nothing. */
 function exactScan(pattern: string, bytes: Buffer): PrefilteredScan {
   const sequences = exactSequences(programOf(RE2JS.compile(pattern))) ?? [];
   const finder = planExactSequences(sequences, memory).build()(bytes);
   return new PrefilteredScan(bytes, { matcher: { next: () => -1 }, finder, gaveUp: () => {} });
 }
 
-test('where sequences tell everything, lines are not looked at', () => {
+test('exact sequences do not run the matcher', () => {
   const bytes = buffer.subarray(0, buffer.write('some text\nwith bar in it\nand foo\n'));
   const scan = exactScan('foo|bar', bytes);
   expect(scan.next(0)).toBe(15);
   expect(scan.next(25)).toBe(29);
 });
 
-test('what is behind the block, or is taken for want of budget, is no match', () => {
+test('a candidate past the end of the block, or after the budget is used up, is not taken as a match', () => {
   buffer.write('xxabcd\n');
   expect(exactScan('zz|abcd', buffer.subarray(0, 4)).next(0)).toBe(-1);
   expect(exactScan('zz|abcd', buffer.subarray(0, 7)).next(0)).toBe(2);

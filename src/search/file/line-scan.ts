@@ -1,14 +1,17 @@
-import { lineEnd, lineStart } from '../pattern/line-bounds.ts';
+import { lineStart, nextLineStart } from '../pattern/line-bounds.ts';
 import type { LineMatcher } from '../pattern/line-matcher.ts';
 import { type CandidateFinder, FALSE_POSITIVE_COST, GRACE_BYTES } from '../prefilter/prefilter.ts';
 
-/** Goes through a region of whole lines, from one matching line to the next. */
+/** An iteration over the matching lines of one block of whole lines. */
 export interface LineScan {
-  /** An offset in the first matching line at or after `from`, where a line begins; or -1. `from` never decreases. */
+  /**
+   * Returns an offset within the first matching line at or after `from`, or -1. `from` must be the start of a line and
+   * must not decrease between calls.
+   */
   next(from: number): number;
 }
 
-/** Looks at every line. */
+/** Runs the matcher on every line. */
 export class UnfilteredScan implements LineScan {
   readonly #block: Buffer;
   readonly #matcher: LineMatcher;
@@ -26,11 +29,15 @@ export class UnfilteredScan implements LineScan {
 interface ScanFilter {
   readonly matcher: LineMatcher;
   readonly finder: CandidateFinder;
-  /** Told when the prefilter is left because it does not save time. */
+  /** Called when the scan stops using the prefilter because it costs more than it saves. */
   gaveUp(): void;
 }
 
-/** Looks at lines that a prefilter finds, as long as that saves time. */
+/**
+ * Runs the matcher on the lines that a prefilter reports. Once false positives cost more than scanning the bytes so far
+ * would have, it runs the matcher on the rest of the block instead, so a bad prefilter slows a search down by a
+ * constant factor at most.
+ */
 export class PrefilteredScan implements LineScan {
   readonly #block: Buffer;
   readonly #matcher: LineMatcher;
@@ -55,7 +62,7 @@ export class PrefilteredScan implements LineScan {
       const at = this.#finder.next(floor);
       if (at === -1 || this.#finder.isExact) return at;
       const start = lineStart(block, floor, at);
-      const end = lineEnd(block, at, block.length);
+      const end = nextLineStart(block, at, block.length);
       const found = this.#matcher.next(block, start, end);
       if (found !== -1) return found;
       this.#spent += FALSE_POSITIVE_COST + end - start;

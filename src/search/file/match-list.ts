@@ -1,24 +1,25 @@
-/** One line that matched. */
+/** A line that matched. */
 export interface LineMatch {
-  /** Relative to the root. */
+  /** Path of the file, relative to the root. */
   readonly file: string;
-  /** Counted from 1. */
+  /** Line number, counted from 1. */
   readonly lineNumber: number;
-  /** Without its LF; bytes that are not UTF-8 show as U+FFFD. */
+  /** The line without its LF. Bytes that are not UTF-8 are shown as U+FFFD. */
   readonly lineContent: string;
-  /** Only part of the line is shown, around the match. */
+  /** Set if only the part of the line around the match is shown. */
   readonly lineTruncated?: true;
   readonly contextBefore: readonly string[];
   readonly contextAfter: readonly string[];
 }
 
+/** Limits on the result of a grep. */
 export interface MatchLimits {
   readonly maxResults: number;
-  /** How many characters the shown lines may have in all. */
+  /** Maximum number of UTF-16 code units of all shown lines together. */
   readonly maxText: number;
 }
 
-/** Gathers matches until there is one more than may be returned: that one tells that there was more. */
+/** Collects matches up to one more than may be returned; the extra one shows that the result is truncated. */
 export class MatchList {
   readonly matches: LineMatch[] = [];
   readonly #limits: MatchLimits;
@@ -28,28 +29,29 @@ export class MatchList {
     this.#limits = limits;
   }
 
-  /** Nothing that is added from now on can be part of the result. */
+  /** Whether further matches can no longer be part of the result. */
   get full(): boolean {
     return this.matches.length > this.#limits.maxResults || this.#text > this.#limits.maxText;
   }
 
-  /** Characters of all lines so far. */
+  /** UTF-16 code units of all shown lines so far. */
   get text(): number {
     return this.#text;
   }
 
   add(match: LineMatch): void {
     this.matches.push(match);
-    this.#text += textOf(match);
+    this.#text += textLength(match);
   }
 
-  /** Counts a line of context that was added to a match after it was found. */
+  /** Accounts for a context line that was appended to a match already in the list. */
   grow(line: string): void {
     this.#text += line.length;
   }
 }
 
-export function textOf(match: LineMatch): number {
+/** Returns the number of UTF-16 code units of a match with its context. */
+export function textLength(match: LineMatch): number {
   let length = match.lineContent.length;
   for (const line of match.contextBefore) length += line.length;
   for (const line of match.contextAfter) length += line.length;

@@ -14,7 +14,7 @@ const match = fc.record(
   { requiredKeys: ['lineNumber', 'lineContent', 'contextBefore', 'contextAfter'] },
 );
 
-test('matches come out as they went in, empty lines too, and lines are counted on', () => {
+test('unpacking restores the matches, including empty lines, and shifts line numbers', () => {
   fc.assert(
     fc.property(fc.array(match, { minLength: 1, maxLength: 5 }), fc.nat(1_000), (some, before) => {
       const matches = some.map((one) => ({ file: 'a/b.txt', ...one }));

@@ -1,20 +1,23 @@
 import type { LineMatch } from './match-list.ts';
 
 const LF = '\n';
-/** Numbers for each match: its line, whether it is cut, and how many lines are before and after it. */
+/** Numbers per match: line number, whether it is truncated, and the number of context lines before and after it. */
 const NUMBERS = 4;
-/** Most matches are shown without lines around them. */
+/** Shared by all matches without context. */
 const NONE: readonly string[] = Object.freeze([]);
 
-/** The matches of one file in a form that is sent to another thread at a fraction of what an object for each costs. */
+/**
+ * The matches of one file, packed into one string and one array: structured cloning of an object per match takes many
+ * times as long.
+ */
 export interface PackedMatches {
   readonly file: string;
-  /** All lines that are shown, in order, joined by what no line has. */
+  /** All shown lines in order, joined by LF, which no line contains. */
   readonly text: string;
   readonly numbers: readonly number[];
 }
 
-/** At least one match, all of the same file. */
+/** Packs matches of one file. The list must not be empty. */
 export function packMatches(matches: readonly LineMatch[]): PackedMatches {
   const lines: string[] = [];
   const numbers: number[] = [];
@@ -25,7 +28,7 @@ export function packMatches(matches: readonly LineMatch[]): PackedMatches {
   return { file: matches[0]?.file ?? '', text: lines.join(LF), numbers };
 }
 
-/** With so many added to the numbers of their lines. */
+/** Restores packed matches and adds `linesBefore` to their line numbers. */
 export function unpackMatches({ file, text, numbers }: PackedMatches, linesBefore: number): LineMatch[] {
   const lines = text.split(LF);
   const matches: LineMatch[] = [];

@@ -10,21 +10,21 @@ const memory = new SearchMemory();
 const buffer = memory.take(root);
 afterAll(() => root[Symbol.dispose]());
 
-/** Its bytes in the memory, among others that look the same. */
+/** Copies a text into SIMD memory, surrounded by copies of itself. */
 function block(bytes: Uint8Array, at = 0): Buffer {
   const copy = Buffer.concat([bytes, bytes, bytes]);
   buffer.set(copy, at);
   return buffer.subarray(at + bytes.length, at + 2 * bytes.length);
 }
 
-test('16 bytes at once are to be had here', () => {
+test('the SIMD kernels are available on this machine', () => {
   expect(memory.holds(buffer)).toBe(true);
   expect(memory.holds(Buffer.alloc(8))).toBe(false);
   const plain = new SearchMemory({ simd: false });
   expect(plain.holds(plain.take(root))).toBe(false);
 });
 
-test('gives a buffer to one at a time, and plain ones when there are no more', () => {
+test('hands out each buffer once, and plain memory when none is left', () => {
   const other = new SearchMemory();
   const taken = Array.from({ length: 12 }, () => other.take(root));
   for (const [i, one] of taken.entries()) one.fill(i);
@@ -42,7 +42,7 @@ test('gives a buffer to one at a time, and plain ones when there are no more', (
   expect(other.take(root)).toBe(held[0]);
 });
 
-test('tells whether there is a NUL before an offset', () => {
+test('reports whether there is a NUL before an offset', () => {
   fc.assert(
     fc.property(fc.uint8Array({ min: 1, maxLength: 100 }), fc.nat(100), fc.nat(120), (content, nul, to) => {
       if (nul < content.length) content[nul] = 0;
@@ -53,7 +53,7 @@ test('tells whether there is a NUL before an offset', () => {
   );
 });
 
-test('counts LFs between any two offsets, in its own memory and elsewhere', () => {
+test('counts LFs between any two offsets, in SIMD and in plain memory', () => {
   const bytes = fc.uint8Array({ maxLength: 200 }).map((some) => some.map((byte) => (byte % 3 === 0 ? 0x0a : byte)));
   fc.assert(
     fc.property(bytes, fc.nat(200), fc.nat(200), fc.nat(20), (content, a, b, at) => {
@@ -65,22 +65,22 @@ test('counts LFs between any two offsets, in its own memory and elsewhere', () =
   );
 });
 
-test('counts more LFs than a byte can hold', () => {
+test('counts more LFs than an 8-bit lane can hold', () => {
   for (const length of [4_080, 4_096, 4_112, 70_001]) {
     expect(memory.countLines(block(new Uint8Array(length).fill(0x0a)), 0, length)).toBe(length);
     expect(memory.countLines(block(new Uint8Array(length).fill(0x0b)), 0, length)).toBe(0);
   }
 });
 
-/** Few different bytes, so that windows fit now and then; they differ in upper halves, lower halves, or both. */
+/** A small alphabet, so that sequences match now and then; its bytes differ in the high nibble, the low nibble, or both. */
 const byte = fc.constantFrom<number[]>(0x41, 0x61, 0x42, 0x62, 0x51, 0xe2, 0x84, 0x00, 0xff);
 const positions = (most: number) =>
   fc.array(fc.uniqueArray(byte, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: most });
 
-/** Bytes that fit nowhere, so that no window goes beyond the end. */
+/** Bytes that no sequence allows, so that none matches past the end. */
 const END = Array<number>(16).fill(0x7a);
 
-test('finds the first position at or after an offset where one of some sequences fits', () => {
+test('finds the first position at or after an offset where a sequence matches', () => {
   const sequences = fc.array(positions(6), { minLength: 1, maxLength: 40 });
   const text = fc.array(byte, { maxLength: 120 }).map((bytes) => [...bytes, ...END]);
   const kinds = new Set<string>();
@@ -92,7 +92,7 @@ test('finds the first position at or after an offset where one of some sequences
       const tables = buildProbeTables(some);
       kinds.add(tables.kind);
       const found = memory.find(block(Uint8Array.from(bytes), at), tables, { from, budget: 1_000 });
-      // More than 32 are not all told apart.
+      // More than 32 sequences are merged, so there may be false positives.
       if (some.length <= 32) expect(found).toBe(expected);
       else if (expected !== -1)
         expect(found).toBeOneOf(Array.from({ length: expected - from + 1 }, (_, i) => from + i));
@@ -102,7 +102,7 @@ test('finds the first position at or after an offset where one of some sequences
   expect([...kinds].sort()).toEqual(['buckets', 'mask', 'nibbles']);
 });
 
-test('finds what lies far from anything like it, and close to it', () => {
+test('finds sequences far from other candidates and close to them', () => {
   const word = (text: string) => Array.from(Buffer.from(text), (byte) => [byte]);
   const digits = [...Buffer.from('0123456789')];
   const sequences = {
@@ -128,7 +128,7 @@ test('finds what lies far from anything like it, and close to it', () => {
   }
 });
 
-test('looks for bytes of all kinds, and compares all 16 positions', () => {
+test('finds all byte values and verifies all 16 positions', () => {
   const sequence = fc.array(fc.uniqueArray(fc.nat(255), { minLength: 1, maxLength: 60 }), {
     minLength: 1,
     maxLength: 16,
@@ -148,7 +148,7 @@ test('looks for bytes of all kinds, and compares all 16 positions', () => {
   );
 });
 
-test('returns some position, and says so, when its budget is used up', () => {
+test('returns an unverified position and no budget when the budget is used up', () => {
   const tables = buildProbeTables([[[0x51], [0x51], [0x51], [0x41]]]);
   const text = block(Buffer.from('Q'.repeat(100)));
   expect(memory.find(text, tables, { from: 0, budget: 10 })).toBe(9);

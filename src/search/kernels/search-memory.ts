@@ -3,34 +3,34 @@ import { loadKernel } from '../../runtime/wasm-kernel.ts';
 
 const LF = 0x0a;
 const NUL = 0;
-/** Bytes per vector: the kernels work on multiples of it. */
+/** Bytes per vector. The kernels work on multiples of it. */
 const LANES = 16;
-/** Of files, and of the processor's: a buffer begins with one. */
+/** Page size of files and processor; each buffer starts on a page boundary. */
 const PAGE = 4096;
-/** What is before the buffers: the tables of a search. */
+/** Space before the buffers, for the tables of a search. */
 const FRONT = 5 * PAGE;
-/** More are needed only while many searches are under way at once. */
+/** Number of SIMD buffers; more are needed only while many searches run at once. */
 const BUFFERS = 4;
-/** The size of the buffers that files are read into. Hardly any line is longer; what is not used takes no memory. */
+/** Size of a read buffer. Hardly any line is longer; untouched pages take no physical memory. */
 const READ_BYTES = 1024 * 1024 + PAGE;
-/** What is read in vain behind a buffer's end, since 16 bytes are taken at once, is no other buffer's. */
+/** Distance between buffers. Vector loads read past the end of a buffer but never into the next one. */
 const BUFFER_SPACE = READ_BYTES + PAGE;
 
-/** Distances of the three probe positions from where a sequence begins. */
+/** Distances of the three probe positions from the start of a sequence. */
 export type ProbePositions = readonly [first: number, second: number, third: number];
 
-/** Sequences of byte classes in the form in which the kernels look for them; see assembly/index.ts. */
+/** Sequences of byte classes, encoded for the kernels in assembly/index.ts. */
 export interface ProbeTables {
-  /** What the kernel's memory gets. */
+  /** The tables that are copied into the kernel's memory. */
   bytes(): { readonly probes: Uint8Array; readonly sequences: Uint8Array };
   readonly kind: 'mask' | 'nibbles' | 'buckets';
   readonly positions: ProbePositions;
-  /** The length of the shortest sequence, and of the longest as far as it is compared. */
+  /** Length of the shortest sequence, and of the longest up to the number of verified positions. */
   readonly shortest: number;
   readonly longest: number;
 }
 
-/** See assembly/index.ts. */
+/** Functions that assembly/index.ts exports. */
 interface Functions {
   countByte(from: number, to: number, byte: number): number;
   findByMask: Find;
@@ -45,44 +45,48 @@ type Find = (
 ) => number;
 type ProbeDistances = [first: number, second: number, third: number];
 
-/** From where to look for a window; after so many misses any place will do. */
+/** Where to start, and the number of rejected candidates after which any position may be returned. */
 export interface ProbeSearch {
   readonly from: number;
   readonly budget: number;
 }
 
 /**
- * A worker's memory to read files into, in which 16 bytes are compared at once: lines are counted ten times as fast as
- * JavaScript does it, and bytes are found several times as fast. Where that is not to be had, it is plain memory.
+ * A worker's read buffers, in WebAssembly memory on which SIMD kernels work: they count lines about ten times as fast
+ * as JavaScript and find bytes several times as fast. Where the kernels cannot run (see `loadKernel`), the buffers are
+ * plain memory and all methods but `find` use JavaScript.
  */
 export class SearchMemory {
-  /** How many misses the last search for a window had left. */
+  /** How many more candidates the last `find` could have rejected; 0 means that its result was not verified. */
   budgetLeft = 0;
   readonly #simd: SimdKernel | undefined;
   readonly #free: Buffer[];
   #loaded: ProbeTables | undefined;
 
-  /** Without `simd` it is plain memory in any case. */
+  /** With `simd: false`, the kernels are not loaded. */
   constructor({ simd = true } = {}) {
     this.#simd = simd ? startKernel() : undefined;
     this.#free = this.#simd?.buffers ?? [];
   }
 
-  /** A buffer of `READ_BYTES` that nobody else uses until it is given back. */
+  /**
+   * Returns a buffer for exclusive use until it is given back. Allocates a plain one when all SIMD buffers are taken.
+   */
   take(root: Root): Buffer {
     return this.#free.pop() ?? root.allocateReadBuffer(READ_BYTES);
   }
 
+  /** Returns a buffer from `take` for reuse. */
   giveBack(buffer: Buffer): void {
     if (this.holds(buffer) || (this.#simd === undefined && this.#free.length < BUFFERS)) this.#free.push(buffer);
   }
 
-  /** Whether 16 bytes can be compared at once there. */
+  /** Whether a block lies in the kernels' memory, so that `find` can search it. */
   holds(block: Buffer): boolean {
     return block.buffer === this.#simd?.memory;
   }
 
-  /** How many LFs there are in `region` from one offset to another. */
+  /** Counts the LFs between two offsets of a block. */
   countLines(block: Buffer, from: number, to: number): number {
     const steps = Math.floor((to - from) / LANES);
     if (this.#simd === undefined || steps <= 0 || !this.holds(block)) return countLines(block, from, to);
@@ -91,7 +95,7 @@ export class SearchMemory {
     return countByte(block.byteOffset + from, block.byteOffset + rest, LF) + countLines(block, rest, to);
   }
 
-  /** Whether there is a NUL before an offset of `region`. */
+  /** Whether there is a NUL before offset `to` of a block. */
   hasNul(block: Buffer, to: number): boolean {
     const end = Math.min(to, block.length);
     const steps = Math.floor(end / LANES);
@@ -102,7 +106,10 @@ export class SearchMemory {
     return false;
   }
 
-  /** The first offset where a window fits in a region that it holds, or -1. */
+  /**
+   * Returns the first offset at or after `from` where one of the sequences matches, or -1. The block must be one that
+   * `holds` accepts. The bytes after a block are compared too, so a sequence found near the end may reach past it.
+   */
   find(block: Buffer, tables: ProbeTables, { from, budget }: ProbeSearch): number {
     const to = block.length - tables.shortest + 1;
     this.budgetLeft = budget;
@@ -126,7 +133,7 @@ interface SimdKernel extends Pick<Functions, 'countByte'> {
   readonly budget: Int32Array;
   readonly buffers: Buffer[];
   readonly finders: Record<ProbeTables['kind'], Find>;
-  /** Makes the finders look for these windows. */
+  /** Copies the tables of a search into the kernel's memory. */
   load(tables: ProbeTables): void;
 }
 
@@ -150,7 +157,7 @@ function startKernel(): SimdKernel | undefined {
   };
 }
 
-/** How many LFs there are in `bytes` from one offset to another. */
+/** Counts the LFs between two offsets in plain JavaScript. */
 function countLines(bytes: Uint8Array, from: number, to: number): number {
   let count = 0;
   for (let at = from; at < to; at += 1) if (bytes[at] === LF) count += 1;

@@ -1,22 +1,26 @@
 import type { LazyDfa } from './lazy-dfa.ts';
 
-/** How far the automaton has come in a stretch of whole lines. */
+/** Position of the DFA in a range of whole lines. */
 export interface DfaCursor {
-  /** Where the stretch begins and ends. */
+  /** Bounds of the range. */
   readonly from: number;
   readonly to: number;
-  /** The next byte, and the state before it. */
+  /** Offset of the next byte, and the DFA state before it. */
   at: number;
   state: number;
 }
 
-// The loops that take most of the time of a search stand alone: the compiler makes them twice as fast then. Four bytes
-// are taken at once, since a state that stands for a match, or for what is not known, is never left.
+// These two loops take most of the time of an unfiltered search. As separate functions V8 compiles them to code twice
+// as fast. They are unrolled four times and check the state once per four bytes: `UNKNOWN` and `MATCHED` lead only to
+// themselves, so they are still seen, and a missed `DEAD` costs time only.
 
-/** Goes on until it has to stop, to less than four bytes before the end. */
-export function runDfa(lane: DfaCursor, bytes: Buffer, { table, stopAt }: LazyDfa): void {
-  let { at, state } = lane;
-  for (const last = lane.to - 4; at <= last; at += 4) {
+/**
+ * Runs the DFA until it reaches a state up to `stopAt`, or until fewer than four bytes are left. The cursor stays
+ * before the four bytes in which it stopped.
+ */
+export function runDfa(cursor: DfaCursor, bytes: Buffer, { table, stopAt }: LazyDfa): void {
+  let { at, state } = cursor;
+  for (const last = cursor.to - 4; at <= last; at += 4) {
     let next = table[state | (bytes[at] as number)] as number;
     next = table[next | (bytes[at + 1] as number)] as number;
     next = table[next | (bytes[at + 2] as number)] as number;
@@ -24,11 +28,14 @@ export function runDfa(lane: DfaCursor, bytes: Buffer, { table, stopAt }: LazyDf
     if (next <= stopAt) break;
     state = next;
   }
-  lane.at = at;
-  lane.state = state;
+  cursor.at = at;
+  cursor.state = state;
 }
 
-/** Does so in two lanes at the same time: in one alone, the processor spends half of the time waiting for the table. */
+/**
+ * Runs the DFA on two independent ranges in one loop and stops when either cursor has to stop. With a single cursor,
+ * the processor waits half of the time for the dependent table lookups.
+ */
 export function runDfaPair(one: DfaCursor, two: DfaCursor, bytes: Buffer, { table, stopAt }: LazyDfa): void {
   const i = one.at;
   const j = two.at;

@@ -8,7 +8,7 @@ import { programOf } from './program.ts';
 
 const RUNNING = { raised: false };
 
-/** Counts what is left to it. */
+/** Counts the bytes that the fallback scanned. */
 class Counted implements LineMatcher {
   bytes = 0;
   readonly #matcher: LineMatcher;
@@ -62,7 +62,7 @@ test.each(['b{5}a', 'a\\b', '^ab', 'ab$', '^$', '(a|b)b+\\r?$', '\\Bab\\B', 'c']
   },
 );
 
-test('a match in the first half of a block comes before one in the second', () => {
+test('a match in the first half of a block is reported before one in the second half', () => {
   const bytes = Buffer.alloc(64 * 1024, 'some text without it\n');
   bytes.write('needle', 60_000);
   const { automaton } = automatonOf('[n]eedle');
@@ -71,7 +71,7 @@ test('a match in the first half of a block comes before one in the second', () =
   expect(automaton.next(bytes, 0, bytes.length)).toBe(30_005);
 });
 
-test('lines that cannot match any more are left at once, whether short or long, and the last may have no end', () => {
+test('dead lines are skipped, short and long ones, and a last line without LF', () => {
   const short = 'x\n'.repeat(20_000);
   const long = `${'x'.repeat(2_000)}\n`.repeat(400);
   for (const text of [`${short}${long}${short}`, `${long}${short}${long}`]) {
@@ -83,14 +83,14 @@ test('lines that cannot match any more are left at once, whether short or long, 
   }
 });
 
-test('states that pay for themselves are built again after they were forgotten', () => {
+test('states that pay off are rebuilt after a flush', () => {
   const { automaton, fallback } = automatonOf('[ab]*a[ab]{9}c');
   const bytes = randomLetters(400_000, 'ab');
   expect(automaton.next(bytes, 0, bytes.length)).toBe(-1);
   expect(fallback.bytes).toBe(0);
 });
 
-test('where states do not pay, the rest of the text is left to the simulation, once', () => {
+test('if states do not pay off, the Pike VM takes over the rest of the text, once', () => {
   const { automaton, fallback } = automatonOf('[ab]*a[ab]{40}c');
   const bytes = Buffer.concat([randomLetters(60_000, 'ab\n'), randomLetters(100_000, 'ab')]);
   expect(automaton.next(bytes, 0, bytes.length)).toBe(-1);
@@ -98,7 +98,7 @@ test('where states do not pay, the rest of the text is left to the simulation, o
   expect(fallback.bytes).toBeLessThanOrEqual(bytes.length);
 });
 
-test('finds nothing more once the search is to stop', () => {
+test('finds nothing after the stop flag is raised', () => {
   const bytes = Buffer.from('x\n'.repeat(10_000));
   const stop = { raised: false };
   const { automaton } = automatonOf('[x]', stop);

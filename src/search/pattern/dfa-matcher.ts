@@ -1,44 +1,51 @@
 import { type DfaCursor, runDfa, runDfaPair } from './dfa-loop.ts';
 import { DEAD, LazyDfa, MATCHED, START } from './lazy-dfa.ts';
-import { lineEnd, lineStart } from './line-bounds.ts';
+import { lineStart, nextLineStart } from './line-bounds.ts';
 import type { LineMatcher, StopSignal } from './line-matcher.ts';
 import type { Program } from './program.ts';
 
 const LF = 0x0a;
 
-/** Scanned after a match before two places are scanned at once, since the next match may be near. */
+/** Number of bytes scanned with one cursor after a match before two are used, since the next match may be near. */
 const NEAR = 1024;
 const SMALLEST_BLOCK = 8 * 1024;
 const LARGEST_BLOCK = 128 * 1024;
 
-/** A state must have served so many bytes on average before all are forgotten, or building them does not pay. */
+/**
+ * If a flushed cache served fewer bytes per state than this, building states costs more than the Pike VM. RE2 uses the
+ * same ratio.
+ */
 const BYTES_PER_STATE = 10;
 
-/** To look for the end of a line takes as long as to scan so many bytes. */
+/** Cost of searching for the end of a line, in bytes that the DFA scans in the same time. */
 const SKIP_BYTES = 200;
-/** What may be lost by that before lines are scanned to their end, and how much of a text is scanned so. */
-const MOST_LOST = 16 * SKIP_BYTES;
+/** Loss, in bytes, after which dead lines are scanned to their end instead of being skipped, and for how many bytes. */
+const MAX_LOST = 16 * SKIP_BYTES;
 const WITHOUT_SKIPS = 256 * 1024;
 
+/** Options of a `DfaMatcher`. */
 export interface DfaMatcherOptions {
   readonly program: Program;
-  /** Takes over where the automaton has too many states. */
+  /** Takes over when the DFA has too many states. */
   readonly fallback: LineMatcher;
   readonly stop: StopSignal;
-  /** Bytes for states, roughly. */
+  /** Approximate limit on the memory for states, in bytes. */
   readonly memory?: number;
 }
 
-/** Finds matching lines by their bytes, in a time that grows with their number only. */
+/**
+ * Finds matching lines with a lazy DFA, in time linear in the number of bytes. When states are built and flushed faster
+ * than they pay off, it hands over to `fallback` for good.
+ */
 export class DfaMatcher implements LineMatcher {
   readonly #dfa: LazyDfa;
   readonly #fallback: LineMatcher;
   readonly #stop: StopSignal;
   #gaveUp = false;
   #flushed = false;
-  /** Bytes scanned since all states were forgotten. */
+  /** Bytes scanned since the last flush. */
   #scanned = 0;
-  /** What was lost by skips, in bytes that could have been scanned; and how many bytes are left to scan without. */
+  /** Loss by skipping dead lines, in bytes; and how many bytes are left to scan without skipping. */
   #lost = 0;
   #withoutSkips = 0;
 
@@ -56,12 +63,12 @@ export class DfaMatcher implements LineMatcher {
   }
 
   #next(bytes: Buffer, from: number, to: number): number {
-    let end = lineEnd(bytes, from + NEAR, to);
+    let end = nextLineStart(bytes, from + NEAR, to);
     let found = this.#scan(bytes, cursorAt(from, end));
     for (let size = SMALLEST_BLOCK; found === -1 && end < to; size = Math.min(2 * size, LARGEST_BLOCK)) {
       const start = end;
-      end = lineEnd(bytes, start + size, to);
-      const middle = lineEnd(bytes, start + (size >> 1), end);
+      end = nextLineStart(bytes, start + size, to);
+      const middle = nextLineStart(bytes, start + (size >> 1), end);
       found =
         middle < end
           ? this.#scanBoth(bytes, cursorAt(start, middle), cursorAt(middle, end))
@@ -70,7 +77,7 @@ export class DfaMatcher implements LineMatcher {
     return found;
   }
 
-  /** The second lane begins where the first one ends. */
+  /** Scans two adjacent ranges at once; `two` must start where `one` ends. */
   #scanBoth(bytes: Buffer, one: DfaCursor, two: DfaCursor): number {
     const dfa = this.#dfa;
     while (one.at < one.to && two.at < two.to && !dfa.full && !this.#gaveUp && !this.#stop.raised) {
@@ -83,73 +90,73 @@ export class DfaMatcher implements LineMatcher {
       one.at += 1;
       if (one.state === DEAD) this.#skipLine(bytes, one);
       two.state = dfa.next(two.state, bytes[two.at] as number);
-      // Then all that counts is whether something matches before.
+      // Only a match in the first range can come earlier.
       if (two.state === MATCHED) return firstOf(this.#scan(bytes, one), two.at);
       two.at += 1;
       if (two.state === DEAD) this.#skipLine(bytes, two);
     }
     if (one.at === one.to) return this.#scan(bytes, two);
     if (two.at === two.to) {
-      // Asked before the states of the first lane may be all that is kept.
+      // Evaluated first, because scanning `one` may flush the state of `two`.
       const last = this.#matchesAtEnd(bytes, two) ? two.to - 1 : -1;
       return firstOf(this.#scan(bytes, one), last);
     }
     return this.#scan(bytes, cursorAt(lineStart(bytes, one.from, one.at), two.to));
   }
 
-  #scan(bytes: Buffer, lane: DfaCursor): number {
+  #scan(bytes: Buffer, cursor: DfaCursor): number {
     const dfa = this.#dfa;
-    let counted = lane.at;
-    while (lane.at < lane.to) {
+    let counted = cursor.at;
+    while (cursor.at < cursor.to) {
       if (this.#stop.raised) return -1;
-      if (this.#gaveUp) return this.#fallback.next(bytes, lineStart(bytes, lane.from, lane.at), lane.to);
-      runDfa(lane, bytes, dfa);
-      this.#scanned += lane.at - counted;
-      if (lane.at === lane.to) break;
-      counted = lane.at;
+      if (this.#gaveUp) return this.#fallback.next(bytes, lineStart(bytes, cursor.from, cursor.at), cursor.to);
+      runDfa(cursor, bytes, dfa);
+      this.#scanned += cursor.at - counted;
+      if (cursor.at === cursor.to) break;
+      counted = cursor.at;
       if (dfa.full) {
-        this.#flush(lane);
+        this.#flush(cursor);
         continue;
       }
-      lane.state = dfa.next(lane.state, bytes[lane.at] as number);
-      if (lane.state === MATCHED) return lane.at;
-      lane.at += 1;
-      if (lane.state === DEAD) this.#skipLine(bytes, lane);
+      cursor.state = dfa.next(cursor.state, bytes[cursor.at] as number);
+      if (cursor.state === MATCHED) return cursor.at;
+      cursor.at += 1;
+      if (cursor.state === DEAD) this.#skipLine(bytes, cursor);
     }
-    return this.#matchesAtEnd(bytes, lane) ? lane.to - 1 : -1;
+    return this.#matchesAtEnd(bytes, cursor) ? cursor.to - 1 : -1;
   }
 
-  /** Goes on with the next line. */
-  #skipLine(bytes: Buffer, lane: DfaCursor): void {
+  /** Skips the rest of a line that cannot match. */
+  #skipLine(bytes: Buffer, cursor: DfaCursor): void {
     const dfa = this.#dfa;
     if (dfa.stopAt !== DEAD) return;
-    const end = lineEnd(bytes, lane.at, lane.to);
-    this.#lost = Math.max(0, this.#lost + SKIP_BYTES - (end - lane.at));
-    if (this.#lost > MOST_LOST) {
+    const end = nextLineStart(bytes, cursor.at, cursor.to);
+    this.#lost = Math.max(0, this.#lost + SKIP_BYTES - (end - cursor.at));
+    if (this.#lost > MAX_LOST) {
       this.#lost = 0;
       this.#withoutSkips = WITHOUT_SKIPS;
       dfa.stopAt = MATCHED;
     }
-    lane.at = end;
-    if (bytes[end - 1] === LF) lane.state = START;
+    cursor.at = end;
+    if (bytes[end - 1] === LF) cursor.state = START;
   }
 
-  /** The last line may have no LF. */
+  /** Whether the last line, if it has no LF, matches at its end. */
   #matchesAtEnd(bytes: Buffer, { to, state }: DfaCursor): boolean {
     return bytes[to - 1] !== LF && this.#dfa.matchesAtEnd(state);
   }
 
-  #flush(lane: DfaCursor): void {
+  #flush(cursor: DfaCursor): void {
     if (this.#flushed && this.#scanned < BYTES_PER_STATE * this.#dfa.states) this.#gaveUp = true;
     this.#flushed = true;
     this.#scanned = 0;
-    const { state, back } = this.#dfa.flush(lane.state);
-    lane.state = state;
-    lane.at -= back;
+    const { state, back } = this.#dfa.flush(cursor.state);
+    cursor.state = state;
+    cursor.at -= back;
   }
 }
 
-/** From the beginning of a line to the end of one. */
+/** Returns a cursor at the start of a range of whole lines. */
 function cursorAt(from: number, to: number): DfaCursor {
   return { from, to, at: from, state: START };
 }

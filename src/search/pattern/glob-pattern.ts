@@ -4,7 +4,8 @@ import { SearchError } from './search-error.ts';
 
 const OPTIONS = { dot: true, nonegate: true, nocomment: true } as const;
 
-// minimatch quietly matches less than was asked for past these; see `braceExpandMax` and `maxGlobstarRecursion`.
+// Beyond these limits minimatch silently matches less than the glob says; see its options `braceExpandMax` and
+// `maxGlobstarRecursion`.
 const MAX_LENGTH = 64 * 1024;
 const MAX_ALTERNATIVES = 100_000;
 const MAX_EXPANDED_LENGTH = 2_000_000;
@@ -12,17 +13,24 @@ const MAX_BRACES = 200;
 const MAX_GLOBSTARS = 200;
 
 const NUMERIC_RANGE = /(?<![\\$])\{(-?\d+)\.\.(-?\d+)\}/g;
-/** A range of as many values or more is matched as a number instead of being expanded. */
+/**
+ * A numeric range of at least this many values counts as one alternative when alternatives are limited, since minimatch
+ * then matches it as a number.
+ */
 const LARGE_RANGE = 100;
 
+/** A compiled pattern for paths of entries. */
 export interface PathPattern {
-  /** `path` is relative to where the search starts. A pattern that ends in `/` is for folders only. */
+  /** Whether a path, relative to the start of the search, matches. */
   matches(path: string, type: EntryType): boolean;
-  /** Whether anything below this folder can match. */
+  /** Whether an entry below this folder could match. False means that the folder can be skipped. */
   mayMatchBelow(folder: string): boolean;
 }
 
-/** Compiles a glob in which `*` stays within a name and `**` crosses folders. Raises `invalid_pattern`. */
+/**
+ * Compiles a glob in which `*` stays within a name and `**` crosses folders; a trailing `/` restricts it to folders.
+ * Raises `invalid_pattern`, also for globs whose braces expand to more than 100,000 alternatives.
+ */
 export function compileGlob(glob: string): PathPattern {
   const pattern = compile(glob.replace(/^(?:\.?\/+)+/, ''));
   const foldersOnly = glob.endsWith('/');
@@ -35,7 +43,10 @@ export function compileGlob(glob: string): PathPattern {
   };
 }
 
-/** Compiles a filter on files: without a slash it looks at the name alone, with one at the path from the start. */
+/**
+ * Compiles a glob for files that looks at the name if it has no slash and at the path relative to the start of the
+ * search if it has one. Raises `invalid_pattern`.
+ */
 export function compileGlobFilter(glob: string): (path: string) => boolean {
   const pattern = compileGlob(glob);
   if (glob.includes('/')) return (path) => pattern.matches(path, 'file');
@@ -56,7 +67,10 @@ function compile(pattern: string): Minimatch {
   return compiled;
 }
 
-/** minimatch takes an unclosed bracket or brace for itself and finds nothing; whoever wrote it meant something else. */
+/**
+ * Rejects an unclosed bracket or brace: minimatch treats it as a literal character, which is hardly what its author
+ * meant.
+ */
 function refuseUnclosed(pattern: string): void {
   const open = pattern
     .replace(/\\./g, '')

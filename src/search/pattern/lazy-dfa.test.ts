@@ -5,14 +5,14 @@ import { programOf } from './program.ts';
 
 const dfaOf = (pattern: string) => new LazyDfa(programOf(RE2JS.compile(pattern)));
 
-/** The state after a text. */
+/** Returns the state after a text. */
 function after(dfa: LazyDfa, text: string | Buffer): number {
   let state = START;
   for (const byte of Buffer.from(text)) state = dfa.next(state, byte);
   return state;
 }
 
-test('a match is known with its last byte, or with what decides an assertion', () => {
+test('a match is detected at its last byte, or at the byte that decides an assertion', () => {
   expect(after(dfaOf('ab+'), 'xab')).toBe(MATCHED);
   expect(after(dfaOf('ab\\b'), 'xab')).not.toBe(MATCHED);
   expect(after(dfaOf('ab\\b'), 'xab ')).toBe(MATCHED);
@@ -21,13 +21,13 @@ test('a match is known with its last byte, or with what decides an assertion', (
   expect(after(dfaOf('^$'), '\n')).toBe(MATCHED);
 });
 
-test('a line begins anew after LF', () => {
+test('LF leads back to the start state', () => {
   const dfa = dfaOf('^ab');
   expect(after(dfa, 'x\n')).toBe(START);
   expect(after(dfa, 'xab\na')).toBe(after(dfa, 'a'));
 });
 
-test('where a line cannot match any more, nothing but its end leads on', () => {
+test('only LF leaves the dead state', () => {
   const dfa = dfaOf('^ab$');
   for (const text of ['b', 'abé', 'x\xff\x80', 'a😀']) {
     expect(after(dfa, text)).toBe(DEAD);
@@ -38,7 +38,7 @@ test('where a line cannot match any more, nothing but its end leads on', () => {
   expect(dfa.flush(DEAD)).toEqual({ state: DEAD, back: 0 });
 });
 
-test('all characters that a pattern does not tell apart share their states', () => {
+test('characters that a pattern does not distinguish share states', () => {
   const dfa = dfaOf('a.b');
   after(dfa, 'a');
   const { states } = dfa;
@@ -55,7 +55,7 @@ test.each([
   ['(a|aa)+$', `${'a'.repeat(50_000)}b`],
   [`${'a?'.repeat(200)}${'a'.repeat(200)}b`, 'a'.repeat(50_000)],
   ['(.*)(.*)(.*)(.*)(.*)=', 'abc '.repeat(10_000)],
-])('what takes others exponential time takes few states: %s', (pattern, text) => {
+])('patterns that take backtracking engines exponential time need few states: %s', (pattern, text) => {
   const dfa = dfaOf(pattern);
   after(dfa, text);
   expect(dfa.states).toBeLessThan(1_000);
@@ -74,7 +74,7 @@ test('the memory for states is limited', () => {
   expect(dfa.table.byteLength).toBeLessThanOrEqual(4 * 1024 * 1024);
 });
 
-test('states may be forgotten within a character, which is then taken once more', () => {
+test('a flush inside a character rewinds to its first byte', () => {
   const dfa = dfaOf('a😀b');
   const text = Buffer.from('xa😀b');
   for (let cut = 0; cut < text.length; cut += 1) {
@@ -85,7 +85,7 @@ test('states may be forgotten within a character, which is then taken once more'
   }
 });
 
-test('programs of which hardly a state would fit are refused', () => {
+test('programs of which hardly any state would fit are rejected', () => {
   expect(LazyDfa.fits(programOf(RE2JS.compile('a{1000}')))).toBe(true);
   expect(LazyDfa.fits(programOf(RE2JS.compile('(?:abcdefghij){1000}'.repeat(8))))).toBe(false);
 });

@@ -2,15 +2,15 @@ import { PikeVm, type ThreadState } from './pike-vm.ts';
 import type { Program } from './program.ts';
 import { leadOf, REPLACEMENT } from './utf8.ts';
 
-/** A state is the offset of its row in the table; a row has an entry for each byte. */
+/** Entries per row of the transition table, one per byte value. A state is the offset of its row. */
 const ROW = 256;
-/** Not built yet. Whatever follows is also unknown, so a loop may look late. */
+/** Transition not computed yet. Its row leads only to itself, so a loop may check for it late. */
 const UNKNOWN = 0;
-/** The line matches. This state is never left either. */
+/** The line matches. This state leads only to itself. */
 export const MATCHED = ROW;
-/** Whatever follows, the line does not match. Only its end leads out of this state. */
+/** The line cannot match any more. Only LF leaves this state. */
 export const DEAD = 2 * ROW;
-/** At the start of a line. */
+/** The state at the start of a line. */
 export const START = 3 * ROW;
 
 const NO_THREADS: ThreadState = { threads: new Int32Array(0), undecided: false, afterWord: false, atStart: false };
@@ -18,38 +18,42 @@ const NO_THREADS: ThreadState = { threads: new Int32Array(0), undecided: false, 
 const LF = 0x0a;
 const LAST_ASCII = 0x7f;
 
-/** Memory for states, counted roughly. */
+/** Default limit on the memory for states, estimated. */
 const MAX_MEMORY = 4 * 1024 * 1024;
 const STATE_MEMORY = 4 * ROW + 200;
-/** So many at least must fit, or it is not worth the while. */
+/** If fewer states than this fit, the DFA is not used. */
 const FEWEST_STATES = 16;
 
-/** Within the bytes of one character. */
+/** A state within the bytes of a multi-byte character. */
 interface Utf8State {
-  /** The state before this character, which counts if the character turns out not to be one. */
+  /** The state before the character, from which U+FFFD is taken if its bytes turn out not to be UTF-8. */
   readonly base: number;
-  /** The state after it, where that is known already, whatever bytes are still missing. */
+  /** The state after the character, if it is the same for all possible remaining bytes. */
   readonly target: number | undefined;
-  /** Its bits so far. */
+  /** Code point bits decoded so far. */
   readonly bits: number;
   readonly taken: number;
   readonly missing: number;
-  /** What the next byte may be. */
+  /** Range of the next byte. */
   readonly low: number;
   readonly high: number;
 }
 
 /**
- * A deterministic automaton over the bytes of lines, built as far as texts ask for it. Characters are decoded on the
- * way: what is not UTF-8 counts as U+FFFD, just as in a decoded text. Every line is a text of its own; LF leads back to
- * the start unless the line matches at its end.
+ * A DFA over the bytes of lines, built lazily by subset construction from a Pike VM as the input requires it:
+ * https://swtch.com/~rsc/regexp/regexp1.html ("Caching the NFA to build a DFA") and
+ * https://swtch.com/~rsc/regexp/regexp3.html.
+ *
+ * UTF-8 is decoded by states within characters; bytes that are not UTF-8 count as U+FFFD, as in a decoded string. Each
+ * line is matched on its own: LF leads back to `START` unless the line matches at its end. The memory for states is
+ * bounded; the caller flushes when `full`.
  */
 export class LazyDfa {
-  /** The next state is at `table[state | byte]`. Another array after something was built. */
+  /** Transition table: the next state is `table[state | byte]`. Replaced by a larger array when states are added. */
   table = new Int32Array(16 * ROW);
-  /** The last state at which a loop has to stop: `DEAD`, or `MATCHED` where lines are so short that it is no use. */
+  /** The highest state at which a scan loop stops: `DEAD`, or `MATCHED` while skipping dead lines does not pay off. */
   stopAt = DEAD;
-  readonly #simulation: PikeVm;
+  readonly #vm: PikeVm;
   #states: (ThreadState | Utf8State | undefined)[] = [];
   #ids = new Map<number, number[]>();
   #insides = new Map<string, number>();
@@ -58,16 +62,16 @@ export class LazyDfa {
 
   constructor(program: Program, memory = MAX_MEMORY) {
     this.#maxMemory = memory;
-    this.#simulation = new PikeVm(program);
+    this.#vm = new PikeVm(program);
     this.#reset();
   }
 
-  /** Programs so large that hardly any state fits are better run otherwise. */
+  /** Whether at least 16 states of a program fit into the default memory limit. */
   static fits(program: Program): boolean {
     return FEWEST_STATES * (STATE_MEMORY + 4 * program.code.length) <= MAX_MEMORY;
   }
 
-  /** It is time to forget all states but one. */
+  /** Whether the memory limit is reached and `flush` is due. */
   get full(): boolean {
     return this.#memory >= this.#maxMemory;
   }
@@ -76,7 +80,9 @@ export class LazyDfa {
     return this.#states.length;
   }
 
-  /** Forgets all states but this one. Returns what it is called now, and how many bytes to take back. */
+  /**
+   * Drops all states but this one. Returns its new number, and how many bytes to rewind if it was within a character.
+   */
   flush(state: number): { state: number; back: number } {
     const kept = this.#states[state / ROW];
     if (kept === undefined) throw new Error(`no state ${state}`);
@@ -85,19 +91,19 @@ export class LazyDfa {
     return { state: this.#between(base), back: 'base' in kept ? kept.taken : 0 };
   }
 
-  /** Where a byte leads; finds it out if it is not in the table yet. */
+  /** Returns the state after a byte and computes it if it is not in the table yet. */
   next(state: number, byte: number): number {
     const known = this.table[state | byte] as number;
     return known === UNKNOWN ? this.#build(state, byte) : known;
   }
 
-  /** Does the line match if it ends here? */
+  /** Whether the line matches if it ends in this state. */
   matchesAtEnd(state: number): boolean {
     if (state === MATCHED) return true;
     const from = this.#states[state / ROW];
     if (from === undefined) throw new Error(`no state ${state}`);
     if ('base' in from) return this.matchesAtEnd(this.#step(from.base, REPLACEMENT).target);
-    return this.#simulation.matchesAtEnd(from);
+    return this.#vm.matchesAtEnd(from);
   }
 
   #build(state: number, byte: number): number {
@@ -146,9 +152,9 @@ export class LazyDfa {
     return target;
   }
 
-  /** Where a character leads from a state between characters, and the code points around it that lead there too. */
+  /** Returns the state after a character, and the surrounding range of code points that lead to the same state. */
   #step(state: number, rune: number): { target: number; first: number; last: number } {
-    const { to, first, last } = this.#simulation.step(this.#states[state / ROW] as ThreadState, rune);
+    const { to, first, last } = this.#vm.step(this.#states[state / ROW] as ThreadState, rune);
     return { target: to === undefined ? MATCHED : this.#between(to), first, last };
   }
 
@@ -169,7 +175,10 @@ export class LazyDfa {
     return id;
   }
 
-  /** If all characters that begin so lead to the same state, their other bytes do not matter. */
+  /**
+   * Returns the state within a character. If all characters with this prefix lead to the same state, the remaining bits
+   * are not tracked.
+   */
   #inside(state: Omit<Utf8State, 'target'>): number {
     const { base, taken, missing, low, high } = state;
     const shift = 6 * (missing - 1);
@@ -208,7 +217,7 @@ export class LazyDfa {
     this.#ids.clear();
     this.#insides.clear();
     this.#memory = 0;
-    const start = this.#simulation.start();
+    const start = this.#vm.start();
     if (start === undefined) this.table.fill(MATCHED, START, START + ROW);
     else this.#withThreads(start);
   }

@@ -1,13 +1,13 @@
 /** Decides which lines match. */
 export interface LineMatcher {
   /**
-   * An offset in the first matching line from `from`, where a line begins, to before `to`, where one ends; or -1.
-   * Once the search is to stop, it may be -1 in any case.
+   * Returns an offset within the first matching line of `[from, to)`, or -1. `from` must be the start of a line and
+   * `to` the end of one. Once the stop signal is raised, the result may be -1 in any case.
    */
   next(bytes: Buffer, from: number, to: number): number;
 }
 
-/** Tells whether the search is to stop. */
+/** Reports whether the search should stop. */
 export interface StopSignal {
   readonly raised: boolean;
 }

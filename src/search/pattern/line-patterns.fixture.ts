@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 
-/** Parts of patterns: characters of one to four bytes, classes, assertions, folding, and text for prefilters to find. */
+/**
+ * Parts of patterns: characters of one to four bytes, classes, assertions, case folding, and text that prefilters can
+ * find.
+ */
 const ATOMS = [
   ...['a', 'b', 'k', 's', 'é', 'ß', '😀', '中', 'abc', 'foo', 'bar', 'kiss', '\\x{212a}', '\\x{fffd}', '\\r', '\\n'],
   ...['\\d', '\\w', '\\W', '\\s', '.', '(?s:.)', '[^a]', '[a-c]', '\\pL', '\\PL', '[[:upper:]]', '[一-龥]'],
@@ -49,7 +52,9 @@ const TEXTS = [
   ...['😀', '中', '\n', '\n', '\r\n', 'abc', 'foo', 'bar', 'kiss', 'KISS', '2024', 'aſ\u212a', '\ufeff'],
 ].map((text) => Buffer.from(text));
 
-/** What is not UTF-8: bytes on their own, characters cut short, too long, of surrogates, beyond the last one. */
+/**
+ * Bytes that are not UTF-8: stray bytes, truncated characters, overlong forms, surrogates, code points beyond U+10FFFF.
+ */
 const BROKEN = [
   ...[[0xff], [0x80], [0xbf], [0xf5], [0xc3], [0xe2], [0xe2, 0x82], [0xf0, 0x9f], [0xf0, 0x9f, 0x98], [0xe0, 0x80]],
   ...[
@@ -59,7 +64,7 @@ const BROKEN = [
   ],
 ].map((bytes) => Buffer.from(bytes));
 
-/** Lines as bytes, most of them UTF-8; the last one may have no LF. */
+/** Lines as bytes, most of them UTF-8. The last line may have no LF. */
 export const texts: fc.Arbitrary<Buffer> = fc
   .array(
     fc.oneof(
@@ -71,12 +76,12 @@ export const texts: fc.Arbitrary<Buffer> = fc
   )
   .map((parts) => Buffer.concat(parts));
 
-/** Long enough for several blocks, and for the second half of a block to differ from the first. */
+/** Texts long enough for several blocks, with a second half that differs from the first. */
 export const longTexts: fc.Arbitrary<Buffer> = fc
   .tuple(texts, texts, fc.integer({ min: 1, max: 600 }), fc.integer({ min: 1, max: 600 }))
   .map(([a, b, times, more]) => Buffer.concat([...Array(times).fill(a), ...Array(more).fill(b)]));
 
-/** Where lines begin that match when they are decoded one by one. */
+/** Returns the starts of the lines that match when each is decoded on its own: the reference for the engines. */
 export function linesThat(matches: (line: string) => boolean, bytes: Buffer): number[] {
   const found: number[] = [];
   for (let start = 0; start < bytes.length; ) {
@@ -88,7 +93,7 @@ export function linesThat(matches: (line: string) => boolean, bytes: Buffer): nu
   return found;
 }
 
-/** Where lines begin that are found one after the other, each by an offset in it. */
+/** Returns the starts of the lines that repeated calls of `next` report. */
 export function linesFound(next: (from: number) => number, bytes: Buffer): number[] {
   const found: number[] = [];
   for (let from = 0; from < bytes.length; ) {

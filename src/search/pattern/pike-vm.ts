@@ -1,28 +1,35 @@
 import { AT_END, AT_START, type Instruction, NO_WORD_BOUNDARY, type Program, RUNES, WORD_BOUNDARY } from './program.ts';
-import { changesUpTo, firstAlike, lastAlike, MAX_RUNE, type RuneSet } from './rune-set.ts';
+import { changesUpTo, MAX_RUNE, type RuneSet, runEnd, runStart } from './rune-set.ts';
 import { ThreadList } from './thread-list.ts';
 
 const WORD: RuneSet = Int32Array.of(0x30, 0x3a, 0x41, 0x5b, 0x5f, 0x60, 0x61, 0x7b);
-const LATER = AT_END | WORD_BOUNDARY | NO_WORD_BOUNDARY;
+const LOOKAHEAD = AT_END | WORD_BOUNDARY | NO_WORD_BOUNDARY;
 
-/** All that a program may be at between two characters. */
+/** The set of instructions a program may be at between two characters: a state of the DFA. */
 export interface ThreadState {
   readonly threads: Int32Array;
-  /** Some of them wait for the next character to decide an assertion. Only then does it matter where this is. */
+  /**
+   * Whether some threads wait at an assertion that the next character decides. Only then do `afterWord` and `atStart`
+   * matter.
+   */
   readonly undecided: boolean;
   readonly afterWord: boolean;
   readonly atStart: boolean;
 }
 
-/** Where a character leads, and the first and last code point around it that lead there too. */
+/** The result of taking one character, and the surrounding range of code points that give the same result. */
 export interface PikeStep {
-  /** Undefined if a match is complete. */
+  /** The next state, or undefined if there is a match. */
   readonly to: ThreadState | undefined;
   readonly first: number;
   readonly last: number;
 }
 
-/** Runs a program on a line, in all ways at once and from every place on, until there is a match. */
+/**
+ * Simulates a program on all paths in lockstep, starting a new thread at every character, until one of them matches.
+ * This is Thompson's simulation in the form of a Pike VM, without submatches:
+ * https://swtch.com/~rsc/regexp/regexp2.html. A step takes time linear in the size of the program.
+ */
 export class PikeVm {
   readonly #program: Program;
   readonly #before: ThreadList;
@@ -34,13 +41,14 @@ export class PikeVm {
     this.#after = new ThreadList(program);
   }
 
-  /** Before the first character, or undefined if nothing at all is a match already. */
+  /** Returns the state before the first character, or undefined if the empty string is a match. */
   start(): ThreadState | undefined {
     this.#after.clear();
-    this.#after.add(this.#program.start, AT_START, LATER);
+    this.#after.add(this.#program.start, AT_START, LOOKAHEAD);
     return threadState(this.#after, { afterWord: false, atStart: true });
   }
 
+  /** Takes one character. */
   step(from: ThreadState, rune: number): PikeStep {
     const { code, start } = this.#program;
     const wordChanges = changesUpTo(WORD, rune);
@@ -49,8 +57,8 @@ export class PikeVm {
     let last = MAX_RUNE;
     let { threads } = from;
     if (from.undecided) {
-      first = firstAlike(WORD, wordChanges);
-      last = lastAlike(WORD, wordChanges);
+      first = runStart(WORD, wordChanges);
+      last = runEnd(WORD, wordChanges);
       this.#decide(from, isWord === from.afterWord ? NO_WORD_BOUNDARY : WORD_BOUNDARY);
       if (this.#before.matched) return { to: undefined, first, last };
       threads = this.#before.threads;
@@ -61,30 +69,30 @@ export class PikeVm {
       const { op, runes, next } = code[thread] as Instruction;
       if (op !== RUNES) continue;
       const changes = changesUpTo(runes, rune);
-      const low = Math.max(first, firstAlike(runes, changes));
-      const high = Math.min(last, lastAlike(runes, changes));
-      if ((changes & 1) === 1) after.add(next, 0, LATER);
-      // Then it does not matter where the others lead.
+      const low = Math.max(first, runStart(runes, changes));
+      const high = Math.min(last, runEnd(runes, changes));
+      if ((changes & 1) === 1) after.add(next, 0, LOOKAHEAD);
+      // With a match, the remaining threads do not matter.
       if (after.matched) return { to: undefined, first: low, last: high };
       first = low;
       last = high;
     }
-    after.add(start, 0, LATER);
+    after.add(start, 0, LOOKAHEAD);
     if (after.undecided) {
-      first = Math.max(first, firstAlike(WORD, wordChanges));
-      last = Math.min(last, lastAlike(WORD, wordChanges));
+      first = Math.max(first, runStart(WORD, wordChanges));
+      last = Math.min(last, runEnd(WORD, wordChanges));
     }
     return { to: threadState(after, { afterWord: isWord, atStart: false }), first, last };
   }
 
-  /** Is there a match if the line ends here? */
+  /** Whether there is a match if the line ends in this state. */
   matchesAtEnd(from: ThreadState): boolean {
     if (!from.undecided) return false;
     this.#decide(from, from.afterWord ? AT_END | WORD_BOUNDARY : AT_END | NO_WORD_BOUNDARY);
     return this.#before.matched;
   }
 
-  /** Leaves in `#before` what remains of the threads once it is known what holds. */
+  /** Replaces the threads by those that remain in `#before` once the assertions are decided. */
   #decide({ threads, atStart }: ThreadState, known: number): void {
     const holds = atStart ? known | AT_START : known;
     this.#before.clear();

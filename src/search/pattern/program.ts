@@ -1,37 +1,49 @@
 import { RE2JS } from 're2js';
 import { type RuneSet, runeSet } from './rune-set.ts';
 
-/** An assertion about a place between two characters, as bits; those of lines and texts are the same within one line. */
+// Assertions are bits, so that a mask can say which of them hold.
+
+/** Assertion: start of the line. Each line is matched as a text of its own, so `^` and `\A` are the same. */
 export const AT_START = 1;
+/** Assertion: end of the line. Each line is matched as a text of its own, so `$` and `\z` are the same. */
 export const AT_END = 2;
+/** Assertion: `\b`, between an ASCII word character and another character or the end of the line. */
 export const WORD_BOUNDARY = 4;
+/** Assertion: `\B`, where `WORD_BOUNDARY` does not hold. */
 export const NO_WORD_BOUNDARY = 8;
 
+/** Opcode: the thread ends without a match. */
 export const FAIL = 0;
+/** Opcode: the pattern has matched. */
 export const MATCH = 1;
+/** Opcode: takes one character of `runes` and continues at `next`. */
 export const RUNES = 2;
+/** Opcode: continues at both `next` and `other`. */
 export const SPLIT = 3;
+/** Opcode: continues at `next`. */
 export const JUMP = 4;
+/** Opcode: continues at `next` if the assertion holds. */
 export const ASSERT = 5;
 
-/** One instruction of a non-deterministic automaton. */
+/** One instruction of a program for a Pike VM. */
 export interface Instruction {
   readonly op: number;
   readonly next: number;
-  /** The other way of a split. */
+  /** Second target of a SPLIT. */
   readonly other: number;
-  /** What an assertion asserts. */
+  /** The assertion of an ASSERT, as bits. */
   readonly asserts: number;
-  /** What the next character must be. */
+  /** The characters that a RUNES instruction accepts. */
   readonly runes: RuneSet;
 }
 
+/** A program for a Pike VM: instructions, and the number of the first one. */
 export interface Program {
   readonly start: number;
   readonly code: readonly Instruction[];
 }
 
-/** An instruction of re2js. */
+/** An instruction as re2js represents it. */
 interface Compiled {
   readonly op: number;
   readonly out: number;
@@ -63,7 +75,10 @@ const ASSERTIONS: Readonly<Record<number, number>> = {
 const FOLD_CASE = 1;
 const NO_RUNES = new Int32Array(0);
 
-/** What a pattern was compiled to. */
+/**
+ * Translates the program that re2js compiled a pattern to. Throws on an instruction that is not known, as a newer re2js
+ * might emit.
+ */
 export function programOf(regex: RE2JS): Program {
   const { inst, start } = regex.re2().prog as { inst: readonly Compiled[]; start: number };
   const sets = new RuneSets();
@@ -77,7 +92,7 @@ export function programOf(regex: RE2JS): Program {
   return { start, code };
 }
 
-/** Repetitions share one array of runes: each is looked at once. */
+/** Converts each rune array once: re2js shares arrays among the copies of a repetition. */
 class RuneSets {
   readonly #plain = new Map<Int32Array, RuneSet>();
   readonly #folded = new Map<number, RuneSet>();
@@ -102,7 +117,10 @@ class RuneSets {
   }
 }
 
-/** All code points that are the same but for their case. Of a class the parser lists them; NUL makes it a class. */
+/**
+ * Returns ranges of all code points that are equal under case folding. The parser lists them for classes only, so a NUL
+ * makes the character a class.
+ */
 function foldsOf(rune: number): Int32Array {
   const { inst } = RE2JS.compile(`(?i)[\\x{0}\\x{${rune.toString(16)}}]`).re2().prog as { inst: readonly Compiled[] };
   return (inst[1] as Compiled).runes.slice(2);

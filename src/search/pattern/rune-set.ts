@@ -1,17 +1,21 @@
+/** The last Unicode code point. */
 export const MAX_RUNE = 0x10ffff;
 
 /**
- * A set of code points as the sorted places where membership changes: those from `set[0]` to before `set[1]` belong to
- * it, those from `set[1]` to before `set[2]` do not, and so on.
+ * A set of code points as an inversion list (https://en.wikipedia.org/wiki/Inversion_list): the sorted code points at
+ * which membership changes. Those from `set[0]` up to but excluding `set[1]` belong to the set, those from `set[1]` up
+ * to `set[2]` do not, and so on.
  */
 export type RuneSet = Int32Array;
 
-/** From pairs of first and last code point, sorted. */
+/** Creates a set from sorted pairs of first and last code point. */
 export function runeSet(pairs: Int32Array): RuneSet {
   return pairs.map((rune, i) => rune + (i & 1));
 }
 
-/** How many changes there are up to and including this code point; odd means that it belongs to the set. */
+/**
+ * Returns how many changes there are up to and including a code point. An odd number means that it belongs to the set.
+ */
 export function changesUpTo(set: RuneSet, rune: number): number {
   let low = 0;
   let high = set.length;
@@ -23,12 +27,12 @@ export function changesUpTo(set: RuneSet, rune: number): number {
   return low;
 }
 
-/** The first code point of those around this one with the same membership. */
-export function firstAlike(set: RuneSet, changes: number): number {
+/** Returns the first code point of the run of equal membership in which `changesUpTo` returned `changes`. */
+export function runStart(set: RuneSet, changes: number): number {
   return changes === 0 ? 0 : (set[changes - 1] as number);
 }
 
-/** The last of them. */
-export function lastAlike(set: RuneSet, changes: number): number {
+/** Returns the last code point of the run of equal membership in which `changesUpTo` returned `changes`. */
+export function runEnd(set: RuneSet, changes: number): number {
   return changes === set.length ? MAX_RUNE : (set[changes] as number) - 1;
 }

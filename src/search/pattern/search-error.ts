@@ -1,18 +1,20 @@
 import { codeGuard, RingfenceError } from '../../errors.ts';
 
-/** What each code of a `SearchError` carries. */
+/** The details that each code of a `SearchError` carries. */
 export type SearchErrorDetails = {
   /** The regular expression or glob cannot be compiled. */
   invalid_pattern: { readonly problem: string };
-  /** A single match with its context is larger than a whole result may be. */
+  /** A single match with its context exceeds the size limit of a whole result. */
   result_too_large: { readonly size: number; readonly limit: number };
-  /** A worker thread ended before it had answered. */
+  /** A worker thread ended before it answered. */
   internal: object;
 };
 
+/** The codes of a `SearchError`. */
 export type SearchErrorCode = keyof SearchErrorDetails;
 
-/** What a search refuses, or why it broke off. */
+/** An error of a search: a pattern or result it refuses, or a crashed worker. */
 export class SearchError<C extends SearchErrorCode = SearchErrorCode> extends RingfenceError<SearchErrorDetails, C> {}
 
+/** Whether an error is a `RingfenceError` with one of the given search codes. */
 export const isSearchError = codeGuard<SearchErrorDetails>();

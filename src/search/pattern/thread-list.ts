@@ -1,23 +1,26 @@
 import { ASSERT, FAIL, JUMP, MATCH, type Program, RUNES, SPLIT } from './program.ts';
 
-/** Instructions that the automaton may be at, all at the same place of the text. */
+/**
+ * The threads of a Pike VM at one position: a set of instructions, closed under transitions that take no character.
+ * Called `addthread` and `ThreadList` in https://swtch.com/~rsc/regexp/regexp2.html.
+ */
 export class ThreadList {
   readonly #program: Program;
-  /** In which round an instruction was met last. */
-  readonly #met: Uint32Array;
+  /** For each instruction, the round in which it was last visited; a new round clears the set in constant time. */
+  readonly #stamps: Uint32Array;
   #round = 0;
   readonly #todo: Int32Array;
   readonly #threads: Int32Array;
   #size = 0;
 
-  /** The end of the pattern is among them. */
+  /** Whether the set contains MATCH. */
   matched = false;
-  /** Assertions that only the next character decides are among them. */
+  /** Whether some threads wait at an assertion that the next character decides. */
   undecided = false;
 
   constructor(program: Program) {
     this.#program = program;
-    this.#met = new Uint32Array(program.code.length);
+    this.#stamps = new Uint32Array(program.code.length);
     this.#todo = new Int32Array(program.code.length);
     this.#threads = new Int32Array(program.code.length);
   }
@@ -29,22 +32,25 @@ export class ThreadList {
     this.undecided = false;
   }
 
-  /** Adds an instruction and all that follows without a character. Assertions hold, are undecided, or else fail. */
+  /**
+   * Adds an instruction and everything reachable from it without taking a character. Assertions in `holds` are true,
+   * those in `undecided` are kept as waiting threads, all others are false.
+   */
   add(instruction: number, holds: number, undecided: number): void {
     const { code } = this.#program;
     const todo = this.#todo;
     let left = 0;
-    if (this.#meet(instruction)) todo[left++] = instruction;
+    if (this.#visit(instruction)) todo[left++] = instruction;
     while (left > 0) {
       const at = todo[--left] as number;
       const { op, next, other, asserts } = code[at] as (typeof code)[number];
       if (op === RUNES) {
         this.#threads[this.#size++] = at;
       } else if (op === SPLIT) {
-        if (this.#meet(next)) todo[left++] = next;
-        if (this.#meet(other)) todo[left++] = other;
+        if (this.#visit(next)) todo[left++] = next;
+        if (this.#visit(other)) todo[left++] = other;
       } else if (op === JUMP || (op === ASSERT && (asserts & holds) !== 0)) {
-        if (this.#meet(next)) todo[left++] = next;
+        if (this.#visit(next)) todo[left++] = next;
       } else if (op === ASSERT && (asserts & undecided) !== 0) {
         this.#threads[this.#size++] = at;
         this.undecided = true;
@@ -56,14 +62,14 @@ export class ThreadList {
     }
   }
 
-  /** Those that wait for a character or for a decision. */
+  /** The threads that wait for a character or for a decision. Valid until the next `add` or `clear`. */
   get threads(): Int32Array {
     return this.#threads.subarray(0, this.#size);
   }
 
-  #meet(instruction: number): boolean {
-    if (this.#met[instruction] === this.#round) return false;
-    this.#met[instruction] = this.#round;
+  #visit(instruction: number): boolean {
+    if (this.#stamps[instruction] === this.#round) return false;
+    this.#stamps[instruction] = this.#round;
     return true;
   }
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { texts } from './line-patterns.fixture.ts';
 import { runeAt } from './utf8.ts';
 
-test('decodes as a string is decoded, broken characters too', () => {
+test('decodes like Buffer.toString, including bytes that are not UTF-8', () => {
   fc.assert(
     fc.property(texts, (bytes) => {
       const runes: number[] = [];

@@ -1,28 +1,34 @@
-/** What a decoder puts in place of bytes that are not UTF-8. */
+/** U+FFFD, which decoders substitute for bytes that are not UTF-8. */
 export const REPLACEMENT = 0xfffd;
 
-/** What the first byte of a character of several bytes says. */
+/** What the first byte of a multi-byte character determines. */
 export interface Lead {
   readonly bits: number;
-  /** How many bytes must follow. */
+  /** Number of bytes that must follow. */
   readonly missing: number;
-  /** What the next one may be; those after it may be from 0x80 to 0xbf. */
+  /** Range of the second byte; later ones range from 0x80 to 0xbf. */
   readonly low: number;
   readonly high: number;
 }
 
-/** Undefined if no such character begins with this byte. */
+/**
+ * Decodes the first byte of a multi-byte character, or returns undefined if none starts with this byte. The ranges are
+ * those of the WHATWG decoder: https://encoding.spec.whatwg.org/#utf-8-decoder.
+ */
 export function leadOf(byte: number): Lead | undefined {
   if (byte < 0xc2 || byte > 0xf4) return undefined;
   if (byte < 0xe0) return { bits: byte & 0x1f, missing: 1, low: 0x80, high: 0xbf };
-  // Neither longer forms than needed, nor surrogates, nor what is beyond U+10FFFF.
+  // Excludes overlong forms, surrogates and code points beyond U+10FFFF.
   if (byte < 0xf0) {
     return { bits: byte & 0x0f, missing: 2, low: byte === 0xe0 ? 0xa0 : 0x80, high: byte === 0xed ? 0x9f : 0xbf };
   }
   return { bits: byte & 0x07, missing: 3, low: byte === 0xf0 ? 0x90 : 0x80, high: byte === 0xf4 ? 0x8f : 0xbf };
 }
 
-/** The code point at an offset before `to`, times eight, plus the number of its bytes. */
+/**
+ * Decodes the character at `at`, which must lie before `to`. Returns its code point times eight plus its number of
+ * bytes, packed to avoid an allocation per character. Bytes that are not UTF-8 decode to U+FFFD.
+ */
 export function runeAt(bytes: Uint8Array, at: number, to: number): number {
   const byte = bytes[at] as number;
   if (byte < 0x80) return (byte << 3) | 1;

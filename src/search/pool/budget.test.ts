@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { StealRequest } from '../walk/steal-request.ts';
 import { Budget } from './budget.ts';
+import { StealRequest } from './shared-flags.ts';
 
-test('a budget is over when it is spent, whether or not somebody calls for work', () => {
+test('a budget is spent by work alone, without a steal request', () => {
   const call = new StealRequest();
   const budget = new Budget(5_000, call);
   budget.spend(4_999);
@@ -11,7 +11,7 @@ test('a budget is over when it is spent, whether or not somebody calls for work'
   expect(budget.isSpent).toBe(true);
 });
 
-test('a call for work ends a budget, and stays unheard until some work was done', () => {
+test('a steal request ends a budget, but not before a minimum of work is done', () => {
   const call = new StealRequest();
   const budget = new Budget(5_000, call);
   call.post(true);
@@ -21,7 +21,7 @@ test('a call for work ends a budget, and stays unheard until some work was done'
   expect([budget.isSpent, budget.isSpent]).toEqual([true, true]);
 });
 
-test('one of several answers a call, and nobody when it is over', () => {
+test('exactly one worker claims a steal request, and none after it is withdrawn', () => {
   const here = new StealRequest();
   const budgets = Array.from({ length: 3 }, () => new Budget(5_000, new StealRequest(here.shared)));
   for (const budget of budgets) budget.spend(2_000);

@@ -1,48 +1,52 @@
-import type { StealRequest } from '../walk/steal-request.ts';
+import type { StealRequest } from './shared-flags.ts';
 
-const BETWEEN_PAUSES = 250;
-/** So much is done in any case: sharing out less would cost more than doing it. */
-const AT_LEAST = 1_000;
+/** Estimated microseconds between two points at which a task lets other searches run. */
+const YIELD_INTERVAL = 250;
+/** Work that is done before a steal request is answered: sharing less costs more than doing it. */
+const MIN_WORK = 1_000;
 
-/** How much a worker does in one go before it hands back what is left: a rough guess in microseconds from what it meets. */
+/**
+ * Limits the work of one task. It counts estimated microseconds, not real time, and is spent early if another worker
+ * requests work. The owner checks `isSpent` between steps and hands back what is left.
+ */
 export class Budget {
-  readonly #call: StealRequest;
+  readonly #steal: StealRequest;
   #left: number;
-  #pause: number;
-  /** From here on it is over when somebody calls for work. */
-  readonly #callable: number;
+  #yieldAt: number;
+  /** Remaining amount at which steal requests begin to be answered. */
+  readonly #stealable: number;
 
-  constructor(amount: number, call: StealRequest) {
-    this.#call = call;
+  constructor(amount: number, steal: StealRequest) {
+    this.#steal = steal;
     this.#left = amount;
-    this.#pause = amount - BETWEEN_PAUSES;
-    this.#callable = amount - AT_LEAST;
+    this.#yieldAt = amount - YIELD_INTERVAL;
+    this.#stealable = amount - MIN_WORK;
   }
 
+  /** Whether the task should hand back what is left. May claim a pending steal request, in which case it stays true. */
   get isSpent(): boolean {
-    if (this.#left > 0 && this.#left <= this.#callable) this.#left = this.#call.tryClaim() ? 0 : this.#left;
+    if (this.#left > 0 && this.#left <= this.#stealable) this.#left = this.#steal.tryClaim() ? 0 : this.#left;
     return this.#left <= 0;
   }
 
+  /** Charges an estimated number of microseconds. */
   spend(amount: number): void {
     this.#left -= amount;
   }
 
-  /** Whether enough was done since the last time to let others have a turn. */
+  /** Whether enough was spent since it last returned true to let other searches run. */
   shouldYield(): boolean {
-    if (this.#left > this.#pause) return false;
-    this.#pause = this.#left - BETWEEN_PAUSES;
+    if (this.#left > this.#yieldAt) return false;
+    this.#yieldAt = this.#left - YIELD_INTERVAL;
     return true;
   }
 }
 
-export const COST = {
-  /** To open a folder and list it, and per entry. */
-  folder: 15,
-  entry: 1,
-  /** To open a file, and per byte read and searched. */
+/** Estimated microseconds of the steps of a search, besides those of walking (see `walkTree`). */
+export const SEARCH_COST = {
+  /** Cost of opening a file, and per byte read and searched. */
   file: 6,
   byte: 0.001,
-  /** To look at an entry that was found. */
+  /** Cost of the stat of an entry that matched. */
   found: 3,
 } as const;

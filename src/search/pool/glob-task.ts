@@ -1,29 +1,30 @@
 import type { Entry, EntryType, Root } from '../../fence/index.ts';
 import type { PathPattern } from '../pattern/glob-pattern.ts';
-import type { GlobSpec } from '../task/specs.ts';
-import type { Coroutine } from '../task/steps.ts';
-import type { StopFlag } from '../task/stop-flag.ts';
 import { childPath, DirCache, type DirNode, START_NODE } from '../walk/dir-cache.ts';
 import { isSkippable, walkTree } from '../walk/walk-tree.ts';
-import { type Budget, COST } from './budget.ts';
+import { type Budget, SEARCH_COST } from './budget.ts';
+import type { GlobSpec } from './messages.ts';
+import type { Coroutine } from './round-robin.ts';
+import type { StopFlag } from './shared-flags.ts';
 import type { WorkResult, WorkUnit } from './work-unit.ts';
 
+/** An entry that matched. */
 export interface FoundEntry {
-  /** Relative to the root. */
+  /** Path relative to the root. */
   readonly path: string;
   readonly type: EntryType;
   readonly size: number;
   readonly mtimeMs: number;
 }
 
-/** What a search for entries finds in a stretch, in path order. */
-export interface EntryResults {
+/** What a glob task found in a work unit, in path order. */
+export interface GlobFound {
   readonly entries: readonly FoundEntry[];
-  /** Folders that could not be read. */
+  /** Number of folders that could not be read. */
   readonly skipped: number;
 }
 
-interface EntryTaskOptions {
+interface GlobTaskOptions {
   readonly root: Root;
   readonly spec: GlobSpec;
   readonly pattern: PathPattern;
@@ -31,22 +32,25 @@ interface EntryTaskOptions {
   readonly budget: Budget;
 }
 
-/** Looks for entries as far as its budget goes. */
-export class EntryTask {
-  readonly #options: EntryTaskOptions;
+/** Finds the entries of some work units until its budget is spent. */
+export class GlobTask {
+  readonly #options: GlobTaskOptions;
   readonly #prefix: string;
-  readonly #results: WorkResult<EntryResults>[] = [];
+  readonly #results: WorkResult<GlobFound>[] = [];
   #entries: FoundEntry[] = [];
   #skipped = 0;
   #count = 0;
 
-  constructor(options: EntryTaskOptions) {
+  constructor(options: GlobTaskOptions) {
     this.#options = options;
     this.#prefix = options.spec.path.segments.map((segment) => `${segment}/`).join('');
   }
 
-  /** Raises what is wrong with the start if that is where to begin. */
-  *run(units: readonly WorkUnit[]): Coroutine<WorkResult<EntryResults>[]> {
+  /**
+   * Works on the units and returns, in path order, what it found and what is left to do. Raises the error of opening
+   * the start of the search; folders below it that cannot be read are skipped.
+   */
+  *run(units: readonly WorkUnit[]): Coroutine<WorkResult<GlobFound>[]> {
     const { root, spec, budget } = this.#options;
     using dirs = new DirCache(() => root.openDir(spec.path));
     dirs.open(START_NODE);
@@ -88,16 +92,16 @@ export class EntryTask {
       const path = childPath(node, entry.name);
       if (!pattern.matches(path, entry.type)) continue;
       this.#look(dirs, node, entry, path);
-      budget.spend(COST.found);
+      budget.spend(SEARCH_COST.found);
     }
   }
 
-  /** It was told to stop, or has found more than is wanted. */
+  /** Whether the search was stopped or has found more than may be returned. */
   #isOver(): boolean {
     return this.#options.stop.raised || this.#count > this.#options.spec.maxResults;
   }
 
-  /** Leaves out what has vanished, or become something else, since its folder was listed. */
+  /** Adds an entry that matched, unless it vanished or changed its type since its folder was listed. */
   #look(dirs: DirCache, node: DirNode, entry: Entry, path: string): void {
     try {
       const found = dirs.open(node).statLite(entry.raw);
@@ -110,7 +114,7 @@ export class EntryTask {
     }
   }
 
-  /** Notes here, after all that was found so far, what others have to do, or that the search broke off. */
+  /** Appends, after everything found so far, a unit that is left to do or the mark that the task stopped early. */
   #leave(result: WorkUnit | { kind: 'unfinished' }): void {
     this.#flush();
     this.#results.push(result);

@@ -1,65 +1,69 @@
 import { entryTypeOf, FenceError, type Name, type ReadableFile, type Root } from '../../fence/index.ts';
-import { afterMark, FileSearch } from '../file/file-search.ts';
+import { afterByteOrderMark, FileSearch } from '../file/file-search.ts';
 import { CHUNK_BYTES, LineBlockReader, SNIFF_BYTES } from '../file/line-block-reader.ts';
 import type { LinePattern } from '../file/line-pattern.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
-import type { GrepSpec } from '../task/specs.ts';
-import type { Coroutine } from '../task/steps.ts';
-import type { StopFlag } from '../task/stop-flag.ts';
 import { childPath, DirCache, type DirNode, START_NODE } from '../walk/dir-cache.ts';
 import { isSkippable, walkTree } from '../walk/walk-tree.ts';
-import { type Budget, COST } from './budget.ts';
-import { LineCollector, type LineResults } from './match-collector.ts';
+import { type Budget, SEARCH_COST } from './budget.ts';
+import { type GrepFound, MatchCollector } from './match-collector.ts';
+import type { GrepSpec } from './messages.ts';
+import type { Coroutine } from './round-robin.ts';
+import type { StopFlag } from './shared-flags.ts';
 import { type LineRange, packNames, unpackNames, type WorkResult, type WorkUnit } from './work-unit.ts';
 
-/** A larger file is searched in parts, by several workers at once. */
+/** A file larger than this is searched in ranges, by several workers at once. */
 const LARGE_FILE = 8 * 1024 * 1024;
 
-/** How many files of one folder are handed back as one stretch. */
+/** Maximum number of files in one work unit that is handed back. */
 const FILES_AT_ONCE = 256;
 
-export interface LineTaskOptions {
+/** Options of a `GrepTask`. */
+export interface GrepTaskOptions {
   readonly root: Root;
   readonly spec: GrepSpec;
   readonly pattern: LinePattern;
-  /** Whether to search the file with this path, from the start of the search on. */
+  /** Whether to search the file with this path, relative to the start of the search. */
   readonly wanted: ((path: string) => boolean) | undefined;
   readonly stop: StopFlag;
   readonly memory: SearchMemory;
-  /** At least `READ_BYTES`, best of this memory, for the use of this task alone. */
+  /** A read buffer from `SearchMemory.take` for exclusive use. */
   readonly buffer: Buffer;
   readonly budget: Budget;
 }
 
-/** Looks for lines, file by file, as far as its budget goes. A file that cannot be read is left out. */
-export class LineTask {
-  readonly #options: LineTaskOptions;
+/** Searches the files of some work units until its budget is spent. Files that cannot be read are skipped. */
+export class GrepTask {
+  readonly #options: GrepTaskOptions;
   readonly #dirs: DirCache;
-  /** What paths from the root on have before those from the start on. */
+  /** Path of the start of the search, with a trailing slash. */
   readonly #prefix: string;
   readonly #budget: Budget;
-  readonly #findings: LineCollector;
+  readonly #collector: MatchCollector;
 
-  constructor(options: LineTaskOptions) {
+  constructor(options: GrepTaskOptions) {
     const { root, spec, budget } = options;
     this.#options = options;
     this.#dirs = new DirCache(() => root.openDir(spec.path));
     this.#prefix = spec.path.segments.map((segment) => `${segment}/`).join('');
     this.#budget = budget;
-    this.#findings = new LineCollector(spec);
+    this.#collector = new MatchCollector(spec);
   }
 
-  /** Raises what is wrong with the start if that is where to begin. */
-  *run(units: readonly WorkUnit[]): Coroutine<WorkResult<LineResults>[]> {
+  /**
+   * Works on the units and returns, in path order, what it found and what is left to do. Raises the error of opening
+   * the start of the search; files and folders below it that cannot be read are skipped.
+   */
+  *run(units: readonly WorkUnit[]): Coroutine<WorkResult<GrepFound>[]> {
     using _dirs = this.#dirs;
     for (const unit of units) {
       if (this.#isOver()) break;
-      if (this.#budget.isSpent) this.#findings.leave(unit);
+      if (this.#budget.isSpent) this.#collector.leave(unit);
       else yield* this.#unit(unit);
     }
-    this.#findings.flush();
-    if (this.#isOver()) this.#findings.leave({ kind: 'unfinished' });
-    return this.#findings.results;
+    this.#collector.flush();
+    if (this.#isOver()) this.#collector.leave({ kind: 'unfinished' });
+    return this.#collector.results;
   }
 
   *#unit(unit: WorkUnit): Coroutine<void> {
@@ -97,14 +101,15 @@ export class LineTask {
       maxDepth: spec.maxDepth ?? Number.POSITIVE_INFINITY,
       skipHidden: spec.skipHidden,
       enters: () => true,
-      skipped: () => this.#findings.count('skipped'),
+      skipped: () => this.#collector.count('skipped'),
     });
     for (const { node, entries } of visits) {
       if (this.#isOver()) return;
       if (entries === undefined) {
-        this.#findings.leave({ kind: 'folder', node });
+        this.#collector.leave({ kind: 'folder', node });
       } else {
-        // Put together as `split` does it: `map` gives arrays of another kind, and code made for both kinds is slower.
+        // Built by `push` like the arrays that `split` returns in `unpackNames`: `map` yields arrays of another V8
+        // elements kind, which would make the code that handles both slower.
         const names: Name[] = [];
         for (const { name, raw } of entries) if (wanted === undefined || wanted(childPath(node, name))) names.push(raw);
         yield* this.#files(node, names);
@@ -112,7 +117,7 @@ export class LineTask {
     }
   }
 
-  /** Searches these files of a folder as far as the budget goes, and leaves the rest. */
+  /** Searches files of one folder until the budget is spent, and hands back the rest. */
   *#files(node: DirNode, names: readonly Name[]): Coroutine<void> {
     for (let at = 0; at < names.length && !this.#isOver(); at += 1) {
       if (this.#budget.isSpent) {
@@ -120,32 +125,35 @@ export class LineTask {
         return;
       }
       const name = names[at] as Name;
-      this.#budget.spend(COST.file);
+      this.#budget.spend(SEARCH_COST.file);
       if (this.#budget.shouldYield()) yield undefined;
-      if (!this.#smallFile(node, name)) yield* this.#file(node, name);
+      if (!this.#trySmallFile(node, name)) yield* this.#file(node, name);
     }
   }
 
   #leaveFiles(node: DirNode, names: readonly Name[]): void {
     for (let at = 0; at < names.length; at += FILES_AT_ONCE) {
       const some = packNames(names.slice(at, at + FILES_AT_ONCE));
-      this.#findings.leave({ kind: 'files', node, names: some });
+      this.#collector.leave({ kind: 'files', node, names: some });
     }
   }
 
-  /** Searches a file in one go, which is most of what a tree of small files takes. False if it has to be opened. */
-  #smallFile(node: DirNode, name: Name): boolean {
+  /**
+   * Opens, reads and searches a small file in one go, the common case in trees of source code. Returns false if the
+   * file is too large or cannot be read, so that the general path has to handle it.
+   */
+  #trySmallFile(node: DirNode, name: Name): boolean {
     const { spec, pattern, memory, buffer } = this.#options;
     const bytes = this.#readSmall(node, name, Math.min(CHUNK_BYTES, spec.maxFileSize ?? CHUNK_BYTES));
     if (bytes === undefined) return false;
     const block = buffer.subarray(0, bytes);
-    this.#budget.spend(COST.byte * bytes);
+    this.#budget.spend(SEARCH_COST.byte * bytes);
     const isText = !memory.hasNul(block, SNIFF_BYTES);
-    const from = afterMark(block);
-    // Hardly any file has a match.
+    const from = afterByteOrderMark(block);
+    // Hardly any file matches, so most need no line numbers or context.
     const matches = isText && from < bytes && pattern.scan(block).next(from) !== -1;
     if (matches) this.#search(node, name).runOn(block);
-    this.#findings.count(isText ? 'searched' : 'nothing');
+    this.#collector.count(isText ? 'searched' : 'nothing');
     return true;
   }
 
@@ -153,7 +161,7 @@ export class LineTask {
     try {
       return this.#dirs.open(node).readSmallFile(name, this.#options.buffer, limit);
     } catch {
-      // It comes again when the file is opened.
+      // The general path opens the file again and handles the error.
       return undefined;
     }
   }
@@ -164,19 +172,19 @@ export class LineTask {
       using file = this.#open(node, name);
       const { size } = file;
       if (spec.maxFileSize !== undefined && size > spec.maxFileSize) {
-        this.#findings.count('skipped');
+        this.#collector.count('skipped');
       } else if (size <= LARGE_FILE) {
-        this.#budget.spend(COST.byte * size);
+        this.#budget.spend(SEARCH_COST.byte * size);
         const isText = yield* this.#search(node, name).run(file);
-        this.#findings.count(isText ? 'searched' : 'nothing');
+        this.#collector.count(isText ? 'searched' : 'nothing');
       } else {
         const range = { from: 0, to: size, end: size, identity: file.identity() };
         if (new LineBlockReader(file, buffer, range).startsBinary()) return;
-        this.#findings.leave({ kind: 'lines', node, name, range });
+        this.#collector.leave({ kind: 'lines', node, name, range });
       }
     } catch (error) {
       if (!isSkippable(error)) throw error;
-      this.#findings.count('skipped');
+      this.#collector.count('skipped');
     }
   }
 
@@ -185,23 +193,23 @@ export class LineTask {
     let lines = 0;
     try {
       using file = this.#open(node, name);
-      // Whatever has taken its place since is another file, and its lines do not belong here.
+      // A file that replaced it meanwhile must not contribute lines.
       if (file.identity() !== range.identity) throw new FenceError('not_found', {});
       const search = this.#search(node, name, range);
       yield* search.run(file);
       lines = search.lines;
-      this.#findings.count(isFirst ? 'searched' : 'nothing');
+      this.#collector.count(isFirst ? 'searched' : 'nothing');
     } catch (error) {
       if (!isSkippable(error)) throw error;
-      this.#findings.count(isFirst ? 'skipped' : 'nothing');
+      this.#collector.count(isFirst ? 'skipped' : 'nothing');
     }
-    this.#findings.flush({ isFirst, lines });
+    this.#collector.flush({ isFirst, lines });
   }
 
   #search(node: DirNode, name: Name, range?: LineRange): FileSearch {
     const { spec, pattern, stop, memory, buffer } = this.#options;
     const { contextLines } = spec;
-    const found = this.#findings.list;
+    const found = this.#collector.list;
     return new FileSearch(this.#path(node, name), { pattern, contextLines, stop, found, memory, buffer, range });
   }
 
@@ -215,13 +223,13 @@ export class LineTask {
     return this.#prefix + childPath(node, name.toString());
   }
 
-  /** It was told to stop, or has found more than is wanted. */
+  /** Whether the search was stopped or has found more than may be returned. */
   #isOver(): boolean {
-    return this.#options.stop.raised || this.#findings.list.full;
+    return this.#options.stop.raised || this.#collector.list.full;
   }
 }
 
-/** No entry of a folder has this name, so it is the start of the search itself. */
+/** Whether a name stands for the start of the search itself: no folder entry is called ".". */
 function isStart(node: DirNode, name: Name): boolean {
   return node === START_NODE && name === START_NODE.name;
 }

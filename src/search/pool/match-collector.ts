@@ -3,40 +3,40 @@ import { type PackedMatches, packMatches } from '../file/packed-matches.ts';
 import type { WorkResult, WorkUnit } from './work-unit.ts';
 
 interface FileCounts {
-  /** Files that were searched. */
+  /** Number of files searched. */
   readonly searched: number;
-  /** Files and folders that could not be read, and files that are too large. */
+  /** Number of files and folders that could not be read, and of files that are too large. */
   readonly skipped: number;
 }
 
-/** A file that matched, and what was looked at since the one before it, this one included. */
+/** A file with matches, and counts since the previous such file, including this one. */
 interface MatchedFile extends FileCounts {
   readonly matches: PackedMatches;
 }
 
-/** What a search for lines finds in a stretch. The counts of its own are of what comes after the last file that matched. */
-export interface LineResults extends FileCounts {
+/** What a grep task found in a work unit. Its own counts cover what follows the last file with matches. */
+export interface GrepFound extends FileCounts {
   readonly files: readonly MatchedFile[];
-  /** Characters of all shown lines. */
+  /** UTF-16 code units of all shown lines. */
   readonly text: number;
-  /** It is a part of a file, and its first line has number 1, wherever the part begins. */
+  /** Set if the unit is a range of a large file. Line numbers then start from 1 at the range. */
   readonly part?: SearchedPart;
 }
 
 interface SearchedPart {
   readonly isFirst: boolean;
-  /** How many lines begin in it. */
+  /** Number of lines that start in the range. */
   readonly lines: number;
 }
 
-/** Gathers what a task finds and what it leaves to others, in path order. */
-export class LineCollector {
-  readonly results: WorkResult<LineResults>[] = [];
-  /** Where matches go; a file is ended with `count`. */
+/** Collects the results of a grep task, in path order: files with matches, counts, and units that are left to do. */
+export class MatchCollector {
+  readonly results: WorkResult<GrepFound>[] = [];
+  /** Receives the matches of the current file; `count` ends the file. */
   readonly list: MatchList;
   #files: MatchedFile[] = [];
   #counts = { searched: 0, skipped: 0 };
-  /** How much of the list is in `#files`, and how much text of it is in the pieces. */
+  /** How many matches of the list are in `#files`, and how much of its text is in `results`. */
   #ended = 0;
   #flushedText = 0;
 
@@ -44,10 +44,10 @@ export class LineCollector {
     this.list = new MatchList(limits);
   }
 
-  /** Counts a file, or a folder that could not be read, and takes what was added to the list as its matches. */
+  /** Counts a file, or a folder that could not be read, and assigns to it the matches added since the last call. */
   count(as: 'searched' | 'skipped' | 'nothing'): void {
     if (as !== 'nothing') this.#counts[as] += 1;
-    // Hardly any file has a match.
+    // Hardly any file matches.
     if (this.list.matches.length > this.#ended) this.#endFile();
   }
 
@@ -58,12 +58,13 @@ export class LineCollector {
     this.#counts = { searched: 0, skipped: 0 };
   }
 
-  /** Notes here, after all that was found so far, what others have to do, or that the search broke off. */
+  /** Appends, after everything found so far, a unit that is left to do or the mark that the task stopped early. */
   leave(result: WorkUnit | { kind: 'unfinished' }): void {
     this.flush();
     this.results.push(result);
   }
 
+  /** Moves what was found so far to `results`. */
   flush(part?: SearchedPart): void {
     const { searched, skipped } = this.#counts;
     if (this.#files.length === 0 && searched === 0 && skipped === 0 && part === undefined) return;

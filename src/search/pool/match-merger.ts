@@ -1,46 +1,52 @@
-import { type LineMatch, type MatchLimits, textOf } from '../file/match-list.ts';
+import { type LineMatch, type MatchLimits, textLength } from '../file/match-list.ts';
 import { unpackMatches } from '../file/packed-matches.ts';
 import { SearchError } from '../pattern/search-error.ts';
-import type { LineResults } from './match-collector.ts';
+import type { GrepFound } from './match-collector.ts';
 import { OrderedSearch, type SearchOutcome } from './ordered-search.ts';
 import type { PooledSearch } from './search-pool.ts';
 
-interface LineSearchOptions extends MatchLimits {
+interface MatchMergerOptions extends MatchLimits {
   readonly workers: number;
-  /** Told how many files are done. */
+  /** Called with the number of files handled so far. */
   progress(files: number): void;
 }
 
-/** Runs one search for lines on the pool and puts the result together. */
-export class LineSearch {
+/**
+ * Runs a grep on the pool and merges the results of its tasks: it adds up counts and line numbers and enforces the
+ * limits of the whole result.
+ */
+export class MatchMerger {
   readonly matches: LineMatch[] = [];
-  /** Files that were searched, that matched, and files and folders that could not be read, up to the last match. */
+  /** Files searched, files with matches, and files and folders skipped, up to the last match. */
   readonly counts = { searched: 0, matched: 0, skipped: 0 };
 
-  readonly #search: PooledSearch<LineResults>;
-  readonly #options: LineSearchOptions;
+  readonly #search: PooledSearch<GrepFound>;
+  readonly #options: MatchMergerOptions;
   #text = 0;
-  /** Of the large file whose parts come one after the other: lines so far, and if any of them matched. */
+  /** For the large file whose ranges are being merged: its number of lines so far, and whether any of them matched. */
   #linesBefore = 0;
   #hasMatched = false;
 
-  constructor(search: PooledSearch<LineResults>, options: LineSearchOptions) {
+  constructor(search: PooledSearch<GrepFound>, options: MatchMergerOptions) {
     this.#search = search;
     this.#options = options;
   }
 
-  /** Returns when it is over. Raises what a worker raises, and `result_too_large` if not even one match fits. */
+  /**
+   * Resolves when the search has ended. Rejects with what a worker raises, and with `result_too_large` if not even one
+   * match fits.
+   */
   run(): Promise<SearchOutcome> {
     const { workers, maxText } = this.#options;
     return new OrderedSearch(this.#search, {
       workers,
-      maxWaitingWeight: maxText,
+      maxBufferedWeight: maxText,
       weigh: ({ text }) => text,
       take: (found) => this.#take(found),
     }).run();
   }
 
-  #take({ files, searched, skipped, part }: LineResults): boolean {
+  #take({ files, searched, skipped, part }: GrepFound): boolean {
     if (part === undefined || part.isFirst) {
       this.#linesBefore = 0;
       this.#hasMatched = false;
@@ -62,11 +68,11 @@ export class LineSearch {
     this.counts.skipped += skipped;
   }
 
-  /** False if the match does not fit in the result. */
+  /** Adds a match. Returns false if it exceeds the limits. */
   #add(match: LineMatch): boolean {
     const { maxResults, maxText } = this.#options;
     if (this.matches.length >= maxResults) return false;
-    const size = textOf(match);
+    const size = textLength(match);
     if (size > maxText && this.matches.length === 0)
       throw new SearchError('result_too_large', { size, limit: maxText });
     this.#text += size;

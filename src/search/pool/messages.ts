@@ -1,17 +1,53 @@
-import type { SearchSpec } from '../task/specs.ts';
+import type { CallerPath, EntryType, SharedRoot } from '../../fence/index.ts';
+import type { LinePatternOptions } from '../file/line-pattern.ts';
+import type { MatchLimits } from '../file/match-list.ts';
 import type { PackedResults } from './work-unit.ts';
 
-/** Units of a search to work on. The result is what they turned into: some may be units again once the budget was spent. */
+/** Where to search. */
+interface SearchScope {
+  readonly root: SharedRoot;
+  readonly path: CallerPath;
+  readonly maxDepth: number | undefined;
+  readonly skipHidden: boolean;
+}
+
+/** A search for lines. Its tasks return `GrepFound`. */
+export interface GrepSpec extends SearchScope, LinePatternOptions, MatchLimits {
+  readonly kind: 'grep';
+  readonly globFilter: string | undefined;
+  readonly contextLines: number;
+  /** Files with more bytes are skipped. */
+  readonly maxFileSize: number | undefined;
+}
+
+/** A search for entries by path. Its tasks return `GlobFound`. */
+export interface GlobSpec extends SearchScope {
+  readonly kind: 'glob';
+  /** Set unless `regex` is. */
+  readonly glob: string | undefined;
+  readonly regex: string | undefined;
+  readonly types: readonly EntryType[];
+  readonly maxResults: number;
+}
+
+/** Everything a worker needs to know about a search. It can be sent by structured cloning. */
+export type SearchSpec = GrepSpec | GlobSpec;
+
+/** A call to a worker: work on these units of a search until the budget is spent. The answer is a `TaskResult`. */
 export interface SearchTask {
-  /** The number of the search. */
+  /** Number of the search, from its `begin` notice. */
   readonly search: number;
   readonly units: PackedResults<never>;
   readonly budget: number;
 }
 
+/**
+ * The answer to a `SearchTask`: what its units turned into, in path order. It contains units again if the budget was
+ * spent.
+ */
 export type TaskResult = PackedResults<unknown>;
 
-/** The beginning and the end of a search that a worker takes part in. */
+/** Notices to a worker about the begin and the end of a search. */
 export type SearchNotice =
   | {
       readonly type: 'begin';

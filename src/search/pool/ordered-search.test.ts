@@ -7,7 +7,7 @@ import type { WorkResult, WorkUnit } from './work-unit.ts';
 const folder = (name: string): WorkUnit => ({ kind: 'folder', node: childNode(START_NODE, name) });
 const found = (text: string): WorkResult<string> => ({ kind: 'found', found: text });
 
-/** Tasks that are answered by hand, each named after the first folder in it. */
+/** Tasks that the test answers itself, each named after its first folder. */
 class ByHand {
   readonly tasks = new Map<string, (results: WorkResult<string>[]) => void>();
   calls = false;
@@ -31,12 +31,12 @@ class ByHand {
   }
 }
 
-test('calls for work while a worker has none to come, and not in the first task', async () => {
+test('requests a steal while a worker has no next task, but not during the first task', async () => {
   const search = new ByHand();
   const taken: string[] = [];
   const ordered = new OrderedSearch(search as unknown as PooledSearch<string>, {
     workers: 2,
-    maxWaitingWeight: 100,
+    maxBufferedWeight: 100,
     weigh: () => 1,
     take: (text) => taken.push(text) > 0,
   });

@@ -1,41 +1,46 @@
 import type { PooledSearch } from './search-pool.ts';
 import { type QueueItem, WorkQueue } from './work-queue.ts';
 
-/** A second task lies ready at each worker, so that none waits for a message. */
+/**
+ * Tasks in progress per worker. With a second one queued, a worker does not idle between an answer and the next call.
+ */
 const TASKS_PER_WORKER = 2;
 
-/** How much is done in the first task, in microseconds, roughly. Only then is work shared out: most searches are over by then. */
+/**
+ * Budget of the first task in estimated microseconds. Work is shared out after it only, because most searches have
+ * ended by then.
+ */
 const FIRST_BUDGET = 3_000;
-/** How much is done in another, unless somebody has nothing to do before that. */
+/** Budget of every other task, unless a steal request ends it early. */
 const BUDGET = 16_000;
 
-/** How much of a large file is searched in one task. */
+/** Maximum number of bytes of a large file in one task. */
 const PART_BYTES = 4 * 1024 * 1024;
 
-/** How much may have been found behind something that takes long. */
-const MAX_WAITING = 4096;
+/** Maximum number of results that are held back because an earlier work unit is not finished. */
+const MAX_BUFFERED = 4096;
 
 interface OrderedSearchOptions<F> {
   readonly workers: number;
-  /** What finds may weigh that wait for something before them. */
-  readonly maxWaitingWeight: number;
+  /** Maximum total weight of results that are held back. */
+  readonly maxBufferedWeight: number;
   weigh(found: F): number;
-  /** Told of what was found in path order. False if that is more than enough. */
+  /** Receives results in path order. Returns false when the result is full. */
   take(found: F): boolean;
 }
 
-/** Why a search ended: it saw everything, there was more than may be returned, or it was told to stop. */
+/** Why a search ended: everything was searched, there was more than may be returned, or it was stopped. */
 export type SearchOutcome = 'complete' | 'full' | 'stopped';
 
 /**
- * Runs one search on the pool: workers take stretches of it in path order, and here what they find is put together in
- * that order. However the work falls among the workers, what is taken is a beginning of the same list.
+ * Runs one search on the pool. Tasks work on units in any order, and their results are delivered in path order. However
+ * the work is distributed, what `take` receives is a prefix of the same sequence on every run.
  */
 export class OrderedSearch<F> {
   readonly #search: PooledSearch<F>;
   readonly #options: OrderedSearchOptions<F>;
-  readonly #agenda = new WorkQueue<F>();
-  #waitingWeight = 0;
+  readonly #queue = new WorkQueue<F>();
+  #bufferedWeight = 0;
   #tasks = 0;
   #tasksDone = 0;
   #full = false;
@@ -47,13 +52,13 @@ export class OrderedSearch<F> {
     this.#options = options;
   }
 
-  /** Returns when no task of it is left. Raises what a task or `take` raises. */
+  /** Resolves when the last task has ended. Rejects with the first error that a task or `take` raises. */
   run(): Promise<SearchOutcome> {
     return new Promise((resolve, reject) => {
       this.#end = () => {
         if (this.#error !== undefined) reject(this.#error);
         else if (this.#full) resolve('full');
-        else resolve(this.#agenda.isEmpty ? 'complete' : 'stopped');
+        else resolve(this.#queue.isEmpty ? 'complete' : 'stopped');
       };
       this.#advance();
     });
@@ -65,29 +70,29 @@ export class OrderedSearch<F> {
   }
 
   #startTasks(): void {
-    const { workers, maxWaitingWeight } = this.#options;
-    const share = this.#tasksDone > 0;
+    const { workers, maxBufferedWeight } = this.#options;
+    const isSharing = this.#tasksDone > 0;
     for (let free = TASKS_PER_WORKER * workers - this.#tasks; free > 0; free -= 1) {
-      const farAhead = this.#waitingWeight > maxWaitingWeight || this.#agenda.buffered > MAX_WAITING;
-      const items = this.#agenda.take({ bytes: PART_BYTES, atFront: farAhead, takers: share ? free : 1 });
+      const isFarAhead = this.#bufferedWeight > maxBufferedWeight || this.#queue.buffered > MAX_BUFFERED;
+      const items = this.#queue.take({ bytes: PART_BYTES, atFront: isFarAhead, takers: isSharing ? free : 1 });
       if (items.length === 0) break;
       this.#tasks += 1;
-      void this.#do(items).finally(() => {
+      void this.#runTask(items).finally(() => {
         this.#tasks -= 1;
         this.#tasksDone += 1;
         this.#advance();
       });
     }
-    this.#search.requestSteal(share && this.#tasks <= workers && this.#agenda.untaken === 0);
+    this.#search.requestSteal(isSharing && this.#tasks <= workers && this.#queue.untaken === 0);
   }
 
-  async #do(items: readonly QueueItem<F>[]): Promise<void> {
+  async #runTask(items: readonly QueueItem<F>[]): Promise<void> {
     const { weigh } = this.#options;
     try {
       const units = items.map(({ unit }) => unit).filter((unit) => unit !== undefined);
       const results = await this.#search.run(units, this.#tasksDone === 0 ? FIRST_BUDGET : BUDGET);
-      this.#agenda.replace(items, results);
-      for (const result of results) if (result.kind === 'found') this.#waitingWeight += weigh(result.found);
+      this.#queue.replace(items, results);
+      for (const result of results) if (result.kind === 'found') this.#bufferedWeight += weigh(result.found);
       this.#takeFound();
     } catch (error) {
       this.#error ??= error;
@@ -98,8 +103,8 @@ export class OrderedSearch<F> {
   #takeFound(): void {
     const { weigh, take } = this.#options;
     if (this.#full || this.#error !== undefined) return;
-    for (let found = this.#agenda.shift(); found !== undefined; found = this.#agenda.shift()) {
-      this.#waitingWeight -= weigh(found);
+    for (let found = this.#queue.shift(); found !== undefined; found = this.#queue.shift()) {
+      this.#bufferedWeight -= weigh(found);
       if (take(found)) continue;
       this.#full = true;
       this.#search.stop();

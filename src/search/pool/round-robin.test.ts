@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Coroutine } from '../task/steps.ts';
+import type { Coroutine } from './round-robin.ts';
 import { RoundRobin } from './round-robin.ts';
 
-/** So many steps of a millisecond each: however slow the machine, far more than fit into one turn. */
+/** Runs steps of one millisecond each, far more than fit into one turn on any machine. */
 function* busy(steps: number): Coroutine<void> {
   for (let step = 0; step < steps; step += 1) {
     for (const end = performance.now() + 1; performance.now() < end; );
@@ -10,34 +10,40 @@ function* busy(steps: number): Coroutine<void> {
   }
 }
 
-function started(lanes: RoundRobin, lane: string, steps: Coroutine<void>, log: string[], name: string): Promise<void> {
+function started(
+  scheduler: RoundRobin,
+  key: string,
+  work: Coroutine<void>,
+  log: string[],
+  name: string,
+): Promise<void> {
   return new Promise((resolve) => {
     const over = (how: string) => () => {
       log.push(`${name} ${how}`);
       resolve();
     };
-    lanes.add(lane, { steps, done: over('done'), failed: over('failed') });
+    scheduler.add(key, { work, done: over('done'), failed: over('failed') });
   });
 }
 
-test('a short job does not wait for a long one in another lane, but for those before it in its own', async () => {
-  const lanes = new RoundRobin();
+test('a job waits for earlier jobs with its key, not for long jobs with other keys', async () => {
+  const scheduler = new RoundRobin();
   const log: string[] = [];
   await Promise.all([
-    started(lanes, 'one', busy(100), log, 'long'),
-    started(lanes, 'one', busy(1), log, 'behind it'),
-    started(lanes, 'two', busy(1), log, 'short'),
+    started(scheduler, 'one', busy(100), log, 'long'),
+    started(scheduler, 'one', busy(1), log, 'behind it'),
+    started(scheduler, 'two', busy(1), log, 'short'),
   ]);
   expect(log).toEqual(['short done', 'long done', 'behind it done']);
 });
 
-test('a job that fails ends alone', async () => {
-  const lanes = new RoundRobin();
+test('a failing job does not affect others', async () => {
+  const scheduler = new RoundRobin();
   const log: string[] = [];
   // biome-ignore lint/correctness/useYield: fails before its first pause
   function* broken(): Coroutine<void> {
     throw new Error('broken');
   }
-  await Promise.all([started(lanes, 'one', broken(), log, 'bad'), started(lanes, 'one', busy(1), log, 'good')]);
+  await Promise.all([started(scheduler, 'one', broken(), log, 'bad'), started(scheduler, 'one', busy(1), log, 'good')]);
   expect(log).toEqual(['bad failed', 'good done']);
 });

@@ -1,23 +1,28 @@
-import type { Coroutine } from '../task/steps.ts';
+/** Work that can be suspended at each `yield` and resumed later. */
+export type Coroutine<T> = Generator<undefined, T>;
 
-/** How long one lane runs before the next has its turn. */
+/** Time slice of one queue. */
 const TURN_MS = 8;
 
+/** A coroutine, and what to call when it returns or throws. */
 export interface RoundRobinJob {
-  readonly steps: Coroutine<unknown>;
+  readonly work: Coroutine<unknown>;
   done(result: unknown): void;
   failed(error: unknown): void;
 }
 
 /**
- * Runs jobs on one thread so that none waits for the whole of another: jobs in one lane run one after the other, lanes
- * take turns, and between two turns the thread looks at its messages.
+ * Round-robin scheduler for coroutines on one thread (https://en.wikipedia.org/wiki/Round-robin_scheduling). Jobs with
+ * the same key run one after another; keys take turns of 8 ms, and between turns the thread handles messages.
+ *
+ * It is not preemptive: a job that does not yield holds the thread.
  */
 export class RoundRobin {
-  /** The lane whose turn it is first. None is empty. */
+  /** Non-empty queues in the order of their turns. */
   readonly #queues = new Map<string | number, RoundRobinJob[]>();
   #running = false;
 
+  /** Queues a job behind all jobs with the same key. */
   add(key: string | number, job: RoundRobinJob): void {
     const jobs = this.#queues.get(key);
     if (jobs === undefined) this.#queues.set(key, [job]);
@@ -38,18 +43,18 @@ export class RoundRobin {
   #turn(): void {
     for (const [key, jobs] of this.#queues) {
       this.#queues.delete(key);
-      if (finished(jobs[0] as RoundRobinJob, performance.now() + TURN_MS)) jobs.shift();
+      if (runUntil(jobs[0] as RoundRobinJob, performance.now() + TURN_MS)) jobs.shift();
       if (jobs.length > 0) this.#queues.set(key, jobs);
       return;
     }
   }
 }
 
-/** Goes on with a job until it is finished or the time is over. */
-function finished(job: RoundRobinJob, until: number): boolean {
+/** Resumes a job until it has ended or the time is over. Returns whether it has ended. */
+function runUntil(job: RoundRobinJob, until: number): boolean {
   try {
     do {
-      const { done, value } = job.steps.next();
+      const { done, value } = job.work.next();
       if (!done) continue;
       job.done(value);
       return true;

@@ -2,14 +2,12 @@ import type { Root } from '../../fence/index.ts';
 import { compileLinePattern, compileRegex } from '../file/line-pattern.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
 import { compileGlob, compileGlobFilter, type PathPattern } from '../pattern/glob-pattern.ts';
-import type { GlobSpec, GrepSpec, SearchSpec } from '../task/specs.ts';
-import type { Coroutine } from '../task/steps.ts';
-import type { StopFlag } from '../task/stop-flag.ts';
-import type { StealRequest } from '../walk/steal-request.ts';
 import { Budget } from './budget.ts';
-import { EntryTask } from './glob-task.ts';
-import { LineTask } from './grep-task.ts';
-import type { SearchTask, TaskResult } from './messages.ts';
+import { GlobTask } from './glob-task.ts';
+import { GrepTask } from './grep-task.ts';
+import type { GlobSpec, GrepSpec, SearchSpec, SearchTask, TaskResult } from './messages.ts';
+import type { Coroutine } from './round-robin.ts';
+import type { StealRequest, StopFlag } from './shared-flags.ts';
 import { packResults, unpackResults, type WorkResult, type WorkUnit } from './work-unit.ts';
 
 interface SearchJobOptions {
@@ -17,14 +15,14 @@ interface SearchJobOptions {
   readonly spec: SearchSpec;
   readonly stop: StopFlag;
   readonly steal: StealRequest;
-  /** Where tasks read files into. */
+  /** Source of the read buffers. */
   readonly memory: SearchMemory;
 }
 
-/** Does the tasks of one search on one worker. */
+/** Runs the tasks of one search on one worker. */
 export class SearchJob {
   readonly #options: SearchJobOptions;
-  /** Compiled with the first task, so that it is told of a wrong pattern. */
+  /** Compiled in the first task rather than in the notice, because only a task can answer with an error. */
   #search: ((units: readonly WorkUnit[], budget: Budget) => Coroutine<WorkResult<unknown>[]>) | undefined;
 
   constructor(options: SearchJobOptions) {
@@ -33,7 +31,7 @@ export class SearchJob {
 
   *run({ units, budget }: SearchTask): Coroutine<TaskResult> {
     const { spec, steal } = this.#options;
-    this.#search ??= spec.kind === 'entries' ? this.#forEntries(spec) : this.#forLines(spec);
+    this.#search ??= spec.kind === 'glob' ? this.#forEntries(spec) : this.#forLines(spec);
     return packResults(yield* this.#search(unpackResults(units) as WorkUnit[], new Budget(budget, steal)));
   }
 
@@ -41,7 +39,7 @@ export class SearchJob {
     const { root, stop } = this.#options;
     const pattern = spec.glob === undefined ? regexPattern(spec.regex ?? '') : compileGlob(spec.glob);
     return (units: readonly WorkUnit[], budget: Budget) =>
-      new EntryTask({ root, spec, pattern, stop, budget }).run(units);
+      new GlobTask({ root, spec, pattern, stop, budget }).run(units);
   }
 
   #forLines(spec: GrepSpec) {
@@ -51,7 +49,7 @@ export class SearchJob {
     return function* (units: readonly WorkUnit[], budget: Budget): Coroutine<WorkResult<unknown>[]> {
       const buffer = memory.take(root);
       try {
-        return yield* new LineTask({ root, spec, pattern, wanted, stop, memory, buffer, budget }).run(units);
+        return yield* new GrepTask({ root, spec, pattern, wanted, stop, memory, buffer, budget }).run(units);
       } finally {
         memory.giveBack(buffer);
       }

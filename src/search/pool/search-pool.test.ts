@@ -40,7 +40,7 @@ test('a short search does not wait for a long one', async () => {
   expect(order).toEqual(['short', 'long']);
 });
 
-test('many searches at once all come to their result', async () => {
+test('many concurrent searches all complete', async () => {
   using box = new Sandbox(chooseBackend().name);
   for (let i = 0; i < 300; i += 1) box.file(`d${i % 9}/f${i}`, `x${i}\n`);
   const pool = new SearchPool();
@@ -67,7 +67,7 @@ test('a worker that crashes fails its search and is replaced', async () => {
   await pool.close();
 });
 
-test('closing cancels what is under way and refuses what comes later', async () => {
+test('closing cancels searches in progress and rejects later ones', async () => {
   using box = new Sandbox(chooseBackend().name);
   box.file('f', 'some text without it\n'.repeat(2_000_000));
   const pool = new SearchPool();
@@ -77,7 +77,7 @@ test('closing cancels what is under way and refuses what comes later', async () 
   expect(await outcome(search(box, pool, 'x'))).toBe('cancelled');
 });
 
-test('a process lives until its search is over, and not longer though the pool is open', () => {
+test('a pending search keeps the process alive, an open pool does not', () => {
   using box = new Sandbox(chooseBackend().name);
   box.file('f', 'needle');
   const dist = pathToFileURL(`${import.meta.dirname}/../../../dist/`).href;

@@ -4,25 +4,25 @@ import { compiledFile } from '../../runtime/compiled-file.ts';
 import { CancelledError } from '../../runtime/operation-context.ts';
 import { WorkerThread } from '../../runtime/worker-thread.ts';
 import { SearchError } from '../pattern/search-error.ts';
-import type { GlobSpec, GrepSpec, SearchSpec } from '../task/specs.ts';
-import { StopFlag } from '../task/stop-flag.ts';
-import { StealRequest } from '../walk/steal-request.ts';
-import type { EntryResults } from './glob-task.ts';
-import type { LineResults } from './match-collector.ts';
-import type { SearchNotice, SearchTask, TaskResult } from './messages.ts';
+import type { GlobFound } from './glob-task.ts';
+import type { GrepFound } from './match-collector.ts';
+import type { GlobSpec, GrepSpec, SearchNotice, SearchSpec, SearchTask, TaskResult } from './messages.ts';
+import { StealRequest, StopFlag } from './shared-flags.ts';
 import { type PackedResults, packResults, unpackResults, type WorkResult, type WorkUnit } from './work-unit.ts';
 
-/** More threads than this wait for the disk or the memory rather than search. */
+/** More threads compete for disk and memory bandwidth without searching faster. */
 const MAX_WORKERS = 8;
 
 type SearchThread = WorkerThread<SearchTask, TaskResult, SearchNotice>;
 
 /**
- * The worker threads that searches run on. They start when they are first needed and stay; while idle they do not keep the
- * process alive. A worker that crashes fails the searches it took part in and is replaced.
+ * The worker threads that grep and glob run on. Threads start on demand and are kept; while idle they do not keep the
+ * process alive. A thread that crashes fails the searches it takes part in with `internal` and is replaced.
+ *
+ * Concurrent searches share the threads in round-robin order. There is no limit on their number.
  */
 export class SearchPool implements AsyncDisposable {
-  /** The number of workers it may start: by default one for each processor, at most 8. */
+  /** Maximum number of threads, by default the number of processors but at most 8. */
   readonly size: number;
   readonly #threads: SearchThread[] = [];
   #searches = 0;
@@ -32,10 +32,10 @@ export class SearchPool implements AsyncDisposable {
     this.size = size;
   }
 
-  /** Starts a search. Dispose of it when it is over. @internal */
-  begin(spec: GrepSpec): PooledSearch<LineResults>;
+  /** Begins a search. Dispose of it when it has ended. Raises `cancelled` once the pool is closed. @internal */
+  begin(spec: GrepSpec): PooledSearch<GrepFound>;
   /** @internal */
-  begin(spec: GlobSpec): PooledSearch<EntryResults>;
+  begin(spec: GlobSpec): PooledSearch<GlobFound>;
   /** @internal */
   begin(spec: SearchSpec): PooledSearch<unknown> {
     if (this.#closed) throw new CancelledError();
@@ -43,7 +43,7 @@ export class SearchPool implements AsyncDisposable {
     return new PooledSearch({ number: this.#searches, spec, pick: () => this.#leastBusy() });
   }
 
-  /** Ends all workers. Searches under way reject with `CancelledError`. */
+  /** Terminates all threads. Searches in progress reject with `CancelledError`, and so do later ones. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all(this.#threads.splice(0).map((thread) => thread.close()));
@@ -53,7 +53,10 @@ export class SearchPool implements AsyncDisposable {
     await this.close();
   }
 
-  /** An idle worker, else the ready one with the fewest tasks: starting a worker can take longer than the task. */
+  /**
+   * Returns an idle thread, otherwise the ready one with the fewest tasks: a thread that starts may take longer than
+   * the task.
+   */
   #leastBusy(): SearchThread {
     if (this.#closed) throw new CancelledError();
     const idle = this.#threads.filter((thread) => thread.load === 0);
@@ -84,7 +87,7 @@ interface PooledSearchOptions {
   pick(): SearchThread;
 }
 
-/** One search on the pool. */
+/** One search on the pool. Workers learn of it with their first task. */
 export class PooledSearch<F> implements Disposable {
   readonly #options: PooledSearchOptions;
   readonly #stop = new StopFlag();
@@ -95,7 +98,10 @@ export class PooledSearch<F> implements Disposable {
     this.#options = options;
   }
 
-  /** Has the least busy worker work on some units, and returns what they turn into. */
+  /**
+   * Runs a task on the least busy worker and returns, in path order, what it found and what is left to do. Rejects with
+   * the error the task raises, or `internal` if the thread crashes.
+   */
   async run(units: readonly WorkUnit[], budget: number): Promise<WorkResult<F>[]> {
     const thread = this.#options.pick();
     const { number: search, spec } = this.#options;
@@ -107,16 +113,17 @@ export class PooledSearch<F> implements Disposable {
     return unpackResults(results as PackedResults<F>);
   }
 
-  /** Asks one of the workers, or no longer does, to hand back what it has left, so that others can work on it. */
+  /** Posts or withdraws a request that one worker hands back the rest of its task, so that others can work on it. */
   requestSteal(isWanted: boolean): void {
     this.#steal.post(isWanted);
   }
 
+  /** Whether the search was told to stop. */
   get stopped(): boolean {
     return this.#stop.raised;
   }
 
-  /** Makes all tasks answer soon, with what they have. */
+  /** Makes all tasks answer soon with what they have. */
   stop(): void {
     this.#stop.raise();
   }

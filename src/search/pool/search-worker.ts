@@ -1,4 +1,4 @@
-// The entry of a search worker thread: see search-pool.ts.
+// Entry module of a search worker thread, which search-pool.ts starts.
 import { serveParent } from '../../runtime/serve-parent.ts';
 import { WorkerSearches } from './worker-searches.ts';
 

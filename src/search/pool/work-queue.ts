@@ -1,10 +1,10 @@
 import { packNames, unpackNames, type WorkResult, type WorkUnit } from './work-unit.ts';
 
-/** How much is taken at once: so many folders, or files as long as their names fit in 4 KB, or a part of a large file. */
+/** Maximum load of one task: 16 folders, files whose names take 4 KB, or one range of a large file. */
 const MAX_LOAD = 16;
 const NAMES_PER_LOAD = 256;
 
-/** A place in the agenda: to do, under way, or found. */
+/** A node of the queue: a unit to do, a unit taken by a task, or a result. */
 export interface QueueItem<F> {
   state: 'todo' | 'taken' | 'done';
   unit: WorkUnit | undefined;
@@ -13,39 +13,42 @@ export interface QueueItem<F> {
 }
 
 interface TakeOptions {
-  /** At most so many bytes of a file. */
+  /** Maximum number of bytes of a large file. */
   readonly bytes: number;
-  /** Only what has nothing open before it. */
+  /** Takes units only if no unit before them is unfinished. */
   readonly atFront: boolean;
-  /** Among how many to share what is left, this one included. */
+  /** Number of tasks to share the remaining units among, including this one. */
   readonly takers: number;
 }
 
 /**
- * All of a search in path order: what was found, what is under way and what is left to do. A stretch that was taken is
- * replaced by the pieces it turned into; what was found comes out at the front, once nothing before it is open.
+ * The work units and results of a search as a linked list in path order. Units that were taken are replaced by what
+ * they turned into; results leave at the front as soon as no unfinished unit precedes them.
  */
 export class WorkQueue<F> {
   #first: QueueItem<F> | undefined = { state: 'todo', unit: { kind: 'start' }, found: undefined, next: undefined };
   #todo = 1;
   #done = 0;
 
-  /** How many stretches nobody has taken. */
+  /** Number of units that no task has taken. */
   get untaken(): number {
     return this.#todo;
   }
 
-  /** How many finds wait for something before them. */
+  /** Number of results that are held back by an unfinished unit. */
   get buffered(): number {
     return this.#done;
   }
 
-  /** Everything was found and has come out. */
+  /** Whether every unit is finished and every result was shifted. */
   get isEmpty(): boolean {
     return this.#first === undefined;
   }
 
-  /** Takes the first stretches that are left and follow each other, as many as make sense in one go. */
+  /**
+   * Takes the first run of adjacent units for one task. Splits a large file, and the files of a folder when there are
+   * fewer units than takers.
+   */
   take({ bytes, atFront, takers }: TakeOptions): QueueItem<F>[] {
     const items: QueueItem<F>[] = [];
     const most = Math.ceil(this.#todo / takers);
@@ -65,7 +68,7 @@ export class WorkQueue<F> {
     return items;
   }
 
-  /** Puts in the place of taken stretches what they turned into. */
+  /** Replaces taken units by their results, which must be in path order. */
   replace(items: readonly QueueItem<F>[], results: readonly WorkResult<F>[]): void {
     for (const item of items) {
       item.state = 'done';
@@ -76,7 +79,10 @@ export class WorkQueue<F> {
     if (last !== undefined) for (const result of results.toReversed()) this.#insert(last, result);
   }
 
-  /** What was found next in path order; undefined if that is not known yet. */
+  /**
+   * Removes and returns the next result in path order, or undefined if an unfinished unit precedes it or nothing is
+   * left.
+   */
   shift(): F | undefined {
     while (this.#first?.state === 'done') {
       const { found, next } = this.#first;
@@ -87,7 +93,7 @@ export class WorkQueue<F> {
     return undefined;
   }
 
-  /** Leaves what is too much of a large file for later. */
+  /** Leaves all but the first `bytes` bytes of a large file as a new unit. */
   #cutLines(item: QueueItem<F>, bytes: number): void {
     const { unit } = item;
     if (unit?.kind !== 'lines' || unit.range.to - unit.range.from <= bytes) return;
@@ -96,7 +102,9 @@ export class WorkQueue<F> {
     this.#insert(item, { ...unit, range: { ...unit.range, from: middle } });
   }
 
-  /** Leaves all but the first of some equal parts for others: even a few files may be a lot to search. */
+  /**
+   * Leaves all but the first of `parts` equal parts of a list of files as a new unit: even a few files can take long.
+   */
   #cutFiles(item: QueueItem<F>, parts: number): void {
     const { unit } = item;
     if (unit?.kind !== 'files' || parts === 1) return;

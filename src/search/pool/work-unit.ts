@@ -1,47 +1,53 @@
 import type { Name } from '../../fence/index.ts';
 import { childNode, type DirNode, START_NODE } from '../walk/dir-cache.ts';
 
-/** The lines of a large file that begin in a range of its bytes. */
+/** The lines of a large file that start in a range of its bytes. */
 export interface LineRange {
   readonly from: number;
   readonly to: number;
-  /** Where the file ends for this search. */
+  /** Size of the file when the search reached it. */
   readonly end: number;
-  /** Which file it was that is being searched in parts; see `ReadableFile.identity`. */
+  /** Identity of that file, see `ReadableFile.identity`; a file that replaced it has another one. */
   readonly identity: string;
 }
 
-/** A stretch of what is searched, in path order: what a worker is given to do. */
+/** A contiguous part of a search in path order: what a task works on. */
 export type WorkUnit =
-  /** Where the search starts, whatever that is. */
+  /** The start of the search, a folder or a file. */
   | { readonly kind: 'start' }
-  /** All that is below a folder. */
+  /** Everything below a folder. */
   | { readonly kind: 'folder'; readonly node: DirNode }
-  /** Some files of a folder. */
+  /** Some files of one folder. */
   | { readonly kind: 'files'; readonly node: DirNode; readonly names: PackedNames }
-  /** Part of a file. */
+  /** A range of a large file. */
   | { readonly kind: 'lines'; readonly node: DirNode; readonly name: Name; readonly range: LineRange };
 
 /**
- * What becomes of a stretch: things found and stretches that are left to do, in path order. `unfinished` is where a worker
- * stopped because it was told to or had more than enough.
+ * What a work unit turns into, in path order: results, and units that are left to do. `unfinished` marks where a task
+ * stopped because the search was stopped or its result is full.
  */
 export type WorkResult<F> = WorkUnit | { readonly kind: 'found'; readonly found: F } | { readonly kind: 'unfinished' };
 
-/** File names in one string where that is possible: it is sent at a fraction of what many cost. */
+/**
+ * File names joined by "/" where all are UTF-8, since structured cloning of one string is much cheaper than of many.
+ */
 export type PackedNames = string | readonly Name[];
 
+/** Packs file names for sending. */
 export function packNames(names: readonly Name[]): PackedNames {
   return names.every((name) => typeof name === 'string') ? names.join('/') : names;
 }
 
+/** Restores names packed by `packNames`. */
 export function unpackNames(names: PackedNames): readonly Name[] {
   return typeof names === 'string' ? names.split('/') : names.map(reviveName);
 }
 
-/** Pieces in a form that can be sent to another thread, however deep their folders are. */
+/** Results in a form for structured cloning, which fails on deeply nested parents: folders are in a table. */
 export interface PackedResults<F> {
-  /** The folders of the pieces and those above them, parents first. The start is number 0 and not listed. */
+  /**
+   * The folders of the results and their ancestors, parents first. Number 0 is the start of the search and not listed.
+   */
   readonly folders: readonly { readonly parent: number; readonly name: Name }[];
   readonly results: readonly PackedResult<F>[];
 }
@@ -49,6 +55,7 @@ export interface PackedResults<F> {
 type PackedResult<F> = WithFolderNumber<WorkResult<F>>;
 type WithFolderNumber<P> = P extends { readonly node: DirNode } ? Omit<P, 'node'> & { readonly folder: number } : P;
 
+/** Packs results or units for sending. */
 export function packResults<F>(results: readonly WorkResult<F>[]): PackedResults<F> {
   const table = new FolderTable();
   const packed = results.map((result): PackedResult<F> => {
@@ -59,6 +66,7 @@ export function packResults<F>(results: readonly WorkResult<F>[]): PackedResults
   return { folders: table.folders, results: packed };
 }
 
+/** Restores results packed by `packResults`. Each call creates new nodes. */
 export function unpackResults<F>({ folders, results }: PackedResults<F>): WorkResult<F>[] {
   const nodes: DirNode[] = [START_NODE];
   for (const { parent, name } of folders) nodes.push(childNode(nodes[parent] as DirNode, reviveName(name)));
@@ -72,7 +80,7 @@ export function unpackResults<F>({ folders, results }: PackedResults<F>): WorkRe
   });
 }
 
-/** Numbers folders, each after those above it. */
+/** Numbers folders so that each comes after its parent. */
 class FolderTable {
   readonly folders: { parent: number; name: Name }[] = [];
   readonly #numbers = new Map<DirNode, number>([[START_NODE, 0]]);
@@ -94,7 +102,7 @@ class FolderTable {
   }
 }
 
-/** Names that are not UTF-8 arrive from another thread as plain bytes. */
+/** Restores a name that is not UTF-8: structured cloning turns a Buffer into a Uint8Array. */
 function reviveName(name: Name | Uint8Array): Name {
   return typeof name === 'string' ? name : Buffer.from(name);
 }

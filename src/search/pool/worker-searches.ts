@@ -1,19 +1,19 @@
 import { Root, type SharedRoot } from '../../fence/index.ts';
 import type { Reply } from '../../runtime/serve-parent.ts';
 import { SearchMemory } from '../kernels/search-memory.ts';
-import { StopFlag } from '../task/stop-flag.ts';
-import { StealRequest } from '../walk/steal-request.ts';
 import type { SearchNotice, SearchTask, TaskResult } from './messages.ts';
 import { RoundRobin } from './round-robin.ts';
 import { SearchJob } from './search-job.ts';
+import { StealRequest, StopFlag } from './shared-flags.ts';
 
-/** All searches that one worker takes part in. */
+/** All searches that one worker thread takes part in. */
 export class WorkerSearches {
   readonly #roots = new Map<string, Root>();
   readonly #jobs = new Map<number, SearchJob>();
   readonly #memory = new SearchMemory();
   readonly #roundRobin = new RoundRobin();
 
+  /** Begins or ends a search. */
   notice(notice: SearchNotice): void {
     const { search } = notice;
     if (notice.type === 'end') {
@@ -27,11 +27,11 @@ export class WorkerSearches {
     this.#jobs.set(search, new SearchJob({ root, spec, stop, steal, memory: this.#memory }));
   }
 
-  /** Runs a task of a search that began before, in turns with the tasks of other searches. */
+  /** Runs a task of a search whose `begin` notice was received, interleaved with tasks of other searches. */
   run(task: SearchTask, reply: Reply<TaskResult>): void {
     const job = this.#jobs.get(task.search);
     if (job === undefined) throw new Error('a task of an unknown search');
-    this.#roundRobin.add(task.search, { steps: job.run(task), ...reply });
+    this.#roundRobin.add(task.search, { work: job.run(task), ...reply });
   }
 
   #rootOf(shared: SharedRoot): Root {

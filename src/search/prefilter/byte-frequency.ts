@@ -1,4 +1,7 @@
-/** Bytes of one tier are about as common in source code, prose and logs: occurrences in a thousand bytes, each. */
+/**
+ * Bytes of about equal frequency in source code, prose and logs, with the occurrences of each per thousand bytes. Rare
+ * bytes make good probes; see "rare byte" heuristics in https://docs.rs/memchr/latest/memchr/memmem/.
+ */
 const TIERS: readonly (readonly [perMille: number, bytes: string])[] = [
   [180, ' '],
   [60, 'e'],
@@ -22,13 +25,13 @@ const TIERS: readonly (readonly [perMille: number, bytes: string])[] = [
 const CONTROL = 0.05;
 const BEYOND_ASCII = 0.25;
 
-/** How much of a text each byte makes up, typically. */
+/** Typical relative frequency of each byte. */
 export const FREQUENCIES: readonly number[] = Array.from({ length: 256 }, (_, byte) => {
   const tier = TIERS.find(([, bytes]) => bytes.includes(String.fromCharCode(byte)));
   return (tier?.[0] ?? (byte < 0x80 ? CONTROL : BEYOND_ASCII)) / 1000;
 });
 
-/** How much of it some bytes make up together. */
+/** Returns the typical relative frequency of any of some bytes. */
 export function frequencyOf(bytes: readonly number[]): number {
   return sumOf(bytes, FREQUENCIES);
 }
@@ -39,7 +42,10 @@ function sumOf(bytes: readonly number[], frequencies: readonly number[]): number
   return Math.min(1, sum);
 }
 
-/** Occurrences in text that is not ASCII: first bytes of Cyrillic letters, of Chinese and other characters, and any others. */
+/**
+ * Occurrences per thousand bytes of text that is not ASCII: lead bytes of Cyrillic, lead bytes of Chinese and similar
+ * scripts, all others.
+ */
 const BEYOND: readonly (readonly [perMille: number, first: number, last: number])[] = [
   [200, 0xd0, 0xd1],
   [60, 0xe3, 0xe9],
@@ -49,15 +55,21 @@ const FREQUENCIES_ELSEWHERE = FREQUENCIES.map((frequency, byte) => {
   const tier = BEYOND.find(([, first, last]) => byte >= first && byte <= last);
   return tier === undefined ? frequency : tier[0] / 1000;
 });
-/** More bytes than this are a class of characters, whatever the script. */
+/** A larger set of bytes is a character class that says nothing about the script. */
 const FEW = 8;
 
-/** How frequent bytes are, of which a pattern names some for a place: it is looked for in texts of their script. */
+/**
+ * Returns the frequency of `bytes` in text of the script that the `named` bytes suggest: a pattern with Cyrillic
+ * letters is searched in Cyrillic text, where their bytes are frequent.
+ */
 export function frequencyInScript(named: readonly number[], bytes = named): number {
   return sumOf(bytes, named.length > FEW ? FREQUENCIES : FREQUENCIES_ELSEWHERE);
 }
 
-/** How likely things that make up so much of a text follow each other. Such come together, so it is more than the product. */
+/**
+ * Estimates the probability that bytes of these frequencies stand next to each other. It exceeds the product because
+ * bytes in text are correlated.
+ */
 export function jointProbability(frequencies: Iterable<number>): number {
   let chance = 1;
   for (const frequency of frequencies) chance *= frequency;

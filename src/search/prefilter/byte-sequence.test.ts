@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { programOf } from '../pattern/program.ts';
 import { type ByteSequence, lineStartSequence, prefixSequences, requiredSequences } from './byte-sequence.ts';
 
-/** Each place as the bytes that belong there, or as how many they are. */
+/** Formats each position as its possible bytes, or as their number. */
 function shown(sequence: ByteSequence): string {
   const show = (bytes: readonly number[]) =>
     bytes.length > 8 ? `${bytes.length}` : Buffer.from(bytes).toString('latin1');
@@ -38,7 +38,7 @@ test.each([
   ['a', []],
   ['a|b*', []],
   [Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi', (letter) => `${letter}.?x`).join('|'), []],
-])('each kind to begin a match of %s has its sequence: %j', (pattern, expected) => {
+])('the prefix sequences of %s are %j', (pattern, expected) => {
   expect(
     prefixSequences(programOf(RE2JS.compile(pattern)))
       .map(shown)
@@ -55,12 +55,12 @@ test.each([
   ['(^|a)b', undefined],
   ['^a*', undefined],
   ['$', undefined],
-])('what lines begin with that match %s: %s', (pattern, expected) => {
+])('the line-start sequence of %s is %s', (pattern, expected) => {
   const sequence = lineStartSequence(programOf(RE2JS.compile(pattern)));
   expect(sequence && shown(sequence)).toBe(expected);
 });
 
-test('the longest sequences and programs are bounded', () => {
+test('the length of sequences and the size of analyzed programs are bounded', () => {
   expect(sequences('a'.repeat(1_000)).every((sequence) => sequence.split(' ').length === 16)).toBe(true);
   expect(sequences('a'.repeat(1_000)).length).toBe(8);
   expect(sequences('ab'.repeat(3_000))).toEqual([]);

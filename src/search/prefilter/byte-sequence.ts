@@ -5,90 +5,97 @@ import { dominators } from './dominators.ts';
 import { MAX_SEQUENCES } from './probe-tables.ts';
 
 const LF = 0x0a;
-/** More places tell hardly more. */
+/** Longer sequences are hardly more selective. */
 const MAX_LENGTH = 16;
 const MAX_DOMINATORS = 8;
-/** With more possibilities at one place, anything goes. */
+/** With more threads at one position, nearly every byte is possible. */
 const MAX_THREADS = 64;
-/** Larger ones would take longer to look at than they take to run. */
+/** Analyzing a larger program would take longer than it saves. */
 const MAX_PROGRAM = 2_000;
 
-/** Which bytes may be at each of some successive places. */
+/** The set of possible bytes at each of some consecutive positions. */
 export type ByteSequence = readonly (readonly number[])[];
 
-/** Windows of which every matching line fits each somewhere, as far as they are known. */
+/**
+ * Returns sequences of which each must occur in every matching line: one for the start of a match, and one from each
+ * dominator of the program (see `dominators`). Not all such sequences are found.
+ */
 export function requiredSequences(program: Program): ByteSequence[] {
   if (program.code.length > MAX_PROGRAM) return [];
   const covered = new Set<number>();
-  const sequences = [new SequenceWalk(program).windowFrom(undefined, covered)];
+  const sequences = [new SequenceWalk(program).sequenceFrom(undefined, covered)];
   for (const cut of dominators(program)) {
     if (sequences.length < MAX_DOMINATORS && !covered.has(cut)) {
-      sequences.push(new SequenceWalk(program).windowFrom(cut, covered));
+      sequences.push(new SequenceWalk(program).sequenceFrom(cut, covered));
     }
   }
   return sequences.filter((sequence) => sequence.length > 0);
 }
 
 /**
- * A window for each way in which a match can begin: every matching line fits one of them somewhere. They tell apart what
- * a single window confuses: one for both `foo` and `bar` also fits `for`. None where there are too few or too many ways.
+ * Returns one sequence per first character of a match; at least one of them must occur in every matching line. They are
+ * more selective than a single sequence: one for both `foo` and `bar` also accepts `for`. Returns none if there are
+ * fewer than 2 or more than `MAX_SEQUENCES` ways to begin.
  */
 export function prefixSequences(program: Program): ByteSequence[] {
   if (program.code.length > MAX_PROGRAM) return [];
-  const kinds = new SequenceWalk(program).beginnings();
+  const kinds = new SequenceWalk(program).firstInstructions();
   if (kinds.length < 2 || kinds.length > MAX_SEQUENCES) return [];
-  return kinds.map((kind) => new SequenceWalk(program).windowAfter(kind));
+  return kinds.map((kind) => new SequenceWalk(program).sequenceAfter(kind));
 }
 
-/** What every matching line begins with, if it is only there that a match can begin. */
+/**
+ * Returns the sequence that every matching line starts with, or undefined unless matches can start at the start of a
+ * line only.
+ */
 export function lineStartSequence(program: Program): ByteSequence | undefined {
   if (program.code.length > MAX_PROGRAM || !new SequenceWalk(program).beginsLine()) return undefined;
-  const sequence = new SequenceWalk(program).windowFrom(undefined, new Set());
+  const sequence = new SequenceWalk(program).sequenceFrom(undefined, new Set());
   return sequence.length > 0 ? sequence : undefined;
 }
 
-/** Instructions times four, plus the number of bytes that are missing from the character it takes, if it has begun. */
+/** Instruction number times four, plus the number of missing bytes if the instruction has taken part of a character. */
 type Threads = Set<number>;
 
-/** Follows all matches at the same time, byte by byte. */
+/** Simulates all matches at once, byte by byte, and records which bytes are possible at each position. */
 class SequenceWalk {
   readonly #program: Program;
-  /** No match comes here any more. */
-  #passed: number | undefined;
-  /** A match may be over. */
+  /** An instruction that no thread may reach again. */
+  #excluded: number | undefined;
+  /** Whether some match may have ended. */
   #ended = false;
 
   constructor(program: Program) {
     this.#program = program;
   }
 
-  /** Whether a match can begin at the beginning of a line alone. */
+  /** Whether matches can start at the start of a line only. */
   beginsLine(): boolean {
     const threads: Threads = new Set();
     this.#open(this.#program.start, threads);
     return threads.size === 0 && !this.#ended;
   }
 
-  /** The instructions that take the first character of a match; none if a match may be empty. */
-  beginnings(): number[] {
+  /** Returns the instructions that take the first character of a match, or none if a match may be empty. */
+  firstInstructions(): number[] {
     const threads: Threads = new Set();
     this.#open(this.#program.start, threads, AT_START);
     return this.#ended ? [] : [...threads].map((thread) => thread >> 2);
   }
 
-  /** What the bytes of every match look like that begins with this instruction. */
-  windowAfter(beginning: number): ByteSequence {
+  /** Returns the byte sequence of matches that start with this instruction. */
+  sequenceAfter(beginning: number): ByteSequence {
     return this.#follow(new Set([4 * beginning]));
   }
 
   /**
-   * What the bytes of every match look like: from its first one on, or from the last one that is taken by an
-   * instruction which no match can avoid. Adds to `covered` those for which no other window would tell more.
+   * Returns the byte sequence of every match: from its start, or from the last character that a dominator takes. Adds
+   * to `covered` the instructions from which a further sequence would be no more selective.
    */
-  windowFrom(cut: number | undefined, covered: Set<number>): ByteSequence {
+  sequenceFrom(cut: number | undefined, covered: Set<number>): ByteSequence {
     const threads: Threads = new Set(cut === undefined ? [] : [4 * cut]);
     if (cut === undefined) this.#open(this.#program.start, threads, AT_START);
-    this.#passed = cut;
+    this.#excluded = cut;
     return this.#follow(threads, covered);
   }
 
@@ -125,12 +132,15 @@ class SequenceWalk {
     for (const length of lengths) if (length > 1) next.add(thread + length - 1);
   }
 
-  /** Adds an instruction and what follows without a byte. Assertions may hold, but that of the start only there. */
+  /**
+   * Adds an instruction and everything reachable without taking a byte. Assertions are assumed to hold, except AT_START
+   * where `holds` lacks it.
+   */
   #open(instruction: number, threads: Threads, holds = 0): void {
     const met = new Set<number>();
     const todo = [instruction];
     for (let at = todo.pop(); at !== undefined; at = todo.pop()) {
-      if (met.has(at) || at === this.#passed) continue;
+      if (met.has(at) || at === this.#excluded) continue;
       met.add(at);
       const { op, next, other, asserts } = this.#program.code[at] as Instruction;
       if (op === RUNES) threads.add(4 * at);
@@ -147,7 +157,10 @@ function listed(bytes: readonly number[]): number[] {
   return list;
 }
 
-/** For each number of bytes: the first and the last character that has as many, and what is added to its first bits. */
+/**
+ * For each encoded length: the range of its code points, the shift to the bits in the first byte, and the marker bits
+ * of that byte.
+ */
 const LENGTHS = [
   { length: 1, low: 0, high: 0x7f, shift: 0, mark: 0 },
   { length: 2, low: 0x80, high: 0x7ff, shift: 6, mark: 0xc0 },
@@ -155,7 +168,7 @@ const LENGTHS = [
   { length: 4, low: 0x10000, high: MAX_RUNE, shift: 18, mark: 0xf0 },
 ];
 
-/** Adds the bytes that characters of a set begin with. Returns how many bytes such characters have. */
+/** Adds the first bytes of the characters of a set. Returns the encoded lengths of these characters. */
 function addFirstBytes(set: RuneSet, bytes: number[]): Set<number> {
   const lengths = new Set<number>();
   for (let i = 0; i < set.length; i += 2) {
@@ -174,7 +187,7 @@ function addFirstBytes(set: RuneSet, bytes: number[]): Set<number> {
   return lengths;
 }
 
-/** Adds the bytes that characters of a set have where so many bytes are missing. */
+/** Adds the continuation bytes that characters of a set have where `missing` bytes are missing. */
 function addLaterBytes(set: RuneSet, missing: number, bytes: number[]): void {
   if (hasReplacement(set)) {
     bytes.fill(1, 0x80, 0xc0);
@@ -189,7 +202,7 @@ function addLaterBytes(set: RuneSet, missing: number, bytes: number[]): void {
   }
 }
 
-/** This character also stands for up to three bytes that are not UTF-8. */
+/** Whether a set contains U+FFFD, which also stands for one to three bytes that are not UTF-8. */
 function hasReplacement(set: RuneSet): boolean {
   return (changesUpTo(set, REPLACEMENT) & 1) === 1;
 }

@@ -11,7 +11,7 @@ const memory = new SearchMemory();
 const buffer = memory.take(root);
 afterAll(() => root[Symbol.dispose]());
 
-/** Where the chosen prefilter finds something from the second line on, -1 for nowhere, or undefined if none pays. */
+/** Returns where the chosen prefilter finds a candidate after the first line, -1 for nowhere, or undefined if none pays off. */
 function firstIn(pattern: string, text: string): number | undefined {
   const regex = RE2JS.compile(pattern);
   const block = buffer.subarray(0, buffer.write(text));
@@ -21,7 +21,7 @@ function firstIn(pattern: string, text: string): number | undefined {
 
 const FILLER = 'some line of text, 12 words long\n'.repeat(20);
 
-describe('by 16 bytes at once', () => {
+describe('SIMD prefilters', () => {
   test.each([
     ['a literal', 'foo.*barrier', 'barrier'],
     ['a long literal of common letters', 'eeeeeeeeeeeeeeee\\d', 'eeeeeeeeeeeeeeee'],
@@ -39,16 +39,16 @@ describe('by 16 bytes at once', () => {
     expect(at).toBeLessThan(FILLER.length + Buffer.byteLength(sample));
   });
 
-  test.each(['\\w+\\s+\\w+', '[a-z]+', '.*', '^$', '(a|b|c)\\w+'])('none pays for %s', (pattern) => {
+  test.each(['\\w+\\s+\\w+', '[a-z]+', '.*', '^$', '(a|b|c)\\w+'])('no prefilter pays off for %s', (pattern) => {
     expect(firstIn(pattern, FILLER)).toBeUndefined();
   });
 });
 
-test('by 16 bytes at once, also what is frequent, if a closer look is not needed', () => {
+test('exact sequences are used even if their bytes are frequent', () => {
   expect(firstIn('e|12', FILLER)).toBe(FILLER.indexOf('\n') + 1 + 'som'.length);
 });
 
-test('by 16 bytes at once, also lines that begin in some kind', () => {
+test('patterns anchored at the line start use a line-start prefilter', () => {
   expect(firstIn('^[x-z ]+', FILLER)).toBe(-1);
   expect(firstIn('^[x-z ]+', `${FILLER}  x\n`)).toBe(FILLER.length);
 });

@@ -7,14 +7,17 @@ import type { Prefilter, PrefilterPlan } from './prefilter.ts';
 import { requiredLiterals } from './required-literals.ts';
 import { planExactSequences, planLineStarts, planSequences } from './simd-prefilter.ts';
 
-/** What the automaton takes for a byte, in nanoseconds: help that costs more is none. */
-const AUTOMATON = 1.2;
+/** Nanoseconds per byte that the DFA takes. A prefilter that costs more does not pay off. */
+const DFA_COST = 1.2;
 
-/** The cheapest prefilter for the regions that a memory holds, or undefined if none pays. */
+/**
+ * Returns the prefilter with the lowest estimated cost for blocks in SIMD memory, or undefined if the DFA alone is
+ * cheaper. Background: "prefilters" and "literal optimizations" in https://burntsushi.net/regex-internals/.
+ */
 export function choosePrefilter(regex: RE2JS, program: Program, memory: SearchMemory): Prefilter | undefined {
   const plans = plansFor(requiredLiterals(regex), program, memory);
   let best: PrefilterPlan | undefined;
-  for (const plan of plans) if (plan.cost < (best?.cost ?? AUTOMATON)) best = plan;
+  for (const plan of plans) if (plan.cost < (best?.cost ?? DFA_COST)) best = plan;
   return best?.build();
 }
 
@@ -22,8 +25,8 @@ function plansFor(literals: Buffer[] | undefined, program: Program, memory: Sear
   const exact = exactSequences(program);
   if (exact !== undefined) return [planExactSequences(exact, memory)];
   const plans = requiredSequences(program).map((sequence) => planSequences([sequence], memory));
-  const beginnings = prefixSequences(program);
-  if (beginnings.length > 0) plans.push(planSequences(beginnings, memory));
+  const prefixes = prefixSequences(program);
+  if (prefixes.length > 0) plans.push(planSequences(prefixes, memory));
   const start = lineStartSequence(program);
   if (start !== undefined) plans.push(planLineStarts(start, memory));
   if (literals === undefined) return plans;

@@ -1,15 +1,23 @@
 import { ASSERT, type Instruction, JUMP, MATCH, type Program, RUNES, SPLIT } from '../pattern/program.ts';
 
-/** Characters that every match takes at least once, in this order: without any of them the end cannot be reached. */
+/**
+ * Returns the RUNES instructions that every match executes, in order: the dominators of MATCH in the control-flow graph
+ * of the program (https://en.wikipedia.org/wiki/Dominator_(graph_theory)).
+ *
+ * Only the dominators of one node are needed, so instead of building a dominator tree (Lengauer and Tarjan; Cooper,
+ * Harvey and Kennedy) it walks along one path from the start to MATCH and keeps the nodes that no detour bypasses. This
+ * takes linear time.
+ */
 export function dominators(program: Program): number[] {
   const path = somePath(program);
   const positions = new Map(path.map((instruction, i) => [instruction, i]));
   const seen = new Set<number>();
-  const cuts: number[] = [];
-  // The furthest position on the path that can be reached from before the current one without stepping on it.
+  const found: number[] = [];
+  // The furthest position on the path that is reachable from positions before the current one without visiting the
+  // current one.
   let furthest = 0;
   for (const [i, instruction] of path.entries()) {
-    if (i === furthest && program.code[instruction]?.op === RUNES) cuts.push(instruction);
+    if (i === furthest && program.code[instruction]?.op === RUNES) found.push(instruction);
     const todo = [instruction];
     for (let at = todo.pop(); at !== undefined; at = todo.pop()) {
       for (const next of successors(program, at)) {
@@ -22,10 +30,10 @@ export function dominators(program: Program): number[] {
       }
     }
   }
-  return cuts;
+  return found;
 }
 
-/** Instructions from the start to the end, or none where the end cannot be reached. */
+/** Returns the instructions of one path from the start to MATCH, or none if MATCH cannot be reached. */
 function somePath(program: Program): number[] {
   const cameFrom = new Map<number, number>([[program.start, program.start]]);
   const todo = [program.start];

@@ -15,7 +15,7 @@ test.each([
   ['(?i)k', ['Kk', '\u00e2 \u0084 \u00aa']],
   ['é|b', ['b', '\u00c3 \u00a9']],
   ['x{3}', ['x x x']],
-])('a match of %s is one of %j', (pattern, expected) => {
+])('the exact sequences of %s are %j', (pattern, expected) => {
   expect(sequences(pattern)).toEqual(expected);
 });
 
@@ -39,12 +39,12 @@ test.each([
     '(aa|b){6}',
   ],
   ...['(a?){500}', '((a?)*)*b', '\\p{L}', Array.from({ length: 40 }, (_, i) => `w${i}x`).join('|')],
-])('what matches %s is more than a few sequences can tell', (pattern) => {
+])('%s has no exact sequences', (pattern) => {
   expect(sequences(pattern)).toBeUndefined();
 });
 
 test.each(['foo|bar', '(?i)kiss', 'é|中|😀b', '[-^\\]]a', '\\.\\*|\\(\\)', '(?i)größe'])(
-  '%s is found at the same position in a text',
+  'regExpOf finds %s at the same position as RE2',
   (pattern) => {
     const regex = RE2JS.compile(pattern);
     const found = regExpOf(exactSequences(programOf(regex)) ?? []);

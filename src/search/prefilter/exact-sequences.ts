@@ -6,21 +6,25 @@ import { MAX_POSITIONS, MAX_SEQUENCES } from './probe-tables.ts';
 
 const LF = 0x0a;
 const ASCII_END = 0x80;
-/** Surrogates. */
-const FIRST_HALF = 0xd800;
-const LAST_HALF = 0xdfff;
-/** With more characters beyond ASCII in one place there would be too many windows. */
+/** Range of the UTF-16 surrogates, which have no encoding in UTF-8. */
+const FIRST_SURROGATE = 0xd800;
+const LAST_SURROGATE = 0xdfff;
+/** With more non-ASCII characters at one position there would be too many sequences. */
 const MAX_RUNES = 4;
-/** Instructions that are followed, again and again where ways part; a pattern of a few words takes fewer. */
+/** Limit on the enumeration, whose paths multiply at every SPLIT. A pattern of a few words takes fewer steps. */
 const MAX_STEPS = 2_000;
 
-/** Windows that tell everything: a line matches if, and only if, one of them fits somewhere. Undefined for most patterns. */
+/**
+ * Returns sequences that decide the match alone: a line matches if and only if one of them occurs in it. Undefined for
+ * most patterns; defined for alternatives of a few words, also case-insensitive ones. Rust's regex crate calls such
+ * literals exact.
+ */
 export function exactSequences(program: Program): ByteSequence[] | undefined {
   const sequences: ByteSequence[] = [];
   const todo: { at: number; before: ByteSequence }[] = [{ at: program.start, before: [] }];
   let steps = 0;
-  for (let kind = todo.pop(); kind !== undefined; kind = todo.pop()) {
-    const { at, before } = kind;
+  for (let path = todo.pop(); path !== undefined; path = todo.pop()) {
+    const { at, before } = path;
     const { op, next, other, runes } = program.code[at] as Instruction;
     steps += 1;
     if (steps > MAX_STEPS || before.length > MAX_POSITIONS) return undefined;
@@ -29,16 +33,19 @@ export function exactSequences(program: Program): ByteSequence[] | undefined {
     else if (op === SPLIT) todo.push({ at: next, before }, { at: other, before });
     else if (op !== RUNES) return undefined;
     else {
-      const forms = formsOf(runes);
-      if (forms === undefined) return undefined;
-      for (const form of forms) todo.push({ at: next, before: [...before, ...form] });
+      const encodings = encodingsOf(runes);
+      if (encodings === undefined) return undefined;
+      for (const encoding of encodings) todo.push({ at: next, before: [...before, ...encoding] });
     }
     if (sequences.length > MAX_SEQUENCES) return undefined;
   }
   return sequences.length > 0 && sequences.every((sequence) => sequence.length > 0) ? sequences : undefined;
 }
 
-/** Finds the same in a decoded text, and many times as fast as a regular expression of any kind is run there. */
+/**
+ * Returns a RegExp that finds exact sequences in a decoded string, many times as fast as re2js. It is a flat
+ * alternation of characters and classes, so it cannot backtrack catastrophically.
+ */
 export function regExpOf(sequences: readonly ByteSequence[]): RegExp {
   return new RegExp(sequences.map(sourceOf).join('|'), 'u');
 }
@@ -47,7 +54,7 @@ function sourceOf(sequence: ByteSequence): string {
   let source = '';
   for (let at = 0; at < sequence.length; ) {
     const bytes = sequence[at] as readonly number[];
-    // Beyond ASCII there is one byte for each place.
+    // Positions of non-ASCII characters have a single byte each.
     const length = lengthAfter(bytes[0] as number);
     const ascii = () => bytes.map((byte) => escaped(byte)).join('');
     const character = () => Buffer.from(sequence.slice(at, at + length).flat()).toString();
@@ -57,17 +64,20 @@ function sourceOf(sequence: ByteSequence): string {
   return source;
 }
 
-/** How many bytes a character has that begins with this one. */
+/** Returns the number of bytes of a character that starts with this byte. */
 function lengthAfter(byte: number): number {
   return 1 + (leadOf(byte)?.missing ?? 0);
 }
 
 const escaped = (rune: number): string => `\\u{${rune.toString(16)}}`;
 
-/** What the bytes of a character may be: one that is ASCII, or those of each that is not. */
-function formsOf(set: RuneSet): ByteSequence[] | undefined {
-  // Bytes that are not UTF-8 look like this one, a half of a character has no bytes, and no line has an LF.
-  if (has(set, REPLACEMENT) || hasHalves(set) || has(set, LF)) return undefined;
+/**
+ * Returns the encodings of the characters of a set: one position for all ASCII characters, and one sequence for each
+ * other character.
+ */
+function encodingsOf(set: RuneSet): ByteSequence[] | undefined {
+  // U+FFFD also stands for bytes that are not UTF-8, surrogates have no encoding, and LF is in no line.
+  if (has(set, REPLACEMENT) || overlapsSurrogates(set) || has(set, LF)) return undefined;
   const ascii: number[] = [];
   const beyond: ByteSequence[] = [];
   for (let i = 0; i < set.length; i += 2) {
@@ -80,9 +90,9 @@ function formsOf(set: RuneSet): ByteSequence[] | undefined {
   return ascii.length > 0 ? [[ascii], ...beyond] : beyond;
 }
 
-function hasHalves(set: RuneSet): boolean {
+function overlapsSurrogates(set: RuneSet): boolean {
   for (let i = 0; i < set.length; i += 2) {
-    if ((set[i] as number) <= LAST_HALF && (set[i + 1] as number) > FIRST_HALF) return true;
+    if ((set[i] as number) <= LAST_SURROGATE && (set[i + 1] as number) > FIRST_SURROGATE) return true;
   }
   return false;
 }

@@ -3,10 +3,13 @@ import { frequencyInScript } from './byte-frequency.ts';
 import type { CandidateFinder } from './prefilter.ts';
 import { buildProbeTables, type CostedTables, MAX_POSITIONS } from './probe-tables.ts';
 
-/** It is a text that is looked for, and there is no other way. */
-const PATIENCE = 0x7fff_ffff;
+/** Budget without effect: the literal decides alone, so there is nothing to fall back to. */
+const UNLIMITED = 0x7fff_ffff;
 
-/** Finds where a string of bytes is, in regions that this memory holds, by comparing 16 bytes at once. */
+/**
+ * Finds a literal in SIMD memory: the kernel compares up to 16 bytes around the rarest byte, and the rest is compared
+ * where they match.
+ */
 export class LiteralScanner {
   readonly #search: Omit<LiteralSearch, 'block'>;
 
@@ -16,6 +19,7 @@ export class LiteralScanner {
     this.#search = { memory, tables, offset, text };
   }
 
+  /** Starts a scan of a block in SIMD memory. Every candidate is an occurrence. */
   scan(block: Buffer): CandidateFinder {
     const { memory, tables, offset, text } = this.#search;
     return new LiteralFinder({ memory, tables, offset, text, block });
@@ -30,7 +34,7 @@ const frequencyAt = (byte: number): number => frequencyInScript([byte]);
 
 interface LiteralSearch {
   readonly memory: SearchMemory;
-  /** A piece of the text, and where it begins there. */
+  /** Tables for the compared part of the literal, and where that part starts in it. */
   readonly tables: CostedTables;
   readonly offset: number;
   readonly text: Buffer;
@@ -38,7 +42,7 @@ interface LiteralSearch {
 }
 
 class LiteralFinder implements CandidateFinder {
-  /** Hardly worth counting. */
+  /** The scan is never given up, so its cost is not counted. */
   readonly spent = 0;
   readonly #search: LiteralSearch;
 
@@ -49,7 +53,7 @@ class LiteralFinder implements CandidateFinder {
   next(from: number): number {
     const { memory, tables, offset, block } = this.#search;
     for (let at = from + offset; ; at += 1) {
-      at = memory.find(block, tables, { from: at, budget: PATIENCE });
+      at = memory.find(block, tables, { from: at, budget: UNLIMITED });
       if (at === -1 || this.#isAt(at - offset)) return at;
     }
   }

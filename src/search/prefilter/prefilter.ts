@@ -1,24 +1,33 @@
-/** A cheap way to find lines that are worth a closer look, put to work on a region of whole lines. */
+/** Starts a cheap scan of a block of whole lines for lines that may match. */
 export type Prefilter = (block: Buffer) => CandidateFinder;
 
+/**
+ * A scan of one block for lines that may match. It may report lines that do not match but never misses one that does.
+ */
 export interface CandidateFinder {
-  /** A place in the first line at or after `from` that may match, or -1 if none may. `from` never decreases. */
+  /**
+   * Returns an offset within the first line at or after `from` that may match, or -1 if there is none. `from` must not
+   * decrease between calls.
+   */
   next(from: number): number;
-  /** What it found last is a match, without a closer look. */
+  /** Whether the last result is known to be a match, so that the matcher need not run. */
   readonly isExact?: boolean;
-  /** How many bytes could have been scanned by other means in the time that it took so far. */
+  /** Cost of false positives so far, in bytes that the matcher could have scanned in the same time. */
   readonly spent: number;
 }
 
-/** What a prefilter would be like, before it is built. */
+/** A prefilter that is not built yet, with its estimated cost. */
 export interface PrefilterPlan {
-  /** Nanoseconds per byte of typical text, with the closer looks, roughly. */
+  /** Estimated nanoseconds per byte of typical text, including the verification of candidates. */
   readonly cost: number;
   build(): Prefilter;
 }
 
-/** What a closer look at a line in vain costs: nanoseconds, and also bytes that could have been scanned instead. */
+/**
+ * Cost of running the matcher on a line that does not match, in nanoseconds and in bytes that the DFA scans in that
+ * time.
+ */
 export const FALSE_POSITIVE_COST = 200;
 
-/** A prefilter may be in vain for so many bytes before it has to prove its worth. */
+/** Cost in bytes that a prefilter may have before it is compared with the bytes it saved. */
 export const GRACE_BYTES = 4096;

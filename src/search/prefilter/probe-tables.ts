@@ -2,56 +2,63 @@ import type { ProbePositions, ProbeTables } from '../kernels/search-memory.ts';
 import { frequencyInScript, jointProbability } from './byte-frequency.ts';
 import type { ByteSequence } from './byte-sequence.ts';
 
-/** How many places of a window are compared. */
+/** Maximum number of positions of a sequence that are verified. */
 export const MAX_POSITIONS = 16;
-/** How many windows can be told apart: a bit of a number for each. */
+/** Maximum number of sequences: one bit each in a 32-bit word of the verification table. */
 export const MAX_SEQUENCES = 32;
-/** How many places are looked at first. */
+/** Number of probe positions. */
 const PROBES = 3;
 /** Bytes per vector. */
 const LANES = 16;
 
-/** Nanoseconds: a byte by a mask, by nibbles or by buckets, 16 bytes of which some fit at two places, and one where three fit in vain. */
+/**
+ * Measured nanoseconds: per byte for each kind of probe, per vector in which two probes match, and per candidate that
+ * is rejected.
+ */
 const BY_MASK = 0.08;
 const BY_NIBBLES = 0.13;
 const BY_BUCKETS = 0.15;
 const STOP = 5;
 const MISS = 6;
 
-/** Bits of a byte: so many windows, or sets of upper halves, can be told apart at first. */
+/** Number of buckets, or of rows of a nibble table: one bit each in a byte. */
 const GROUPS = 8;
 
 type TableBytes = ReturnType<ProbeTables['bytes']>;
 
-/** Probe tables, and what looking for their sequences costs. */
+/** Probe tables, and the estimated cost of searching with them. */
 export interface CostedTables extends ProbeTables {
-  /** Nanoseconds per byte of typical text. */
+  /** Estimated nanoseconds per byte of typical text. */
   readonly cost: number;
 }
 
 interface ProbeCost {
   readonly kind: ProbeTables['kind'];
   readonly positions: ProbePositions;
-  /** Nanoseconds per byte: to look at it, and for stops. */
+  /** Estimated nanoseconds per byte for the scan itself, and for vectors and candidates that need a closer look. */
   readonly scan: number;
   readonly stops: number;
 }
 
-/** The cheapest way to look for windows of which one is to fit. */
+/**
+ * Encodes sequences for the kernel with the lowest estimated cost: `mask` and `nibbles` treat all sequences as one,
+ * `buckets` (Teddy) keeps up to eight groups apart. At least one sequence must match for a candidate to be reported.
+ * Sequences beyond `MAX_SEQUENCES` are merged, which may add false positives but never misses a match.
+ */
 export function buildProbeTables(sequences: readonly ByteSequence[]): CostedTables {
   const groups = grouped(sequences, GROUPS);
   const shortest = Math.min(MAX_POSITIONS, ...sequences.map((sequence) => sequence.length));
   const longest = Math.min(MAX_POSITIONS, Math.max(...sequences.map((sequence) => sequence.length)));
   const all = unionOf(sequences, shortest);
-  const kinds: ProbeCost[] = [
-    { kind: 'mask', scan: BY_MASK, ...chooseProbes([all.map(aroundMask)]) },
+  const candidates: ProbeCost[] = [
+    { kind: 'mask', scan: BY_MASK, ...chooseProbes([all.map(maskFrequency)]) },
     { kind: 'nibbles', scan: BY_NIBBLES, ...chooseProbes([all.map((bytes) => frequencyInScript(bytes))]) },
   ];
   if (groups.length > 1) {
-    const byGroup = groups.map((sequence) => sequence.slice(0, shortest).map(around));
-    kinds.push({ kind: 'buckets', scan: BY_BUCKETS, ...chooseProbes(byGroup, { stop: 0 }) });
+    const byGroup = groups.map((sequence) => sequence.slice(0, shortest).map(nibbleFrequency));
+    candidates.push({ kind: 'buckets', scan: BY_BUCKETS, ...chooseProbes(byGroup, { stop: 0 }) });
   }
-  const { kind, positions, scan, stops } = kinds.reduce((a, b) => (b.scan + b.stops < a.scan + a.stops ? b : a));
+  const { kind, positions, scan, stops } = candidates.reduce((a, b) => (b.scan + b.stops < a.scan + a.stops ? b : a));
   let made: TableBytes | undefined;
   const bytes = (): TableBytes => {
     made ??= tablesOf({ sequences, groups, all, kind, positions });
@@ -63,7 +70,7 @@ export function buildProbeTables(sequences: readonly ByteSequence[]): CostedTabl
 interface TableInput {
   readonly sequences: readonly ByteSequence[];
   readonly groups: readonly ByteSequence[];
-  /** What any of them fits. */
+  /** The union of all sequences. */
   readonly all: ByteSequence;
   readonly kind: ProbeTables['kind'];
   readonly positions: ProbePositions;
@@ -72,10 +79,10 @@ interface TableInput {
 function tablesOf({ sequences, groups, all, kind, positions }: TableInput): TableBytes {
   const probes = new Uint8Array(2 * LANES * PROBES);
   for (const [i, position] of positions.entries()) {
-    const belonging = all[position] as readonly number[];
+    const allowed = all[position] as readonly number[];
     const byGroup = () => nibbleTables(groups.map((sequence) => sequence[position] as readonly number[]));
     const tables =
-      kind === 'mask' ? maskTables(belonging) : kind === 'nibbles' ? nibbleTables(nibbleRows(belonging)) : byGroup();
+      kind === 'mask' ? maskTables(allowed) : kind === 'nibbles' ? nibbleTables(nibbleRows(allowed)) : byGroup();
     probes.set(tables, 2 * LANES * i);
   }
   const fit = new Uint32Array(256 * MAX_POSITIONS);
@@ -83,7 +90,7 @@ function tablesOf({ sequences, groups, all, kind, positions }: TableInput): Tabl
   return { probes, sequences: new Uint8Array(fit.buffer) };
 }
 
-/** As many windows as can be told apart, each of which stands for one or more of these. */
+/** Merges similar sequences until there are at most `most`, by taking their unions. */
 function grouped(sequences: readonly ByteSequence[], most: number): ByteSequence[] {
   if (sequences.length <= most) return [...sequences];
   const sorted = [...sequences].sort(
@@ -96,14 +103,14 @@ function grouped(sequences: readonly ByteSequence[], most: number): ByteSequence
   });
 }
 
-/** What each of some windows fits, as far as they all go. */
+/** Returns, for each position that all sequences have, the union of their bytes. */
 function unionOf(sequences: readonly ByteSequence[], length: number): ByteSequence {
   const [only, ...others] = sequences;
   if (only !== undefined && others.length === 0) return only.slice(0, length);
   return Array.from({ length }, (_, i) => [...new Set(sequences.flatMap((sequence) => sequence[i] ?? []))]);
 }
 
-/** Any byte may follow a window. */
+/** Sets a sequence's bit in the verification table. After its end, any byte is allowed. */
 function addFit(fit: Uint32Array, sequence: ByteSequence, bit: number): void {
   for (let position = 0; position < MAX_POSITIONS; position += 1) {
     const row = fit.subarray(256 * position, 256 * (position + 1));
@@ -112,7 +119,10 @@ function addFit(fit: Uint32Array, sequence: ByteSequence, bit: number): void {
   }
 }
 
-/** The places where the fewest bytes of a text belong, for windows given by how many do; and what the stops there cost. */
+/**
+ * Chooses the probe positions with the rarest bytes and estimates the cost of candidates there. Each sequence is given
+ * by the frequency of its bytes at each position.
+ */
 function chooseProbes(
   sequences: readonly (readonly number[])[],
   { stop = STOP } = {},
@@ -133,7 +143,7 @@ function chooseProbes(
 }
 
 interface Mask {
-  /** The bits in which all of some bytes are the same, and what they are. */
+  /** The bits that all bytes have in common, and their value. */
   readonly mask: number;
   readonly value: number;
 }
@@ -149,8 +159,8 @@ function maskOf(bytes: readonly number[]): Mask {
   return { mask, value: all & mask };
 }
 
-/** How many bytes of a text look like those of a set by their mask. */
-function aroundMask(bytes: readonly number[]): number {
+/** Returns the frequency of all bytes that the mask test accepts. */
+function maskFrequency(bytes: readonly number[]): number {
   const { mask, value } = maskOf(bytes);
   if (mask === 0xff) return frequencyInScript(bytes);
   if (mask === 0) return 1;
@@ -164,7 +174,10 @@ function maskTables(bytes: readonly number[]): Uint8Array {
   return new Uint8Array(2 * LANES).fill(mask, 0, LANES).fill(value, LANES);
 }
 
-/** A bit for each set in both tables. Sets are taken for all bytes with a lower half and an upper half of theirs. */
+/**
+ * Builds the shufti tables: set `i` has bit `i` at the low and the high nibble of each of its bytes. The test therefore
+ * accepts every combination of its low and high nibbles.
+ */
 function nibbleTables(sets: readonly (readonly number[])[]): Uint8Array {
   const tables = new Uint8Array(2 * LANES);
   for (const [i, bytes] of sets.entries()) {
@@ -175,15 +188,18 @@ function nibbleTables(sets: readonly (readonly number[])[]): Uint8Array {
   return tables;
 }
 
-/** How many bytes of a text look like those of a set by halves. */
-function around(bytes: readonly number[]): number {
+/** Returns the frequency of all bytes that the nibble test accepts for a set. */
+function nibbleFrequency(bytes: readonly number[]): number {
   const lower = new Set(bytes.map((byte) => byte & 15));
   const upper = new Set(bytes.map((byte) => byte >> 4));
   const alike = [...upper].flatMap((high) => [...lower].map((low) => (high << 4) | low));
   return frequencyInScript(bytes, alike);
 }
 
-/** A set in parts that halves tell apart: bytes whose upper halves have the same lower halves. The last takes the rest. */
+/**
+ * Splits a set into rows whose bytes share the same low nibbles for every high nibble, so that the nibble test is
+ * exact. The last row takes the rest and may be inexact.
+ */
 function nibbleRows(bytes: readonly number[]): number[][] {
   const lowers = new Array<number>(LANES).fill(0);
   for (const byte of bytes) lowers[byte >> 4] = (lowers[byte >> 4] as number) | (1 << (byte & 15));

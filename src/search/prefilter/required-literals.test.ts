@@ -15,7 +15,7 @@ test.each([
   ['foo|quux', ['foo', 'quux']],
   ['(alpha|beta) gamma', [' gamma']],
   ['straße', ['straße']],
-])('%s demands %j', (pattern, expected) => {
+])('%s requires %j', (pattern, expected) => {
   expect(literals(pattern)).toEqual(expected);
 });
 
@@ -29,10 +29,10 @@ test.each([
   '(?i)needle',
   'foo|\\d',
   `(?:${Array.from({ length: 33 }, (_, i) => `${i}x${i}`).join('|')})`,
-])('%j demands nothing', (pattern) => {
+])('%j requires no literal', (pattern) => {
   expect(literals(pattern)).toBeUndefined();
 });
 
-test('a case-insensitive pattern demands nothing, since k and s also match U+212A and U+017F', () => {
+test('a case-insensitive pattern requires no literal, since k and s also match U+212A and U+017F', () => {
   expect(literals('ask', RE2JS.CASE_INSENSITIVE)).toBeUndefined();
 });

@@ -1,10 +1,10 @@
 import type { RE2JS } from 're2js';
 import { FREQUENCIES, jointProbability } from './byte-frequency.ts';
 
-/** More needles than this cost more to look for than they save. */
+/** With more literals, searching for them costs more than it saves. */
 const MAX_NEEDLES = 32;
 
-/** What re2js finds out about a pattern for its own use: literals under "all of" and "one of". */
+/** The prefilter that re2js derives from a pattern: literals combined by "all of" and "one of". */
 interface Requirement {
   readonly type: number;
   readonly str: string;
@@ -16,8 +16,9 @@ const ALL_OF = 2;
 const ONE_OF = 3;
 
 /**
- * Strings of bytes of which every text that the pattern matches holds at least one, or undefined where the pattern
- * demands none. Case-insensitive parts demand none. Of several demands the rarest in typical text is taken.
+ * Returns byte strings of which every matching text contains at least one, or undefined if the pattern requires none.
+ * Case-insensitive parts require none. If there are several such sets, the one that is rarest in typical text is
+ * chosen. See "literal extraction" in https://burntsushi.net/regex-internals/.
  */
 export function requiredLiterals(pattern: RE2JS): Buffer[] | undefined {
   const requirement = pattern.re2().prefilter as Requirement | null;
@@ -44,7 +45,7 @@ function rarest(demands: string[][]): string[] | undefined {
   return demands[chances.indexOf(Math.min(...chances))];
 }
 
-/** How likely one of some literals begins at a place of typical text. */
+/** Returns the estimated probability that one of the literals starts at a given position of typical text. */
 function chanceOfAny(literals: readonly string[]): number {
   let chance = 0;
   for (const literal of literals) {

@@ -6,13 +6,16 @@ import { buildProbeTables, type CostedTables, MAX_POSITIONS } from './probe-tabl
 
 const LF = 0x0a;
 
-/** In many texts all lines begin alike, so it is worth a try before all lines are looked at. */
-const AT_START = 1;
+/**
+ * Upper bound on the estimated cost of a line-start prefilter. It is always worth a try, since in many files all lines
+ * start alike.
+ */
+const MAX_LINE_START_COST = 1;
 
-/** What is scanned in the time of a miss. */
+/** Bytes that the DFA scans in the time of one rejected candidate. */
 const MISS_BYTES = 6;
 
-/** Finds where bytes fit one of some windows, in regions that this memory holds, by comparing 16 at once. */
+/** Plans a SIMD prefilter that reports lines in which one of the sequences occurs. */
 export function planSequences(sequences: readonly ByteSequence[], memory: SearchMemory): PrefilterPlan {
   const tables = buildProbeTables(sequences);
   let { cost } = tables;
@@ -21,18 +24,18 @@ export function planSequences(sequences: readonly ByteSequence[], memory: Search
   return { cost, build: () => (block) => new SequenceFinder({ memory, tables, block, isExact: false }) };
 }
 
-/** The same for windows that fit nothing but matches. */
+/** Plans a SIMD prefilter for exact sequences, whose candidates are matches and need no matcher. */
 export function planExactSequences(sequences: readonly ByteSequence[], memory: SearchMemory): PrefilterPlan {
   const tables = buildProbeTables(sequences);
   const build = () => (block: Buffer) => new SequenceFinder({ memory, tables, block, isExact: true });
   return { cost: tables.cost, build };
 }
 
-/** Finds lines that begin with what fits a window. */
+/** Plans a SIMD prefilter that reports lines which start with the sequence. */
 export function planLineStarts(sequence: ByteSequence, memory: SearchMemory): PrefilterPlan {
   const { cost, build } = planSequences([[[LF], ...sequence]], memory);
   return {
-    cost: Math.min(cost, AT_START),
+    cost: Math.min(cost, MAX_LINE_START_COST),
     build: () => {
       const prefilter = build();
       return (block) => new LineStartFinder(block, prefilter(block));
@@ -44,7 +47,7 @@ class LineStartFinder implements CandidateFinder {
   readonly #block: Buffer;
   readonly #finder: CandidateFinder;
 
-  /** A finder of what begins with an LF. */
+  /** `finder` must look for a sequence that starts with an LF. */
   constructor(block: Buffer, finder: CandidateFinder) {
     this.#block = block;
     this.#finder = finder;
@@ -55,7 +58,7 @@ class LineStartFinder implements CandidateFinder {
   }
 
   next(from: number): number {
-    // Before the first line there is none.
+    // The first line of a block has no LF before it.
     if (from === 0 || this.#block[from - 1] !== LF) return from;
     const at = this.#finder.next(from - 1);
     return at === -1 ? -1 : at + 1;
@@ -80,11 +83,12 @@ class SequenceFinder implements CandidateFinder {
 
   next(from: number): number {
     const { memory, tables, block, isExact } = this.#search;
-    // Whatever it finds when that is used up: it is for the caller to see what was spent.
+    // When the budget is used up, the kernel returns an unverified position; the caller sees in `spent` that it should
+    // give up.
     const budget = 1 + Math.floor(Math.max(0, GRACE_BYTES + block.length - this.spent) / MISS_BYTES);
     const at = memory.find(block, tables, { from, budget });
     this.spent += MISS_BYTES * (budget - memory.budgetLeft);
-    // Near the end a window may fit what is behind it.
+    // Near the end of the block a sequence may match bytes after it.
     this.isExact = isExact && memory.budgetLeft > 0 && at + tables.longest <= block.length;
     return at;
   }

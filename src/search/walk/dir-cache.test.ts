@@ -18,7 +18,7 @@ afterAll(() => {
 
 const openDescriptors = () => fs.readdirSync('/proc/self/fd').length;
 
-test('goes far down and back up with few descriptors, and closes them all', () => {
+test('walks a deep tree with few descriptors and closes all of them', () => {
   const nodes: DirNode[] = [START_NODE];
   let at = path.join(top, 'deep');
   fs.mkdirSync(at);
@@ -45,7 +45,7 @@ test('goes far down and back up with few descriptors, and closes them all', () =
   expect(openDescriptors()).toBe(before);
 });
 
-test('does not go through a link', () => {
+test('does not follow a symbolic link', () => {
   fs.mkdirSync(path.join(top, 'real'));
   fs.symlinkSync('real', path.join(top, 'link'));
   using dirs = new DirCache(() => root.openDir(parseCallerPath('.')));

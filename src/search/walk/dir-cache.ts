@@ -1,46 +1,53 @@
 import type { Dir, Name } from '../../fence/index.ts';
 
-/** Enough for a folder and those around it; the depth of a tree does not matter. */
+/** Enough for a folder and its neighbors; the depth of the tree does not matter. */
 const MAX_OPEN = 16;
 
-/** A folder below the start of a search, known by the way to it. */
+/** A folder below the start of a search, identified by its parent and its name. */
 export interface DirNode {
-  /** Undefined for the start itself. */
+  /** Undefined for the start of the search. */
   readonly parent: DirNode | undefined;
   readonly name: Name;
-  /** Relative to the start, for people; empty for the start. */
+  /** Path relative to the start of the search, for display and matching only; empty for the start itself. */
   readonly path: string;
-  /** 0 for the start. */
+  /** 0 for the start of the search. */
   readonly depth: number;
 }
 
+/** The start of a search. */
 export const START_NODE: DirNode = { parent: undefined, name: '.', path: '', depth: 0 };
 
+/** Returns the node of a folder in a folder. */
 export function childNode(parent: DirNode, name: Name): DirNode {
   return { parent, name, path: childPath(parent, name.toString()), depth: parent.depth + 1 };
 }
 
+/** Returns the path of an entry relative to the start of the search, for display and matching only. */
 export function childPath(node: DirNode, name: string): string {
   return node.path === '' ? name : `${node.path}/${name}`;
 }
 
 /**
- * Opens folders step by step, each from its opened parent and never through a link, and keeps the last few open.
- * However folders are moved about meanwhile, what it opens lies inside the root.
+ * LRU cache of open folders. Each folder is opened by name from its open parent and never through a symbolic link (see
+ * `O_NOFOLLOW` in https://man7.org/linux/man-pages/man2/open.2.html), so everything it opens is inside the root, also
+ * while others move folders. Holds at most 16 descriptors, however deep the tree is.
  */
 export class DirCache implements Disposable {
   readonly #openStart: () => Dir;
-  /** The least recently used first. */
+  /** Least recently used first. */
   readonly #open = new Map<DirNode, Dir>();
 
-  /** Where it is, which is asked for again for each file. */
+  /** The folder opened last, which is requested again for each of its files. */
   #last: { readonly node: DirNode; readonly dir: Dir } | undefined;
 
   constructor(openStart: () => Dir) {
     this.#openStart = openStart;
   }
 
-  /** The folder, open until the trail has gone through some others. Raises what opening it raises. */
+  /**
+   * Returns the open folder. It stays open until 16 others were used after it. Raises what opening the folder or an
+   * ancestor raises.
+   */
   open(node: DirNode): Dir {
     if (node === this.#last?.node) return this.#last.dir;
     const dir = this.#enter(node);

@@ -1,34 +1,51 @@
 import { type Entry, type EntryType, isFenceError } from '../../fence/index.ts';
-import { byCodePoint } from '../../runtime/code-point-order.ts';
-import { type Budget, COST } from '../pool/budget.ts';
+import { byCodePoint } from '../../runtime/unicode.ts';
 import { childNode, type DirCache, type DirNode, START_NODE } from './dir-cache.ts';
 
-/** Halves of a code point, or bytes that are none. */
-const NOT_PLAIN = /[\ud800-\udfff\ufffd]/;
+/**
+ * Names with surrogates are not in code point order under `<`; names with U+FFFD may not be UTF-8 and then may look
+ * equal.
+ */
+const NEEDS_BYTE_ORDER = /[\ud800-\udfff\ufffd]/;
 
+/** Estimated microseconds to open and list a folder, and to handle one of its entries. */
+const FOLDER_COST = 15;
+const ENTRY_COST = 1;
+
+/** Limits how much of a tree `walkTree` visits. */
+export interface WalkBudget {
+  readonly isSpent: boolean;
+  /** Charges an estimated number of microseconds. */
+  spend(micros: number): void;
+}
+
+/** Options of `walkTree`. */
 export interface WalkTreeOptions {
   readonly dirs: DirCache;
-  /** Once it is spent, folders are no longer entered. */
-  readonly budget: Pick<Budget, 'isSpent' | 'spend'>;
-  /** Only these are visited; folders are entered in any case. */
+  /** Once it is spent, folders are reported instead of entered. */
+  readonly budget: WalkBudget;
+  /** Types of entries to visit. Folders are entered in any case. */
   readonly types: ReadonlySet<EntryType>;
-  /** 1 is the start's direct children, 0 nothing at all. */
+  /** 1 is the direct children of the start of the search; 0 visits nothing. */
   readonly maxDepth: number;
   readonly skipHidden: boolean;
-  /** Whether to look into a folder. */
+  /** Whether to enter a folder. */
   enters(path: string): boolean;
-  /** Told of each folder that cannot be read. */
+  /** Called for each folder that cannot be read. */
   skipped(): void;
 }
 
-/** Entries of one folder that follow each other in path order; without them, a folder that is left to do. */
+/**
+ * Entries of one folder that are adjacent in path order, or, if `entries` is undefined, a folder that was not entered
+ * because the budget is spent.
+ */
 export interface WalkVisit {
   readonly node: DirNode;
   readonly entries: readonly Entry[] | undefined;
 }
 
-interface WalkStep {
-  /** Where it comes in path order: a folder's content comes at its name and a slash. */
+interface WalkItem {
+  /** Position in path order. The content of a folder is sorted by its name and a slash. */
   readonly key: string;
   readonly entry: Entry;
   readonly enter: boolean;
@@ -36,28 +53,28 @@ interface WalkStep {
 
 interface WalkFrame {
   readonly node: DirNode;
-  readonly steps: readonly WalkStep[];
+  readonly items: readonly WalkItem[];
   next: number;
 }
 
 /**
- * Visits what is below a folder in path order: by code point of the whole relative path, so `a.b` comes before `a/b`.
- * Links are visited, never followed. A folder that has vanished or may not be read is left out; the start of the search
- * raises its error.
+ * Visits the tree below a folder in path order, that is by code point of the whole relative path: `a.b` comes before
+ * `a/b`. Symbolic links are visited, never followed. Folders that vanished or cannot be read are skipped, except that
+ * the start of the search raises its error.
  */
 export function* walkTree(from: DirNode, options: WalkTreeOptions): Generator<WalkVisit, void> {
   if (from.depth >= options.maxDepth) return;
   const frames: WalkFrame[] = [];
   enter(from, frames, options);
   for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
-    const step = frame.steps[frame.next];
-    if (step === undefined) {
+    const item = frame.items[frame.next];
+    if (item === undefined) {
       frames.pop();
-    } else if (!step.enter) {
-      yield { node: frame.node, entries: takeRun(frame) };
+    } else if (!item.enter) {
+      yield { node: frame.node, entries: takeEntries(frame) };
     } else {
       frame.next += 1;
-      const node = childNode(frame.node, step.entry.raw);
+      const node = childNode(frame.node, item.entry.raw);
       if (!options.enters(node.path)) continue;
       if (options.budget.isSpent) yield { node, entries: undefined };
       else enter(node, frames, options);
@@ -65,7 +82,7 @@ export function* walkTree(from: DirNode, options: WalkTreeOptions): Generator<Wa
   }
 }
 
-/** What a search leaves out when a single folder or file raises it; anything else ends the search. */
+/** Whether a search skips a folder or file that raises this error. Any other error ends the search. */
 export function isSkippable(error: unknown): boolean {
   return isFenceError(
     error,
@@ -83,45 +100,45 @@ export function isSkippable(error: unknown): boolean {
 
 function enter(node: DirNode, frames: WalkFrame[], options: WalkTreeOptions): void {
   try {
-    frames.push({ node, steps: stepsIn(node, options), next: 0 });
+    frames.push({ node, items: itemsIn(node, options), next: 0 });
   } catch (error) {
     if (node === START_NODE || !isSkippable(error)) throw error;
     options.skipped();
   }
 }
 
-function takeRun(frame: WalkFrame): Entry[] {
+function takeEntries(frame: WalkFrame): Entry[] {
   const entries: Entry[] = [];
-  for (let step = frame.steps[frame.next]; step !== undefined && !step.enter; step = frame.steps[frame.next]) {
-    entries.push(step.entry);
+  for (let item = frame.items[frame.next]; item !== undefined && !item.enter; item = frame.items[frame.next]) {
+    entries.push(item.entry);
     frame.next += 1;
   }
   return entries;
 }
 
-function stepsIn(node: DirNode, { dirs, budget, types, maxDepth, skipHidden }: WalkTreeOptions): WalkStep[] {
-  const steps: WalkStep[] = [];
+function itemsIn(node: DirNode, { dirs, budget, types, maxDepth, skipHidden }: WalkTreeOptions): WalkItem[] {
+  const items: WalkItem[] = [];
   const entersFolders = node.depth + 1 < maxDepth;
   const listed = dirs.open(node).list();
   for (const entry of listed) {
     if (skipHidden && entry.name.startsWith('.')) continue;
-    if (types.has(entry.type)) steps.push({ key: entry.name, entry, enter: false });
-    if (entry.type === 'directory' && entersFolders) steps.push({ key: `${entry.name}/`, entry, enter: true });
+    if (types.has(entry.type)) items.push({ key: entry.name, entry, enter: false });
+    if (entry.type === 'directory' && entersFolders) items.push({ key: `${entry.name}/`, entry, enter: true });
   }
-  budget.spend(COST.folder + COST.entry * listed.length);
-  return steps.sort(steps.some(({ key }) => NOT_PLAIN.test(key)) ? byCodePoints : byKey);
+  budget.spend(FOLDER_COST + ENTRY_COST * listed.length);
+  return items.sort(items.some(({ key }) => NEEDS_BYTE_ORDER.test(key)) ? byCodePointThenBytes : byKey);
 }
 
-/** Plain names are different from each other, and JavaScript's own order is theirs. */
-function byKey(a: WalkStep, b: WalkStep): number {
+/** Compares names without surrogates or U+FFFD: they are distinct, and `<` orders them by code point. */
+function byKey(a: WalkItem, b: WalkItem): number {
   return a.key < b.key ? -1 : 1;
 }
 
-function byCodePoints(a: WalkStep, b: WalkStep): number {
+function byCodePointThenBytes(a: WalkItem, b: WalkItem): number {
   return byCodePoint(a.key, b.key) || byRawName(a.entry, b.entry);
 }
 
-/** Names that are not UTF-8 may look the same. */
+/** Compares the bytes of names, since names that are not UTF-8 may look equal. */
 function byRawName(a: Entry, b: Entry): number {
   return Buffer.compare(Buffer.from(a.raw as string), Buffer.from(b.raw as string));
 }

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import * as z from 'zod';
 import type { SampleParams } from '../../agent/sample.ts';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
-import { SearchPool } from '../../search/pool/search-pool.ts';
+import { SearchPool } from '../../search/index.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import { Roots } from '../../tools/roots.ts';
 import { defineTool } from '../../tools/tool.ts';
@@ -15,7 +15,7 @@ import { describeServer } from '../description/describe-server.ts';
 const input = z.strictObject({ text: z.string().default('?'), timeout_ms: z.int().default(5_000) });
 const output = z.object({ answer: z.string() });
 
-/** What the tool below have learned, by client, as a cache would. */
+/** The answers that the tool below has got, by client, as a cache would keep them. */
 export const known = new Map<string, Map<string, string>>();
 
 export function question(text: string): SampleParams {
@@ -64,10 +64,10 @@ const dialect: Dialect = {
   tools: [ask],
 };
 
-/** The log. */
+/** The lines of the log. */
 export const lines: Record<string, unknown>[] = [];
 export const roots = new Roots([]);
-/** A server with one tool, which asks its client. */
+/** A service with one tool, which asks its client. */
 export const service: Service = {
   dialect,
   description: describeServer(dialect),
@@ -75,7 +75,7 @@ export const service: Service = {
   search: new SearchPool(),
   limits: { maxFullReadSize: 1 },
   durable: false,
-  // Shorter than the slowest answer takes: waiting for the client does not count.
+  // Shorter than the slowest answer, because the time that the client takes does not count.
   requestTimeout: 1,
   logger: pino(
     { level: 'debug', formatters: { level: (level) => ({ level }) } },
@@ -87,5 +87,5 @@ export const service: Service = {
 };
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 const tokens = ['one', 'two'].map((name) => ({ name, sha256: sha256(name), roots: [] }));
-/** The same for two principals, whose tokens are their names. */
+/** The service above with two principals, whose tokens are their names. */
 export const locked: Service = { ...service, principals: new Principals({ tokens }, roots) };

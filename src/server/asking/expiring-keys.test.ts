@@ -4,14 +4,14 @@ import { ExpiringKeys } from './expiring-keys.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('ends after its time, which a second begins anew and taking it up stops', () => {
+test('a key expires after its time, which scheduling it again restarts and cancelling stops', () => {
   const ended: string[] = [];
-  const lives = new ExpiringKeys((key) => ended.push(key));
-  for (const key of ['a', 'b', 'c']) lives.keep(key, 100);
+  const expiring = new ExpiringKeys((key) => ended.push(key));
+  for (const key of ['a', 'b', 'c']) expiring.schedule(key, 100);
   vi.advanceTimersByTime(60);
-  lives.keep('b', 100);
-  lives.resume('c');
-  lives.resume('none');
+  expiring.schedule('b', 100);
+  expiring.cancel('c');
+  expiring.cancel('none');
   vi.advanceTimersByTime(60);
   expect(ended).toEqual(['a']);
   vi.advanceTimersByTime(60);

@@ -1,24 +1,24 @@
-/** Ends what belongs to a key when its time is over, unless it is taken up again before. */
+/** Calls a function for each key when the key's time is up, unless it is cancelled or scheduled again before. */
 export class ExpiringKeys {
   readonly #timers = new Map<string, NodeJS.Timeout>();
-  readonly #end: (key: string) => void;
+  readonly #expire: (key: string) => void;
 
-  constructor(end: (key: string) => void) {
-    this.#end = end;
+  constructor(expire: (key: string) => void) {
+    this.#expire = expire;
   }
 
-  /** Lets it live for so long from now. */
-  keep(key: string, milliseconds: number): void {
-    this.resume(key);
+  /** Lets a key expire that many milliseconds from now, and not at the time it had before. */
+  schedule(key: string, milliseconds: number): void {
+    this.cancel(key);
     const expire = (): void => {
       this.#timers.delete(key);
-      this.#end(key);
+      this.#expire(key);
     };
     this.#timers.set(key, setTimeout(expire, milliseconds).unref());
   }
 
-  /** Somebody else sees to its end from now on. */
-  resume(key: string): void {
+  /** Keeps a key from expiring. */
+  cancel(key: string): void {
     clearTimeout(this.#timers.get(key));
     this.#timers.delete(key);
   }

@@ -120,7 +120,7 @@ test('a state that was changed, is of another call, of another client or of anot
   expect(answered.text).toContain('forged');
 });
 
-test('the state tells nothing that its client does not know', async () => {
+test('the state contains nothing that its client does not know', async () => {
   const { requestState } = await round({ args: { text: 'secret words' } });
   const state = JSON.parse(Buffer.from(requestState.split('.')[1] ?? '', 'base64url').toString());
   expect(Object.keys(state.p).sort()).toEqual(['asked', 'call', 'client', 'round']);

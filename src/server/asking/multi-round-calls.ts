@@ -19,39 +19,39 @@ import { anonymousClient } from '../call/peer.ts';
 import { PendingQuestions } from './pending-questions.ts';
 import { questionFor, type Sampling, toAnswer } from './sampling.ts';
 
-/** Longer than any question may take; the time of each is checked when its answer comes. */
+/** Longer than any question may take. The time limit of each question is checked when its answer arrives. */
 const STATE_TTL_SECONDS = 24 * 60 * 60;
-/** More than clients go along with. A tool that still has questions then would have them for ever. */
+/** A tool that has not got its answer by then would ask forever. Clients give up after fewer rounds. */
 const MAX_ROUNDS = 32;
 
-/** What goes from round to round through the client's hands, signed: readable there, not changeable. */
+/** The state that the client carries from one round of a call to the next. It is signed, not encrypted. */
 interface RoundState {
-  /** The key of the client, so that no other can go on with its call. */
+  /** The key of the client, so that no other client can continue its call. */
   readonly client: string;
-  /** Which call it is: the hash of tool and arguments. */
+  /** Identifies the call: a hash of its tool and arguments. */
   readonly call: string;
-  /** When each open question was put. */
+  /** When each open question was asked, by its key. */
   readonly asked: Readonly<Record<string, number>>;
   readonly round: number;
 }
 
 interface RoundRequest {
   readonly context: ServerContext;
-  /** Undefined for one that only its signed state can tell from others. */
+  /** Undefined for an anonymous client, which only the signed state identifies. */
   readonly client: Client | undefined;
   readonly tool: string;
   readonly args: unknown;
 }
 
 /**
- * Asking as of 2026-07-28: a call that has a question ends with it, and comes again with the answer. The secret that
- * signs what crosses rounds is made here and never leaves the process, so a call does not survive a restart.
+ * Asks clients of 2026-07-28 by multi-round-trip requests: a call that has a question ends with it, and the client calls again with
+ * the answer. The key that signs the state between rounds never leaves the process, so a call does not survive a restart.
  */
 export class MultiRoundCalls {
   readonly #codec = createRequestStateCodec<RoundState>({ key: randomBytes(32), ttlSeconds: STATE_TTL_SECONDS });
   readonly #open = new PendingQuestions();
 
-  /** One round of a call. Raises a protocol error for a state that is not of this call, this client and this process. */
+  /** Begins a round of a call. Raises a protocol error for a state that was not issued to this client for this call. */
   async begin(call: RoundRequest): Promise<CallRound> {
     const given = call.context.mcpReq.requestState<string>();
     if (given === undefined) return new CallRound(call, this.#open, this.#codec.mint);
@@ -71,7 +71,7 @@ export class MultiRoundCalls {
 
 type Mint = (state: RoundState) => Promise<string>;
 
-/** One run of a tool, with the answers that came for it. */
+/** One run of a tool, with the answers that the client sent along. */
 export class CallRound {
   readonly client: Client;
   /** Undefined for a client that cannot be asked. */
@@ -91,7 +91,7 @@ export class CallRound {
     this.#state = state;
   }
 
-  /** What the client gets to hear in place of a result. */
+  /** Returns the result that asks the client these questions. */
   async result({ questions, timeoutMs }: InputRequired): Promise<InputRequiredResult> {
     const { tool, args } = this.#call;
     const now = Date.now();
@@ -129,7 +129,7 @@ export class CallRound {
         return answer;
       }
     } else if (this.client.kind !== 'anonymous' && !this.#open.claim(id, options.timeoutMs)) {
-      // Only half of the time, so that there is some left to ask after all.
+      // Another call has asked the same. Half of the time is left to ask here if that call gets no answer.
       const answer = await this.#open.wait(id, options.timeoutMs / 2, options.signal);
       if (options.signal !== undefined) throwIfAborted(options.signal);
       if (answer !== undefined) return answer;
@@ -138,7 +138,10 @@ export class CallRound {
     throw new InputRequired(new Map([[key, question]]), options.timeoutMs);
   }
 
-  /** Undefined if the client called again without one: it is asked again, on the same time. */
+  /**
+   * Returns the answer to a question; undefined if the client called again without one, in which case it is asked again within the
+   * original time limit. Raises `timed_out` and `bad_answer`, and `permission_denied` for a refusal.
+   */
   #answerTo(key: string, put: number, { timeoutMs }: SampleOptions): SampleAnswer | undefined {
     const { inputResponses, droppedInputResponseKeys } = this.#call.context.mcpReq;
     if (Date.now() - put > timeoutMs) throw new ToolError('timed_out', { seconds: timeoutMs / 1000 });
@@ -155,7 +158,7 @@ function capabilitiesOf({ mcpReq }: ServerContext): { readonly sampling?: Sampli
   return envelope?.[CLIENT_CAPABILITIES_META_KEY] as { readonly sampling?: Sampling } | undefined;
 }
 
-/** The same for the same value, in whatever order its keys were written. */
+/** Returns a hash of a JSON value that does not depend on the order of its keys. */
 function hashOf(value: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(value, sortKeys) ?? '')

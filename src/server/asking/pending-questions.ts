@@ -1,6 +1,6 @@
 import type { SampleAnswer } from '../../agent/sample.ts';
 
-/** More than any honest client has open. What does not fit is asked twice. */
+/** More questions than any honest client has open. Those beyond may be asked twice. */
 const MAX_OPEN = 1_000;
 
 interface PendingQuestion {
@@ -9,8 +9,8 @@ interface PendingQuestion {
 }
 
 /**
- * Questions that are with a client, between two rounds of a call, so that another call of the same client can wait for
- * the answer in place of asking again.
+ * The questions that clients have not answered yet, between two rounds of a call, so that another call of the same client can wait
+ * for the answer instead of asking again (single flight).
  */
 export class PendingQuestions {
   readonly #open = new Map<string, PendingQuestion>();
@@ -19,7 +19,7 @@ export class PendingQuestions {
     return this.#open.size;
   }
 
-  /** Notes that a question was put. It is forgotten after so long. */
+  /** Adds a question that was asked. It is removed when it is answered or its time is up. */
   put(id: string, timeoutMs: number): void {
     if (this.#open.has(id) || this.#open.size >= MAX_OPEN) return;
     let resolve: PendingQuestion['settle'] = () => {};
@@ -35,18 +35,22 @@ export class PendingQuestions {
     this.#open.set(id, { answered, settle });
   }
 
-  /** Notes that a question is put now. False, and nothing done, if somebody else has put it already. */
+  /** Adds a question that is about to be asked. Returns false, adding nothing, if another call has asked it. */
   claim(id: string, timeoutMs: number): boolean {
     if (this.#open.has(id)) return false;
     this.put(id, timeoutMs);
     return true;
   }
 
+  /** Passes an answer to the calls that wait for it, and removes the question. */
   answer(id: string, answer: SampleAnswer): void {
     this.#open.get(id)?.settle(answer);
   }
 
-  /** The answer to a question that somebody else put, if it comes within that time; undefined at once if nobody did. */
+  /**
+   * Waits for the answer to a question that another call has asked. Returns undefined if there is no such question, the time is up or
+   * the signal is aborted.
+   */
   async wait(id: string, milliseconds: number, signal?: AbortSignal): Promise<SampleAnswer | undefined> {
     const open = this.#open.get(id);
     if (open === undefined) return undefined;

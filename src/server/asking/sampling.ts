@@ -15,20 +15,24 @@ import { CancelledError } from '../../runtime/operation-context.ts';
 import { ToolError } from '../../tools/errors.ts';
 import type { Question } from '../call/input-required.ts';
 
-/** What a client declared about being asked; undefined if it cannot be. */
+/** The sampling capability that a client declared; undefined if it accepts no sampling requests. */
 export type Sampling = ClientCapabilities['sampling'];
 
-/** Wider than the protocol's own: what an answer says is for the one who asked to judge. */
+/** Accepts more than the protocol's own schema: the tool that asked checks the content. */
 const answerSchema = z.looseObject({ content: z.unknown() });
 
-/** Asks a 2025-era client, which answers while the call waits; undefined for one that cannot be asked. */
+/**
+ * Returns a function that asks a client of a revision before 2026-07-28 by `sampling/createMessage`, while its call waits; undefined
+ * for a client that accepts no sampling requests. The function raises `timed_out`, `cancelled`, `bad_answer`,
+ * `sampling_unsupported` and, for a refusal, `permission_denied`.
+ */
 export function pushedSample(sampling: Sampling, { mcpReq }: ServerContext): Sample | undefined {
   if (sampling === undefined) return undefined;
   return async (params, options) => {
     const { signal, timeoutMs } = options;
     const request = { method: 'sampling/createMessage', params: questionFor(sampling, params) };
     try {
-      // Sent on the stream of the call that it belongs to, or a client over HTTP would never see it.
+      // `mcpReq.send` uses the event stream of the call. A client over HTTP may have no other stream open.
       return toAnswer(await mcpReq.send(request as never, answerSchema, { signal, timeout: timeoutMs }));
     } catch (error) {
       throw toFailure(error, options);
@@ -36,12 +40,12 @@ export function pushedSample(sampling: Sampling, { mcpReq }: ServerContext): Sam
   };
 }
 
-/** Tools are for those who declared them: others could not parse an answer that uses one. */
+/** Returns the request to send, without tools for a client that did not declare `sampling.tools`, as the protocol requires. */
 export function questionFor(sampling: Sampling, { tools, ...question }: SampleParams): Question {
   return sampling?.tools === undefined ? question : { ...question, tools };
 }
 
-/** What a client answered, as far as it has the form of an answer. Raises `bad_answer` and, for a refusal, `permission_denied`. */
+/** Checks the form of a client's answer. Raises `bad_answer` and, for a refusal, `permission_denied`. */
 export function toAnswer(given: unknown): SampleAnswer {
   const { content, stopReason, action } = (given ?? {}) as Record<string, unknown>;
   if (action === 'decline' || action === 'cancel') throw refused();
@@ -78,5 +82,5 @@ function toFailure(error: unknown, { signal, timeoutMs }: SampleOptions): unknow
   return error;
 }
 
-/** How a client says that its user did not want to be asked. */
+/** The error code by which a client reports that its user rejected the request, as the protocol's examples have it. */
 const USER_REJECTED = -1;

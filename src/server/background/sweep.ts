@@ -2,12 +2,12 @@ import { describeThrown } from '../../audit/describe-thrown.ts';
 import type { Capability } from '../../tools/capabilities.ts';
 import type { SharedService } from '../call/service.ts';
 
-/** What can leave temporary files behind when a process is killed. */
+/** Capabilities whose tools leave temporary files behind when the process is killed. */
 const WRITING: readonly Capability[] = ['write_file', 'patch_file', 'create_folder', 'copy', 'move', 'remove_folder'];
-/** The first calls of a client that started us come first. */
+/** Leaves the first calls of the client undisturbed. */
 const START_MS = 1_000;
 
-/** Removes what killed processes left in writable roots, after the start and beside the calls. Failing is only logged. */
+/** Removes temporary files that killed processes left in writable roots, in the background after the start. Failures are only logged. */
 export function sweepInBackground(service: SharedService): { stop(): void } {
   const { roots, logger } = service;
   const stopping = new AbortController();

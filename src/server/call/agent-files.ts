@@ -9,19 +9,20 @@ import type { Backend } from '../../fence/index.ts';
 import { clientName } from './peer.ts';
 import type { Service } from './service.ts';
 
-/** All clients together may have as much kept as so many of them that fill their caches. */
+/** All clients together may have as many bytes cached as this many full caches. */
 const FULL_CACHES = 16;
 
+/** Which files `withAgentFiles` makes available. */
 export interface AgentFilesOptions {
   readonly config: Config;
-  /** The project of a dialect whose tools name no root; else the files are those of the config's agent root. */
+  /** The project of a dialect whose tools name no root. Without one, the files are those of the config's agent root. */
   readonly project?: ProjectConfig | undefined;
   readonly backend: Backend;
 }
 
 /**
- * The same service with files of its clients' side, each client's apart from all others'. Raises `ConfigError` for an
- * allowed path that leads out of the project.
+ * Adds to a service the files that its clients hand over, one partition for each client. Returns the service unchanged if the
+ * config asks for no such files. Raises `ConfigError` for an allowed path that leads out of the project.
  */
 export function withAgentFiles(service: Service, { config, project, backend }: AgentFilesOptions): Service {
   const { logger } = service;
@@ -41,9 +42,9 @@ export function withAgentFiles(service: Service, { config, project, backend }: A
 }
 
 interface PolicyOptions {
-  /** The folder of the project, where this machine has it. */
+  /** The folder of the project, if it is on this machine. */
   readonly project: string | undefined;
-  /** Where the operator wrote the allowed paths. */
+  /** Where in the config the allowed paths are, for errors. */
   readonly origin: string;
   readonly backend: Backend;
   readonly logger: Logger;

@@ -12,7 +12,7 @@ const input = z.strictObject({ path: z.string() });
 const output = z.object({ kept: z.array(z.string()) });
 const parts = { description: '', needs: [], effect: 'read', input, output, subject: [] } as const;
 
-/** Each tells what is kept for its client before it does something. */
+/** Each tool first returns what is kept for its client. */
 const hand = defineTool({
   ...parts,
   name: 'hand',

@@ -1,13 +1,14 @@
 import type { SampleParams } from '../../agent/sample.ts';
 
-/** A question as it goes to the client: with tools only if the client declared that it can answer with one. */
+/** A sampling request as it is sent: with tools only if the client declared that it can use them. */
 export type Question = Omit<SampleParams, 'tools'> & Partial<Pick<SampleParams, 'tools'>>;
 
 /**
- * Thrown to end a run that cannot go on before the client has answered. Not a failure: the client calls again with its
- * answers, and the tool runs again from its beginning.
+ * Thrown to end the run of a tool that cannot continue before the client has answered. It is not a failure: the client calls
+ * again with its answers, and the tool runs again from the beginning.
  */
 export class InputRequired extends Error {
+  /** By the key under which the client sends its answer. */
   readonly questions: ReadonlyMap<string, Question>;
   /** How long the client has to answer. */
   readonly timeoutMs: number;

@@ -2,37 +2,37 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '../../tools/client.ts';
 import type { Roots } from '../../tools/roots.ts';
 
-/** The other end of a connection: who it is, and the roots that it may know of. */
+/** The client at the other end of a connection, and the roots that it may know of. */
 export interface Peer {
   readonly roots: Roots;
-  /** Undefined where nothing tells one call's client from another's. */
+  /** Undefined where calls of different clients cannot be told apart: 2026-07-28 over HTTP without tokens. */
   readonly client: Client | undefined;
 }
 
-/** The process that started us. */
+/** Returns the peer on stdio: the process that started this server. */
 export function processPeer(roots: Roots): Peer {
   return { roots, client: identity('process', 'process') };
 }
 
 /**
- * A client that is known by its session only. Its key is not the session's id, which opens the session to whoever has it
- * and so belongs in no log.
+ * Returns a new peer that is known by its HTTP session only. Its key is not the session id: that is a credential, which must not
+ * reach a log.
  */
 export function sessionPeer(roots: Roots): Peer {
   return { roots, client: identity('session', `session:${randomUUID()}`) };
 }
 
-/** A client without a name for the time of one call; for a later round of that call under the key of its first. */
+/** Returns a client without an identity, which lasts for one call. Later rounds of a call pass the key of its first round. */
 export function anonymousClient(key: string = `anonymous:${randomUUID()}`): Client {
   return identity('anonymous', key);
 }
 
-/** Who a token belongs to. */
+/** Returns the client that a bearer token of this name identifies. */
 export function principalClient(name: string): Client {
   return identity('principal', `principal:${name}`);
 }
 
-/** By what the client of that key is known in the log; undefined for one without a name. */
+/** Returns the name of a client in the log, by its key; undefined for an anonymous one. */
 export function clientName(key: string): string | undefined {
   const [kind, id = ''] = key.split(/:(.*)/, 2);
   if (kind === 'principal') return id;

@@ -4,7 +4,7 @@ import type { Client } from '../../tools/client.ts';
 import type { Roots } from '../../tools/roots.ts';
 import { type Peer, principalClient } from './peer.ts';
 
-/** One who may call, by the token it shows. */
+/** A client that is authenticated by a bearer token. */
 export interface Principal extends Peer {
   readonly client: Client;
 }
@@ -14,7 +14,7 @@ interface Entry {
   readonly principal: Principal;
 }
 
-/** Those who may call over HTTP, each with the roots that it may know of. */
+/** The clients that may call over HTTP, by their tokens, each with the roots that it may know of. */
 export class Principals {
   readonly #entries: readonly Entry[];
 
@@ -25,7 +25,7 @@ export class Principals {
     }));
   }
 
-  /** The one whose token this is. Takes equally long for each token and for none. */
+  /** Returns the principal of a token; undefined for an unknown token. The time taken does not depend on the token. */
   byToken(token: string): Principal | undefined {
     const shown = createHash('sha256').update(token).digest();
     let found: Principal | undefined;

@@ -1,21 +1,17 @@
 const INTERVAL_MS = 100;
 
-export type Report = (done: number, total?: number) => void;
+/** Reports how much of a call is done, and of how much where that is known. */
+export type ReportProgress = (done: number, total?: number) => void;
 
+/** The parameters of `notifications/progress`. */
 export interface Progress {
   readonly progressToken: string | number;
   readonly progress: number;
   readonly total?: number;
 }
 
-const NOBODY_ASKED: Report = () => {};
-
-/** Reports progress to a client that asked for it, about ten times a second, always upwards; does nothing for others. */
-export function progressReports(
-  progressToken: string | number | undefined,
-  notify: (progress: Progress) => void,
-): Report {
-  if (progressToken === undefined) return NOBODY_ASKED;
+/** Returns a function that notifies the client of progress, at most ten times a second and only of values that increase. */
+export function progressReports(progressToken: string | number, notify: (progress: Progress) => void): ReportProgress {
   let next = 0;
   let last = -1;
   return (progress, total) => {

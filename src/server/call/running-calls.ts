@@ -2,12 +2,12 @@ import type { RingfenceError } from '../../errors.ts';
 import { CancelledError } from '../../runtime/operation-context.ts';
 import { InFlight } from './in-flight.ts';
 
-/** One call under way, and the one way to stop it: for the client, the time limit and the shutdown. */
+/** One running call. The client, the time limit and the shutdown all stop it by `abort`. */
 export class RunningCall {
   #controller: AbortController | undefined;
   #reason: RingfenceError | undefined;
 
-  /** Made on demand: most calls are over before anything asks for it, and making one costs more than a small read. */
+  /** Aborted when the call has to stop. Made on demand: it costs more than a small read, and most calls end without one. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -16,18 +16,19 @@ export class RunningCall {
     return this.#controller.signal;
   }
 
+  /** Stops the call with an error. Only the first error counts. */
   abort(reason: RingfenceError): void {
     this.#reason ??= reason;
     this.#controller?.abort(this.#reason);
   }
 
-  /** The client does not want the result any more, or is gone. */
+  /** Stops the call with `cancelled`: the client no longer wants the result, or is gone. */
   cancel(): void {
     this.abort(new CancelledError());
   }
 }
 
-/** The calls under way, so that a shutdown can wait for them and stop those that take too long. */
+/** All running calls, so that a shutdown can wait for them and stop those that take too long. */
 export class RunningCalls {
   readonly #running = new InFlight<RunningCall>();
   #whenIdle: (() => void)[] = [];
@@ -36,6 +37,7 @@ export class RunningCalls {
     return this.#running.size;
   }
 
+  /** Adds a call, which counts as running until `end`. */
   start(): RunningCall {
     const call = new RunningCall();
     this.#running.add(call);
@@ -48,12 +50,15 @@ export class RunningCalls {
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  /** Waits for all calls at most this long, then cancels the rest and gives them a moment to stop. Returns how many it cancelled. */
-  async drain(milliseconds: number, momentMs = 500): Promise<number> {
+  /**
+   * Waits for all calls, at most `milliseconds`, then cancels the rest and gives them another `stopMs` to end. Returns how many
+   * it cancelled; some of them may still be running.
+   */
+  async drain(milliseconds: number, stopMs = 500): Promise<number> {
     await this.#idle(milliseconds);
     const late = this.#running.size;
     for (const call of this.#running.all()) call.cancel();
-    await this.#idle(momentMs);
+    await this.#idle(stopMs);
     return late;
   }
 
@@ -66,5 +71,62 @@ export class RunningCalls {
         resolve();
       });
     });
+  }
+}
+
+interface CallTimerOptions {
+  /** Called when the time is up. */
+  expire(): void;
+  /** Runs work after this turn of the event loop. */
+  defer(work: () => void): void;
+}
+
+/**
+ * Limits the time of a call. Time for which it is paused does not count. A system timer is only set at the end of the turn of the
+ * event loop: most calls have ended by then, and a timer costs more than such a call.
+ */
+export class CallTimer {
+  readonly #expire: () => void;
+  #left: number;
+  #since = performance.now();
+  #timer: NodeJS.Timeout | undefined;
+  #paused = 0;
+  #stopped = false;
+
+  constructor(milliseconds: number, { expire, defer }: CallTimerOptions) {
+    this.#left = milliseconds;
+    this.#expire = expire;
+    defer(() => this.#run());
+  }
+
+  /** Pauses the timer until a promise settles, and returns that promise's result. Pauses may overlap. */
+  async pauseFor<T>(work: Promise<T>): Promise<T> {
+    this.#paused += 1;
+    if (this.#paused === 1) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+      this.#left -= performance.now() - this.#since;
+    }
+    try {
+      return await work;
+    } finally {
+      this.#paused -= 1;
+      if (this.#paused === 0) {
+        this.#since = performance.now();
+        this.#run();
+      }
+    }
+  }
+
+  /** Stops the timer for good. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #run(): void {
+    if (this.#stopped || this.#paused > 0) return;
+    const passed = performance.now() - this.#since;
+    this.#timer ??= setTimeout(this.#expire, Math.max(0, this.#left - passed));
   }
 }

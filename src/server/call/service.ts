@@ -7,7 +7,7 @@ import { type Backend, chooseBackend, Root } from '../../fence/index.ts';
 import { StatThread } from '../../files/list/stat-thread.ts';
 import { LineIndexCache } from '../../files/read/line-index-cache.ts';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
-import { SearchPool } from '../../search/pool/search-pool.ts';
+import { SearchPool } from '../../search/index.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import { type NamedRoot, Roots } from '../../tools/roots.ts';
 import type { Limits } from '../../tools/tool.ts';
@@ -15,65 +15,67 @@ import type { ServerDescription } from '../description/server-description.ts';
 import { Principals } from './principals.ts';
 import { RunningCalls } from './running-calls.ts';
 
-/** What all calls share, in whatever dialect and by whatever transport they come. */
+/** What the calls of all dialects and transports share. */
 export interface SharedService {
-  /** @internal */
+  /** All roots of the config. @internal */
   readonly roots: Roots;
-  /** Who may call over HTTP; undefined if anyone may. @internal */
+  /** The clients that may call over HTTP; undefined if anyone may. @internal */
   readonly principals?: Principals | undefined;
-  /** @internal */
+  /** Runs grep and glob on worker threads. @internal */
   readonly search: SearchPool;
-  /** @internal */
+  /** Helps to list large folders. @internal */
   readonly statThread?: StatThread | undefined;
-  /** @internal */
+  /** Remembers where lines are in large files. @internal */
   readonly lineIndex?: LineIndexCache | undefined;
   /** @internal */
   readonly limits: Limits;
-  /** @internal */
+  /** Whether writes wait for the disk. @internal */
   readonly durable: boolean;
-  /** Seconds. @internal */
+  /** The time limit of a call, in seconds. @internal */
   readonly requestTimeout: number;
   readonly logger: Logger;
-  /** What each client did so far. */
+  /** Counts what each client has done. */
   readonly activity?: Activity | undefined;
   /** @internal */
   readonly running: RunningCalls;
-  /** Shares the thread among the calls. @internal */
+  /** Shares the main thread among the calls. @internal */
   readonly scheduler: FairScheduler;
-  /** Ends worker threads and gives up the roots. Calls have to be over by then. */
+  /** Stops the worker threads and closes the roots. No call may be running. */
   close(): Promise<void>;
 }
 
-/** Everything that the calls of one dialect need. */
+/** What the calls of one dialect need. */
 export interface Service extends SharedService {
   readonly dialect: Dialect;
-  /** What the server says about itself before any call. */
+  /** The answers to `initialize`, `server/discover` and `tools/list`. */
   readonly description: ServerDescription;
-  /** The root of a dialect whose tools name none. */
+  /** The root that the tools of a dialect work on if they name none. */
   readonly boundRoot?: string | undefined;
-  /** Files of the clients' side, each client's apart; undefined where none are asked for. */
+  /** The files that clients have handed over, one partition for each client; undefined if the config asks for none. */
   readonly agentFiles?: AgentPartitions | undefined;
-  /** The root that these files appear as, which a client must know of to use them; undefined where they are no root. @internal */
+  /** The name of the root that these files appear as; undefined if they do not appear as a root. @internal */
   readonly agentRoot?: string | undefined;
 }
 
+/** What `openSharedService` opens. */
 export interface SharedServiceOptions {
   readonly config: Config;
-  /** By default the strongest that this machine supports. */
+  /** The backend of the fence; by default the strongest that this machine supports. */
   readonly backend?: Backend;
   readonly logger: Logger;
 }
 
+/** The dialect of a service. */
 export interface DialectOptions extends Pick<Service, 'dialect' | 'description'> {
   readonly boundRoot?: string | undefined;
 }
 
-/** A service in one dialect. Those in others may share its roots, workers and running calls. */
+/** Returns a service in one dialect. Services in several dialects may share their roots, worker threads and running calls. */
 export function forDialect(shared: SharedService, { dialect, description, boundRoot }: DialectOptions): Service {
   return { ...shared, dialect, description, boundRoot };
 }
 
-/** Opens the roots of a config. Raises `ConfigError` for one that cannot be opened. */
+/** Opens the roots of a config, and makes what all calls share. Raises `ConfigError` for a root that cannot be opened. */
 export function openSharedService({ config, backend = chooseBackend(), logger }: SharedServiceOptions): SharedService {
   const opened = openRoots(config, backend);
   const roots = new Roots(opened);

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { FenceError, Root } from '../../fence/index.ts';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
 import { throwIfAborted } from '../../runtime/operation-context.ts';
-import { SearchPool } from '../../search/pool/search-pool.ts';
+import { SearchPool } from '../../search/index.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import { Roots } from '../../tools/roots.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';

@@ -6,20 +6,31 @@ import type { FailedCall } from '../../tools/dialect.ts';
 import { type CallError, ToolError } from '../../tools/errors.ts';
 import { nearest } from '../../tools/nearest.ts';
 import type { Roots } from '../../tools/roots.ts';
-import type { CallContext, Tool } from '../../tools/tool.ts';
-import type { JsonChunks } from '../../wire/json-chunks.ts';
-import { CallSubject, type SubjectArguments, subjectArguments } from './call-subject.ts';
-import { CallTimer } from './call-timer.ts';
+import type { CallContext, RenderedResult, Tool } from '../../tools/tool.ts';
+import { concatJson, type JsonChunks, jsonAndEscaped, jsonByteLength } from '../../wire/json-chunks.ts';
+import { escapeJson } from '../../wire/json-escaper.ts';
+import { MAX_RESULT_BYTES } from '../../wire/result-size.ts';
 import { InputRequired } from './input-required.ts';
-import { type Args, type RenderedCall, renderFailure, renderSuccess } from './render.ts';
-import type { RunningCall } from './running-calls.ts';
+import type { ReportProgress } from './progress.ts';
+import { CallTimer, type RunningCall } from './running-calls.ts';
 import type { Service } from './service.ts';
-import { agentFilesOf, ToolContext } from './tool-context.ts';
+import { agentFilesOf, CallSubject, type SubjectArguments, subjectArguments, ToolContext } from './tool-context.ts';
 
 /** How much of an unknown tool's name an error repeats. */
 const MAX_ECHO = 100;
+/** The most bytes that one UTF-16 unit takes in UTF-8. */
+const MAX_UNIT_BYTES = 3;
 
-/** One call of a tool, as a protocol hands it over. */
+/** The arguments of a call, or the fields of its result. */
+export type Args = Readonly<Record<string, unknown>>;
+
+/** A `CallToolResult` as JSON without its closing brace, and the length of its text in bytes. */
+interface RenderedCall {
+  readonly json: JsonChunks;
+  readonly bytes: number;
+}
+
+/** One call of a tool, independent of transport and protocol revision. */
 export interface CallRequest {
   readonly name: string;
   readonly args: Args;
@@ -27,12 +38,13 @@ export interface CallRequest {
   /** The roots that this client may know of. */
   readonly roots: Roots;
   readonly sample: CallContext['sample'];
-  /** Started by the protocol, which cancels it when the client does. */
+  /** Started by whoever received the call, who cancels it when the client does. `ToolCaller` ends it. */
   readonly running: RunningCall;
-  progress(done: number, total?: number): void;
+  /** Undefined for a client that did not ask for progress. */
+  readonly progress?: ReportProgress | undefined;
 }
 
-/** The client asked for a tool that does not exist, which is an error of the protocol: JSON-RPC's "invalid params". */
+/** Thrown for a tool that does not exist. A protocol error, unlike the failure of a tool: JSON-RPC's "invalid params". */
 class UnknownTool extends Error {
   readonly code = -32602;
 
@@ -48,7 +60,7 @@ interface CallableTool {
   check(args: unknown): CheckedArguments<Args>;
 }
 
-/** What the log line of a call is made of. */
+/** What the log line of a call is made from. */
 interface CallRecord {
   readonly request: CallRequest;
   readonly subject: CallSubject;
@@ -56,8 +68,8 @@ interface CallRecord {
 }
 
 /**
- * The way of every call, whatever the transport and the protocol era: arguments are checked, roots handed out under their
- * allowlists, time is limited, failures are worded by the dialect, and one line goes to the log.
+ * Runs every call, whatever its transport and protocol revision: checks the arguments, runs the tool under a time limit with the
+ * roots that the client may use, renders the result or the dialect's wording of the failure, and writes one line to the log.
  */
 export class ToolCaller {
   readonly #service: Service;
@@ -75,8 +87,8 @@ export class ToolCaller {
   }
 
   /**
-   * Runs a call and returns its `CallToolResult` as JSON without the closing brace, since what comes last differs between the
-   * revisions of the protocol. Rejects only for a tool that does not exist, and with `InputRequired`.
+   * Runs a call and returns its `CallToolResult` as JSON without the closing brace, because the revisions of the protocol add
+   * different fields at the end. A failure is a result too. Rejects only for a tool that does not exist, and with `InputRequired`.
    */
   async call(request: CallRequest): Promise<JsonChunks> {
     const callable = this.#tools.get(request.name);
@@ -140,7 +152,7 @@ export class ToolCaller {
     return json;
   }
 
-  /** Logs the call once its response is out. The call counts as running until then, so that a shutdown waits for its line. */
+  /** Logs the call after its response is written. The call counts as running until then, so that a shutdown waits for the line. */
   #end({ request, subject, started }: CallRecord, responseBytes: number, failure?: CallFailure): void {
     const { dialect, logger, activity, running, agentFiles } = this.#service;
     const { name: tool, client } = request;
@@ -151,25 +163,51 @@ export class ToolCaller {
       recordCall(logger, event, activity);
       running.end(request.running);
     });
-    // What is kept under a key that is never used again could not be reached any more.
+    // An anonymous client gets a new key with its next call, so nothing could reach these files again.
     if (client.kind === 'anonymous') agentFiles?.drop(client.key);
   }
 
-  /** Ends a run that goes on when the client has answered. */
+  /** Ends a run without a log line: the call is run again once the client has answered. */
   #suspend({ request }: CallRecord, required: InputRequired): InputRequired {
     const { dialect, logger, running, agentFiles } = this.#service;
     const { name: tool, client } = request;
     logger.debug({ tool, dialect: dialect.name, client: client.name }, 'client asked');
     running.end(request.running);
-    // Without a question the SDK runs the call again at once, under another key.
+    // Without a question the SDK runs the call again at once, under a new key.
     if (client.kind === 'anonymous' && required.questions.size === 0) agentFiles?.drop(client.key);
     return required;
   }
 }
 
+/** Renders a failure, whose text is for the client's model. */
+function renderFailure(text: string): RenderedCall {
+  const json = `{"content":[{"type":"text","text":${JSON.stringify(text)}}],"isError":true`;
+  return { json, bytes: Buffer.byteLength(text) };
+}
+
+/** Renders the result of a tool. Raises `result_too_large` for one that exceeds `MAX_RESULT_BYTES`. */
+export function renderSuccess(tool: Tool, value: Args, args: Args): RenderedCall {
+  const { text, result, bytes } = tool.render?.(value, args) ?? renderResult(tool, value, args);
+  const json = concatJson('{"content":[{"type":"text","text":"', text, '"}],"structuredContent":', result);
+  const isSmall = typeof json === 'string' && json.length * MAX_UNIT_BYTES < MAX_RESULT_BYTES;
+  const size = isSmall ? 0 : jsonByteLength(json) + 1;
+  if (size > MAX_RESULT_BYTES) throw new ToolError('result_too_large', { size, limit: MAX_RESULT_BYTES });
+  return { json, bytes };
+}
+
+/** Renders a result whose text is the tool's wording, or else the same JSON as the result. */
+function renderResult(tool: Tool, value: Args, args: Args): RenderedResult {
+  if (tool.text === undefined) {
+    const { json, escaped } = jsonAndEscaped(value);
+    return { text: escaped, result: json, bytes: jsonByteLength(json) };
+  }
+  const text = tool.text(value, args);
+  return { text: escapeJson(text), result: JSON.stringify(value), bytes: Buffer.byteLength(text) };
+}
+
 /**
- * Runs work once the responses of this turn of the event loop are written. All of it shares one `setImmediate`, since one for
- * each call would cost as much as the call.
+ * Runs work after the responses of this turn of the event loop are written. All of it shares one `setImmediate`, because one per
+ * call would cost as much as a small call.
  */
 class PostResponseQueue {
   #work: (() => void)[] = [];

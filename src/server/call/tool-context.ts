@@ -5,22 +5,84 @@ import type { Root } from '../../fence/index.ts';
 import { ToolError } from '../../tools/errors.ts';
 import type { NamedRoot } from '../../tools/roots.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
-import type { CallSubject } from './call-subject.ts';
-import type { CallTimer } from './call-timer.ts';
+import type { CallTimer } from './running-calls.ts';
 import type { Service } from './service.ts';
-import type { CallRequest } from './tool-caller.ts';
+import type { Args, CallRequest } from './tool-caller.ts';
 
+/** Arguments that name a root, and arguments that name a path. For a call with source and destination, the log's `path` is the source. */
+const ROOT_ARGUMENT = /(?:^|_)root$/;
+const PATH_ARGUMENT = /(?:^|_)path$|^source$/;
+
+/** The names of a tool's arguments that go to the log, and which of them name a root or a path. */
+export interface SubjectArguments {
+  readonly names: readonly string[];
+  readonly roots: readonly string[];
+  readonly paths: readonly string[];
+}
+
+/** Finds out which of the arguments that go to the log name a root or a path. */
+export function subjectArguments(names: readonly string[]): SubjectArguments {
+  return {
+    names,
+    roots: names.filter((name) => ROOT_ARGUMENT.test(name)),
+    paths: names.filter((name) => PATH_ARGUMENT.test(name)),
+  };
+}
+
+const NO_SUBJECT = subjectArguments([]);
+
+/** Collects what a call is about, for its log line: some of its arguments, and the root and path that it uses. */
+export class CallSubject {
+  /** The values of the arguments that go to the log. */
+  readonly about: Record<string, string> = {};
+  readonly #subject: SubjectArguments;
+  #root: string | undefined;
+
+  constructor(subject: SubjectArguments = NO_SUBJECT) {
+    this.#subject = subject;
+  }
+
+  /** Takes the arguments that go to the log. Called with the arguments as given, then again with defaults filled in. */
+  note(args: Args): void {
+    for (const name of this.#subject.names) {
+      const value = args[name];
+      if (typeof value === 'string') this.about[name] = value;
+    }
+  }
+
+  /** Notes a root that the call uses. Only the first counts, which is that of the source if there are two. */
+  useRoot(root: string | undefined): void {
+    this.#root ??= root;
+  }
+
+  /** The root that the call used, else the first one that its arguments name. */
+  get root(): string | undefined {
+    return this.#root ?? this.#first(this.#subject.roots);
+  }
+
+  /** The first path that the arguments name. */
+  get path(): string | undefined {
+    return this.#first(this.#subject.paths);
+  }
+
+  #first(names: readonly string[]): string | undefined {
+    for (const name of names) if (this.about[name] !== undefined) return this.about[name];
+    return undefined;
+  }
+}
+
+/** What a `ToolContext` is made from. */
 export interface ToolContextOptions {
   readonly service: Service;
   readonly tool: Tool;
   readonly request: CallRequest;
-  /** Told which roots are used. */
+  /** Notes the roots that the call uses. */
   readonly subject: CallSubject;
-  /** Stands still while the client is asked. */
+  /** Paused while the client is asked; undefined for a tool that limits its own time. */
   readonly timer: CallTimer | undefined;
 }
 
-/** What one call may use. Made for every call, so it holds little; the rest is made when a tool asks for it. */
+/** The context of one call, as `CallContext` documents it. One is made for every call, so everything else is made on demand. */
 export class ToolContext implements CallContext {
   readonly #options: ToolContextOptions;
 
@@ -66,7 +128,7 @@ export class ToolContext implements CallContext {
   }
 
   progress(done: number, total?: number): void {
-    this.#options.request.progress(done, total);
+    this.#options.request.progress?.(done, total);
   }
 
   root(name: string): Root {
@@ -76,9 +138,9 @@ export class ToolContext implements CallContext {
   }
 
   boundRoot(): Root {
-    const { boundRoot: home, dialect } = this.#options.service;
-    if (home === undefined) throw new Error(`the ${dialect.name} dialect is not bound to a root`);
-    return this.root(home);
+    const { boundRoot, dialect } = this.#options.service;
+    if (boundRoot === undefined) throw new Error(`the ${dialect.name} dialect is not bound to a root`);
+    return this.root(boundRoot);
   }
 
   resolveRoot(name: string) {
@@ -111,15 +173,18 @@ export class ToolContext implements CallContext {
   }
 }
 
-/** What the client of a call has handed over; undefined if it may not know of the root that these files appear as. */
+/**
+ * Returns the files that the client of a call has handed over; undefined if this service asks for none, or if the client may not
+ * know of the root that they appear as.
+ */
 export function agentFilesOf(
-  { agentFiles: agent, agentRoot }: Pick<Service, 'agentFiles' | 'agentRoot'>,
+  { agentFiles, agentRoot }: Pick<Service, 'agentFiles' | 'agentRoot'>,
   { client, roots }: Pick<CallRequest, 'client' | 'roots'>,
 ): FilesystemBridge | undefined {
-  return agentRoot === undefined || roots.has(agentRoot) ? agent?.of(client.key) : undefined;
+  return agentRoot === undefined || roots.has(agentRoot) ? agentFiles?.of(client.key) : undefined;
 }
 
-/** Time that the client takes to answer is not the call's. */
+/** Wraps `sample` so that the time limit of the call is paused while the client answers. */
 function paused(sample: Sample, timer: CallTimer): Sample {
   const ask: Sample = (params, options) => timer.pauseFor(sample(params, options));
   return Object.assign(ask, { separate: sample.separate });

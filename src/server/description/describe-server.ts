@@ -5,7 +5,7 @@ import type { Dialect } from '../../tools/dialect.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ServerDescription } from './server-description.ts';
 
-/** Works out what a server of a dialect says about itself. The build keeps the result, so that a start need not wait for it. */
+/** Returns the description of a server in one dialect. The build stores it as a file, because making it would delay every start. */
 export function describeServer(dialect: Dialect): ServerDescription {
   return {
     serverInfo: { name: dialect.serverName, version: dialect.serverVersion ?? packageVersion() },
@@ -15,7 +15,7 @@ export function describeServer(dialect: Dialect): ServerDescription {
   };
 }
 
-/** A tool as `tools/list` shows it. */
+/** Returns a tool as `tools/list` shows it. */
 function describeTool(tool: Tool, dialect: Dialect): McpTool {
   return {
     name: tool.name,
@@ -25,7 +25,7 @@ function describeTool(tool: Tool, dialect: Dialect): McpTool {
     annotations: {
       readOnlyHint: tool.effect === 'read',
       destructiveHint: dialect.destructive(tool),
-      // Creating what exists, or removing what is gone, changes nothing more; a second write or move may.
+      // Repeating a creation or a removal changes nothing; repeating a write or a move may.
       ...((tool.effect === 'create' || tool.effect === 'destroy') && { idempotentHint: true }),
       openWorldHint: false,
     },
@@ -36,7 +36,7 @@ function toJsonSchema(schema: Tool['input'], io: 'input' | 'output'): McpTool['i
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io,
     override: ({ jsonSchema }) => {
-      // Bounds that every integer has, and closed results, tell a model nothing and cost tokens.
+      // The bounds of safe integers and `additionalProperties` of a result are of no use to a model, and cost tokens.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (io === 'output') delete jsonSchema.additionalProperties;

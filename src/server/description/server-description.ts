@@ -1,6 +1,6 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/server';
 
-/** What a server says about itself before any call. All of it is JSON. */
+/** What a server answers to `initialize`, `server/discover` and `tools/list`. It can be serialised as JSON. */
 export interface ServerDescription {
   readonly serverInfo: { readonly name: string; readonly version: string };
   readonly capabilities: { readonly tools: object; readonly resources?: object };

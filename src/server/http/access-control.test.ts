@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { foreignCaller, isLoopbackAddress } from './access-control.ts';
+import { foreignOriginProblem, isLoopbackAddress } from './access-control.ts';
 
 function foreign(headers: IncomingMessage['headers'], loopbackOnly = true): boolean {
-  return foreignCaller({ headers } as IncomingMessage, loopbackOnly) !== undefined;
+  return foreignOriginProblem({ headers } as IncomingMessage, loopbackOnly) !== undefined;
 }
 
 describe('Origin', () => {

@@ -4,17 +4,17 @@ import type { Principal, Principals } from '../call/principals.ts';
 import type { HttpError } from './web.ts';
 
 /**
- * Why a request must come from a web page that has no business here, or undefined. A browser always sends `Origin` with a
- * POST; programs do not. A server that only this machine can reach also insists on being called by a loopback name, since a
- * page can make its own name resolve to 127.0.0.1 (DNS rebinding).
+ * Returns why a request looks as if a foreign web page had sent it; undefined if it does not. A browser sends `Origin` with every
+ * POST, other programs usually do not. A server that is bound to a loopback address also requires a loopback `Host`, because a
+ * page can make its own host name resolve to 127.0.0.1 ({@link https://en.wikipedia.org/wiki/DNS_rebinding DNS rebinding}).
  */
-export function foreignCaller({ headers }: IncomingMessage, loopbackOnly: boolean): string | undefined {
+export function foreignOriginProblem({ headers }: IncomingMessage, loopbackOnly: boolean): string | undefined {
   if (headers.origin !== undefined && !isLoopbackOrigin(headers.origin)) return `origin not allowed: ${headers.origin}`;
   if (loopbackOnly && !isLoopbackHost(headers.host ?? '')) return `host not allowed: ${headers.host ?? ''}`;
   return undefined;
 }
 
-/** Whether an address to bind to can be reached from this machine only. */
+/** Tests whether an address to bind to can only be reached from this machine. */
 export function isLoopbackAddress(host: string): boolean {
   return host === '::1' || isLoopbackName(host);
 }
@@ -28,12 +28,12 @@ function isLoopbackHost(host: string): boolean {
   return isLoopbackName(host.replace(/:\d{1,5}$/, ''));
 }
 
-/** As a URL writes it: IPv6 in brackets. All of 127.0.0.0/8 is loopback. */
+/** Tests the host of a URL, which has IPv6 addresses in brackets. All of 127.0.0.0/8 is loopback. */
 function isLoopbackName(name: string): boolean {
   return name.toLowerCase() === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'));
 }
 
-/** Finds out who sends a request, by its `Authorization` header alone; else returns the error to answer with. */
+/** Returns the principal whose bearer token is in the `Authorization` header, else the error (401) to respond with. */
 export function authenticate({ headers }: IncomingMessage, principals: Principals): Principal | HttpError {
   const token = /^bearer +([\x21-\x7e]+) *$/i.exec(headers.authorization ?? '')?.[1];
   if (token === undefined) return unauthorized('a bearer token is required', '');

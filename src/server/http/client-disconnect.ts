@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** The moment when a client no longer waits for its answer, or has it. */
+/** Observes the end of an HTTP response: the client closed the connection, or the response was sent. */
 export class ClientDisconnect {
   #happened = false;
   #controller: AbortController | undefined;
@@ -14,18 +14,19 @@ export class ClientDisconnect {
     });
   }
 
+  /** Whether the response has ended. */
   get hasHappened(): boolean {
     return this.#happened;
   }
 
-  /** Made only for those who want it: it costs more than a small answer. */
+  /** Aborted when the response ends. Made on demand, because making one costs more than a small response. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.#happened) this.#controller.abort();
     return this.#controller.signal;
   }
 
-  /** Has one listener called if it happens from now on; undefined for none. */
+  /** Called when the response ends, if that is still to come. There is one listener at most; undefined removes it. */
   set listener(listener: (() => void) | undefined) {
     this.#listener = listener;
   }

@@ -8,30 +8,24 @@ import type { ClientDisconnect } from './client-disconnect.ts';
 import { HttpReply } from './http-reply.ts';
 
 const JSON_TYPE = 'application/json';
-/** The prefix of a header value in MIME encoded words (RFC 2047), which only the SDK decodes. */
+/** The prefix of a header value in MIME encoded words ({@link https://www.rfc-editor.org/rfc/rfc2047 RFC 2047}), which only the SDK decodes. */
 const ENCODED_WORD = '=?';
 
-/** A plain request over HTTP. */
+/** A POST whose body is a plain request. */
 interface PlainPost {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly plain: PlainRequest;
 }
 
-/** Who sent a request outside of a session. */
-interface StatelessCaller {
-  readonly peer: Peer;
-  readonly disconnect: ClientDisconnect;
-}
-
-/** The part of a session that calls on the fast path need. */
+/** The part of a session that the fast path uses. */
 interface FastSession {
   readonly transport: { readonly sessionId?: string };
   readonly peer: Peer;
   readonly calls: InFlight<FastCall>;
 }
 
-/** Answers plain requests over HTTP in the form in which the SDK would answer them. */
+/** Answers plain requests over HTTP with the same status, headers and body as the SDK would. */
 export class HttpFastPath {
   readonly #fastPath: FastPath;
 
@@ -39,21 +33,22 @@ export class HttpFastPath {
     this.#fastPath = fastPath;
   }
 
-  /** Answers a request of 2026-07-28. Returns false, having sent nothing, if the request is for the SDK. */
+  /** Answers a request of 2026-07-28, which has no session. Returns false, having sent nothing, if the request is for the SDK. */
   async answerStateless(
     { request, response, plain }: PlainPost,
-    { peer, disconnect }: StatelessCaller,
+    peer: Peer,
+    disconnect: ClientDisconnect,
   ): Promise<boolean> {
     if (!isPlainStatelessPost(request, plain)) return false;
-    // Progress turns the response into a stream, in which the SDK could not go on.
+    // Progress makes the response an event stream, which the SDK could not take over for a question.
     if (plain.progressToken !== undefined && canBeAsked(plain)) return false;
     const reply = new HttpReply(response, { stream: false });
     if (disconnect.hasHappened) return reply.end(undefined);
     const immediate = this.#fastPath.reply(plain);
     if (immediate !== undefined) return reply.end(immediate);
-    const call = this.#fastPath.call(plain, { peer, notify: (json) => reply.notify(json) });
+    const call = this.#fastPath.call(plain, peer, reply);
     if (call === undefined) return false;
-    // A client of this revision cancels a call by closing the connection.
+    // In this revision, a client cancels a call by closing the connection.
     disconnect.listener = () => call.cancel();
     const json = await call.response;
     disconnect.listener = undefined;
@@ -61,8 +56,8 @@ export class HttpFastPath {
   }
 
   /**
-   * Answers a request in a session, whose stream may break without the call being cancelled. Returns false if the request is for
-   * the SDK.
+   * Answers a request in a session, whose calls are cancelled by notification: a broken connection does not cancel them. Returns
+   * false if the request is for the SDK; the event stream may have begun by then.
    */
   async answerInSession(
     { request, response, plain }: PlainPost,
@@ -72,7 +67,7 @@ export class HttpFastPath {
     const reply = new HttpReply(response, { stream: true, sessionId: transport.sessionId });
     const immediate = this.#fastPath.reply(plain);
     if (immediate !== undefined) return reply.end(immediate);
-    const call = this.#fastPath.call(plain, { peer, notify: (json) => reply.notify(json) });
+    const call = this.#fastPath.call(plain, peer, reply);
     if (call === undefined) return false;
     calls.add(call);
     reply.keepAlive();
@@ -84,14 +79,14 @@ export class HttpFastPath {
   }
 }
 
-/** Cancels the call of a session that a `notifications/cancelled` names, if it runs on the fast path. */
+/** Cancels the call that a `notifications/cancelled` names, if it runs on the fast path. Ignores any other message. */
 export function cancelCall({ calls }: Pick<FastSession, 'calls'>, message: unknown): void {
   if (calls.size === 0 || !isRecord(message) || message.method !== 'notifications/cancelled') return;
   const { requestId } = isRecord(message.params) ? message.params : {};
   calls.find(({ id }) => id === requestId)?.cancel();
 }
 
-/** Tests whether the headers say what the body says, as 2026-07-28 demands. */
+/** Tests whether the headers repeat the method and tool of the body, as 2026-07-28 requires. */
 function isPlainStatelessPost({ headers }: IncomingMessage, { method, params }: PlainRequest): boolean {
   return (
     headers['content-type'] === JSON_TYPE &&

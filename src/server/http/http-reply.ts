@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { concatJson, type JsonChunks, jsonBytes } from '../../wire/json-chunks.ts';
+import type { NotificationSink } from '../protocol/fast/fast-path.ts';
 
-/** When a stream begins at the latest, so that nobody on the way takes the request for lost; then how often it shows life. */
+/** An event stream begins after this time at the latest, then gets a comment this often, so that no proxy times out. */
 const OPEN_MS = 1_000;
 const ALIVE_MS = 15_000;
 
@@ -12,17 +13,18 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 };
 
+/** How a response is framed. */
 export interface ReplyForm {
-  /** The answer is an event, even if it is the only one; else it is one only after others. */
+  /** True to always respond with an event stream; false to do so only if there are notifications before the result. */
   readonly stream: boolean;
   readonly sessionId?: string | undefined;
 }
 
 /**
- * The way back to a client over HTTP. What comes in time goes out as one piece with its headers. Nothing is lost on a
- * client that is gone: writing to it does nothing.
+ * Writes one HTTP response: as JSON, or as server-sent events if notifications precede the result. A result that is the first
+ * thing to be sent shares one write with the headers. Writing to a client that is gone does nothing.
  */
-export class HttpReply {
+export class HttpReply implements NotificationSink {
   readonly #response: ServerResponse;
   readonly #form: ReplyForm;
   #timer: NodeJS.Timeout | undefined;
@@ -32,17 +34,18 @@ export class HttpReply {
     this.#form = form;
   }
 
-  /** Begins the stream, and keeps it alive, if the answer takes its time. */
+  /** Begins the event stream in a second if no result has been sent by then, and keeps it alive. */
   keepAlive(): void {
     this.#timer = setTimeout(() => this.#open(), OPEN_MS);
   }
 
+  /** Begins the event stream if necessary, and sends a notification. */
   notify(json: string): void {
     this.#open();
     this.#response.write(jsonBytes(event(json)));
   }
 
-  /** Sends the answer, or nothing in place of one for a call that was cancelled. */
+  /** Sends the result and ends the response. Undefined ends it without a result, for a call that was cancelled. */
   end(json: JsonChunks | undefined): true {
     this.handOver();
     const streams = this.#form.stream || this.#response.headersSent;
@@ -57,7 +60,7 @@ export class HttpReply {
     return true;
   }
 
-  /** Leaves the response to another. */
+  /** Stops keeping the stream alive, so that the SDK can continue the response. */
   handOver(): void {
     clearTimeout(this.#timer);
   }

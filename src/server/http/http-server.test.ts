@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
-import { SearchPool } from '../../search/pool/search-pool.ts';
+import { SearchPool } from '../../search/index.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import { Roots } from '../../tools/roots.ts';
 import { defineTool } from '../../tools/tool.ts';
@@ -39,7 +39,7 @@ afterEach(async () => {
   await serving?.close(0);
 });
 
-/** A server with one tool, which tells whether its client was gone when it began. */
+/** A server with one tool, which returns whether its client was gone when the call began. */
 async function start() {
   const lines: Record<string, unknown>[] = [];
   const logger = pino(
@@ -90,7 +90,7 @@ async function start() {
   return { server, lines, looks, call };
 }
 
-test('a connection that cannot be accepted is a warning, and serving goes on', async () => {
+test('a connection that cannot be accepted is a warning, and the server keeps serving', async () => {
   const { server, lines, looks, call } = await start();
   server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE', syscall: 'accept' }));
   expect(lines).toMatchObject([{ level: 'warn', error: { code: 'EMFILE' }, msg: 'connection not accepted' }]);

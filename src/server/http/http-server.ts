@@ -4,46 +4,47 @@ import type { AddressInfo } from 'node:net';
 import { describeThrown } from '../../audit/describe-thrown.ts';
 import { InFlight } from '../call/in-flight.ts';
 import type { Service } from '../call/service.ts';
-import { authenticate, foreignCaller, isLoopbackAddress } from './access-control.ts';
+import { authenticate, foreignOriginProblem, isLoopbackAddress } from './access-control.ts';
 import { McpEndpoint } from './mcp-endpoint.ts';
 import { SESSION_LIMITS, type SessionLimits } from './sessions.ts';
 import { sendError } from './web.ts';
 
-/** Time for a client to send its headers, then its whole request: a slow sender holds a connection no longer. */
+/** Limits on the time to send headers and a whole request, against clients that hold connections by sending slowly (Slowloris). */
 const HEADERS_MS = 20_000;
 const REQUEST_MS = 60_000;
 const KEEP_ALIVE_MS = 65_000;
-/** Time to hand out the last answers after the calls themselves are over. */
-const LAST_ANSWERS_MS = 1_000;
+/** How long the last responses may take to be written after all calls have ended. */
+const LAST_RESPONSES_MS = 1_000;
 
+/** Where `startHttp` listens, and its limits. */
 export interface HttpOptions {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 for any free port. */
   readonly port: number;
   readonly sessions?: SessionLimits;
-  /** False to have the SDK answer everything. */
+  /** False to leave every request to the SDK. */
   readonly fastPath?: boolean;
 }
 
+/** A server that is running on HTTP. */
 export interface HttpServing {
   readonly host: string;
   readonly port: number;
-  /** Where a client on this machine connects; the paths of the mounts come after it. */
+  /** The URL for clients on this machine, without the path of a mount. */
   readonly base: string;
-  /** Stops accepting, lets running calls finish for so long, then cancels what is left and closes. */
+  /** Stops accepting requests, waits for running calls, at most `graceMs`, then cancels the rest and closes. */
   close(graceMs: number): Promise<void>;
 }
 
-/** A service, and the path at which its dialect is spoken. */
+/** A service and the path at which it is served. */
 export interface Mount {
   readonly path: string;
   readonly service: Service;
 }
 
 /**
- * Serves the protocol at the path of each mount and `ok` at `/health`. The mounts share their principals, running calls
- * and log.
- * Rejects with a system error if it cannot listen there.
+ * Serves MCP at the path of each mount, and `ok` at `/health`. All mounts must share their principals, running calls, scheduler and
+ * logger, as services of one `SharedService` do. Rejects with a system error if it cannot listen at that address.
  */
 export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: HttpOptions): Promise<HttpServing> {
   const [{ service }] = mounts;
@@ -61,11 +62,11 @@ export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: H
     if (path === '/health') return health(request, response);
     const endpoint = endpoints.get(path ?? '');
     if (endpoint === undefined) {
-      // What is served is nobody's business who has shown no token.
+      // Without a token, a client does not learn what is served.
       const known = principals === undefined ? `: MCP is served at ${[...endpoints.keys()].join(', ')}` : '';
       return sendError(response, { status: 404, message: `Not found${known}` });
     }
-    const foreign = foreignCaller(request, loopbackOnly);
+    const foreign = foreignOriginProblem(request, loopbackOnly);
     if (foreign !== undefined) {
       service.logger.warn({ origin: request.headers.origin, host: request.headers.host }, 'foreign request refused');
       return sendError(response, { status: 403, message: `Forbidden: ${foreign}` });
@@ -95,9 +96,9 @@ export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: H
   );
   server.listen(options.port, options.host.replace(/^\[(.*)\]$/, '$1'));
   await once(server, 'listening');
-  // In a turn of the event loop one connection is accepted, and more may be waiting.
+  // Node accepts one connection per turn of the event loop, and more may be waiting.
   server.on('connection', () => service.scheduler.shortenNextTurn());
-  // Such as EMFILE: the connection is lost, those that are open are not.
+  // For example EMFILE. That connection is lost, but open ones are not affected.
   server.on('error', (error) => service.logger.warn({ error: describeThrown(error) }, 'connection not accepted'));
 
   const { port } = server.address() as AddressInfo;
@@ -111,7 +112,7 @@ export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: H
       server.close();
       server.closeIdleConnections();
       await service.running.drain(graceMs);
-      await Promise.race([Promise.all(posts.all()), delay(LAST_ANSWERS_MS)]);
+      await Promise.race([Promise.all(posts.all()), delay(LAST_RESPONSES_MS)]);
       await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()));
       server.closeAllConnections();
       await closed;
@@ -129,7 +130,7 @@ function health({ method }: IncomingMessage, response: ServerResponse): void {
     .end(method === 'HEAD' ? undefined : 'ok');
 }
 
-/** An address that stands for all of a machine's is reached by loopback from the machine itself. */
+/** Returns the host for the URL of this server: loopback for an address that means all interfaces. */
 function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::' || host === '[::]') return '127.0.0.1';
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;

@@ -33,36 +33,39 @@ const TOO_MANY_SESSIONS: HttpError = {
   headers: { 'retry-after': '30' },
 };
 
+/** The limits of an endpoint. */
 export interface EndpointOptions {
   readonly sessions: SessionLimits;
   /** Whether plain requests are answered without the SDK. */
   readonly fastPath: boolean;
 }
 
-/** A request with its parsed body. */
+/** A request whose body is parsed, with what it takes to answer it. */
 interface EndpointRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly disconnect: ClientDisconnect;
-  /** Undefined if there is none. */
+  /** Undefined for a request without a body. */
   readonly body: unknown;
+  /** Undefined where no tokens are configured. */
   readonly principal: Principal | undefined;
 }
 
-/** One path at which a service speaks Streamable HTTP, in both eras: 2026-07-28 without state, older revisions in sessions. */
+/** Serves MCP's Streamable HTTP transport at one path: 2026-07-28 without state, older revisions in sessions. */
 export class McpEndpoint {
   readonly #service: Service;
   readonly #newServer: NewServer;
   readonly #fastPath: HttpFastPath | undefined;
   readonly #sessions: Sessions;
-  readonly #nobody: Peer;
-  /** The SDK's handlers: one for each principal, so that none shares even the SDK's state with another. */
+  /** The peer of 2026-07-28 requests where no tokens are configured. */
+  readonly #anonymous: Peer;
+  /** The SDK's handlers for 2026-07-28, one for each principal, so that principals share no state of the SDK. */
   readonly #handlers = new Map<Principal | undefined, McpHttpHandler>();
 
   constructor(service: Service, { sessions, fastPath }: EndpointOptions) {
     const caller = new ToolCaller(service);
     this.#service = service;
-    this.#nobody = { client: undefined, roots: service.roots };
+    this.#anonymous = { client: undefined, roots: service.roots };
     this.#newServer = sdkServerFactory(service, caller);
     this.#sessions = new Sessions((owner) => this.#newSession(owner), sessions);
     if (fastPath) {
@@ -71,7 +74,7 @@ export class McpEndpoint {
     }
   }
 
-  /** Answers a request of a principal, or of anyone where there are none. */
+  /** Answers a request: by the fast path if it can, else by the SDK. `principal` is undefined where no tokens are configured. */
   async handle(request: IncomingMessage, response: ServerResponse, principal?: Principal): Promise<void> {
     const { boundRoot, scheduler } = this.#service;
     if (principal !== undefined && boundRoot !== undefined && !principal.roots.has(boundRoot)) {
@@ -89,6 +92,7 @@ export class McpEndpoint {
     await this.#answerBySdk(received);
   }
 
+  /** Closes all sessions and the SDK's handlers. */
   async close(): Promise<void> {
     await this.#sessions.close();
     await Promise.all([...this.#handlers.values()].map((handler) => handler.close()));
@@ -99,14 +103,14 @@ export class McpEndpoint {
     if (fastPath === undefined) return false;
     const plain = plainRequest(body);
     if (plain?.modern) {
-      return fastPath.answerStateless({ request, response, plain }, { peer: principal ?? this.#nobody, disconnect });
+      return fastPath.answerStateless({ request, response, plain }, principal ?? this.#anonymous, disconnect);
     }
     const { 'mcp-session-id': id } = request.headers;
     const session = typeof id === 'string' ? this.#sessions.enter(id, principal) : undefined;
     if (session === undefined) return false;
     try {
       if (plain !== undefined) return await fastPath.answerInSession({ request, response, plain }, session);
-      // The SDK gets the notification too: it may be about a call of its own.
+      // The SDK gets the notification as well: the call that it names may run there.
       cancelCall(session, body);
       return false;
     } finally {
@@ -142,7 +146,7 @@ export class McpEndpoint {
     const peer = owner ?? sessionPeer(roots);
     const server = this.#newServer(peer, 'legacy');
     const { client } = peer;
-    // What belongs to a principal does not end with one of its sessions.
+    // The files of a principal outlive its sessions.
     if (client?.kind === 'session') server.onclose = () => agentFiles?.drop(client.key);
     return { server, peer };
   }
@@ -152,7 +156,7 @@ export class McpEndpoint {
     if (found !== undefined) return found;
     const { logger } = this.#service;
     const onerror = (error: Error): void => logger.debug({ problem: error.name }, 'protocol error');
-    const peer = principal ?? this.#nobody;
+    const peer = principal ?? this.#anonymous;
     const handler = createMcpHandler(() => this.#newServer(peer, 'modern'), { legacy: 'reject', onerror });
     this.#handlers.set(principal, handler);
     return handler;
@@ -172,7 +176,7 @@ async function readBody(request: IncomingMessage, response: ServerResponse): Pro
       return REFUSED;
     }
     const { status, message } = error;
-    // The rest of the body has to be read, or nothing more would be read from this connection.
+    // The rest of the body has to be read, or the connection could not be used again.
     request.resume();
     sendError(response, { status, code: status === 400 ? -32700 : -32000, message });
     return REFUSED;

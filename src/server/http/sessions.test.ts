@@ -48,7 +48,7 @@ test('a session answers to its owner alone', async () => {
   await sessions.close();
 });
 
-test('the end of a session is told, once, in whatever way it comes', async () => {
+test('onclose is called once when a session ends, for any reason', async () => {
   const ended: (Principal | undefined)[] = [];
   const owners = [{}, {}, {}] as Principal[];
   const telling = (owner: Principal | undefined) => {

@@ -5,45 +5,47 @@ import type { Peer } from '../call/peer.ts';
 import type { Principal } from '../call/principals.ts';
 import type { FastCall } from '../protocol/fast/fast-path.ts';
 
+/** How many sessions there may be, and for how long. */
 export interface SessionLimits {
   readonly maxSessions: number;
-  /** How long a session may be unused before it is forgotten. */
+  /** How long a session may be unused before it is closed. */
   readonly idleMs: number;
 }
 
+/** The limits by default. */
 export const SESSION_LIMITS: SessionLimits = { maxSessions: 1_000, idleMs: 30 * 60_000 };
 
 interface HttpSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly peer: Peer;
-  /** Calls under way that the SDK does not know of. They end with the session. */
+  /** Calls that run on the fast path. They are cancelled when the session ends. */
   readonly calls: InFlight<FastCall>;
-  /** The one principal that it answers to; undefined where there are none. */
+  /** The principal that opened the session and alone may use it; undefined where no tokens are configured. */
   readonly owner: Principal | undefined;
-  /** Requests being answered, open event streams included. */
+  /** The number of requests being answered, including open event streams. */
   open: number;
   lastUsed: number;
 }
 
 /** A session in use. */
 export interface ActiveSession extends Pick<HttpSession, 'transport' | 'peer' | 'calls'> {
-  /** To be called once, when the request that entered is answered. */
+  /** Must be called once, when the request is answered. */
   leave(): void;
 }
 
-/** The server of a new session, and who is at its other end. Its `onclose` is called when the session ends, in whatever way. */
+/** Makes the SDK server and the peer of a new session. The server's `onclose` is called when the session ends, for any reason. */
 type NewSessionServer = (owner: Principal | undefined) => { readonly server: Server; readonly peer: Peer };
 
 /**
- * The sessions of 2025-era clients, bounded in number and in idle time. When all are taken, the one unused for longest
- * makes room; one with a request under way never does.
+ * The HTTP sessions of clients that speak a revision before 2026-07-28, bounded in number and in idle time. When all are taken, a
+ * new one replaces the least recently used one that has no open request (LRU).
  */
 export class Sessions {
   readonly #sessions = new Map<string, HttpSession>();
   readonly #newServer: NewSessionServer;
   readonly #limits: SessionLimits;
   readonly #expiry: NodeJS.Timeout;
-  /** Sessions whose client has no id yet. They count, or many clients at once would pass the limit. */
+  /** Sessions that have no id yet. They count, or many clients at once could exceed the limit. */
   #opening = 0;
 
   constructor(newServer: NewSessionServer, limits: SessionLimits = SESSION_LIMITS) {
@@ -57,8 +59,8 @@ export class Sessions {
   }
 
   /**
-   * Opens a session for an `initialize` request, in use until `leave` is called; undefined if there is no room. Of one whose
-   * client got no id nothing is kept. It is its owner's alone.
+   * Opens a session for an `initialize` request. It is in use until `leave` is called, which closes it if the SDK gave it no id. Only
+   * its owner can enter it. Returns undefined if all sessions are in use.
    */
   async open(owner?: Principal): Promise<ActiveSession | undefined> {
     if (this.#sessions.size + this.#opening >= this.#limits.maxSessions && !this.#evict()) return undefined;
@@ -104,7 +106,7 @@ export class Sessions {
     return { transport, peer, calls: session.calls, leave };
   }
 
-  /** Marks a session as in use until `leave` is called; undefined if this owner has none of that id. */
+  /** Marks a session as in use until `leave` is called. Returns undefined if this owner has no session of that id. */
   enter(id: string, owner?: Principal): ActiveSession | undefined {
     const session = this.#sessions.get(id);
     if (session === undefined || session.owner !== owner) return undefined;
@@ -113,12 +115,14 @@ export class Sessions {
     return { transport, peer, calls, leave: () => touch(session, -1) };
   }
 
+  /** Closes all sessions. */
   async close(): Promise<void> {
     clearInterval(this.#expiry);
     await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
     this.#sessions.clear();
   }
 
+  /** Closes the least recently used session that has no open request. Returns false if there is none. */
   #evict(): boolean {
     let oldest: HttpSession | undefined;
     for (const session of this.#sessions.values()) {

@@ -62,7 +62,7 @@ test('a client that goes away meanwhile ends it', async () => {
   expect(cancelled()).toBe(true);
 });
 
-test('a stream that has nothing to say yet is open all the same', async () => {
+test('the headers of a stream are sent before its first event', async () => {
   const asked = new Promise<ServerResponse>((resolve) => server.once('request', (_, response) => resolve(response)));
   const { port } = server.address() as AddressInfo;
   const opened = new Promise<http.IncomingMessage>((resolve) =>

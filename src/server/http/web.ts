@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { drained } from '../../runtime/drained.ts';
 
-/** A request body that cannot be used, with the status that says so. */
+/** Thrown for a request body that cannot be used, with the HTTP status to respond with. */
 export class BadBody extends Error {
   readonly status: 400 | 413 | 415;
 
@@ -13,22 +13,25 @@ export class BadBody extends Error {
   }
 }
 
-/** Reads a JSON body of at most so many bytes. Raises `BadBody`. */
+/**
+ * Reads a JSON body of at most `maxBytes`. Raises `BadBody` for one that is too large, compressed or not JSON in UTF-8, and rejects
+ * with another error if the client closes the connection.
+ */
 export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new BadBody(415, 'Unsupported Media Type: the body must not be compressed');
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const bytes = await bodyBytes(request, maxBytes);
   try {
-    // Bytes that are not UTF-8 must not reach a file as replacement characters.
+    // Decoding would replace bytes that are not UTF-8 with U+FFFD, which a write would then store in a file.
     if (!isUtf8(bytes)) throw new Error('not UTF-8');
-    return JSON.parse(bytes.toString('utf8', startsWithMark(bytes) ? 3 : 0));
+    return JSON.parse(bytes.toString('utf8', startsWithBom(bytes) ? 3 : 0));
   } catch {
     throw new BadBody(400, 'Parse error: the body is not valid JSON');
   }
 }
 
-/** All of a body of at most so many bytes. Rejects also if the client breaks off. Events are heard one by one, since an iterator costs more. */
+/** Reads a body of at most `maxBytes`. Listens to events, which costs less than an async iterator. */
 function bodyBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -60,26 +63,26 @@ function tooLarge(maxBytes: number): BadBody {
   return new BadBody(413, `Payload Too Large: the body must not exceed ${maxBytes} bytes`);
 }
 
-/** The mark by which some programs begin a text in UTF-8. It is no part of the text. */
-function startsWithMark(bytes: Buffer): boolean {
+/** Tests for a byte order mark, which is not part of the text. */
+function startsWithBom(bytes: Buffer): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
 
-/** The request as the SDK wants it, without its body: that is handed over parsed. */
+/** Returns a request in the form that the SDK takes, without its body, which the SDK gets parsed. */
 export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
     for (const item of Array.isArray(value) ? value : [value]) if (item !== undefined) headers.append(name, item);
   }
-  // The real host and query are of no use to the protocol, and a client could make them unparsable.
+  // The protocol does not use the real URL, and a client could send one that does not parse.
   return new Request('http://ringfence.invalid/mcp', { method: request.method ?? 'GET', headers, signal });
 }
 
-/** Writes what the SDK answered, chunk by chunk at the pace of the client; stops when the client goes away. */
+/** Writes a response of the SDK, with backpressure. Stops when the signal is aborted because the client is gone. Never rejects. */
 export async function sendWebResponse(response: ServerResponse, answer: Response, signal: AbortSignal): Promise<void> {
-  // A stream may have begun before the SDK was asked.
+  // The fast path may have begun the event stream before it left the request to the SDK.
   if (!response.headersSent) response.writeHead(answer.status, Object.fromEntries(answer.headers));
-  // A stream may stay silent for long, and its client waits to hear that it is open.
+  // A stream may have no event for long, and the client waits for the headers.
   if (answer.headers.get('content-type') === 'text/event-stream') response.flushHeaders();
   if (answer.body === null) {
     response.end();
@@ -96,22 +99,24 @@ export async function sendWebResponse(response: ServerResponse, answer: Response
       if (!response.write(value)) await drained(response);
     }
   } catch {
-    // The client went away, or the stream broke: either way there is nobody to tell.
+    // The client is gone or the stream failed: there is nobody to report to.
   } finally {
     signal.removeEventListener('abort', stop);
     response.end();
   }
 }
 
-/** An answer of ours in the form that protocol clients expect of errors. */
+/** Responds with an error that is not the SDK's, as a JSON-RPC error without an id. */
 export function sendError(response: ServerResponse, { status, code = -32000, message, headers = {} }: HttpError): void {
   const body = JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null });
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 }
 
+/** An HTTP response with an error. */
 export interface HttpError {
   readonly status: number;
   readonly message: string;
+  /** The code of the JSON-RPC error; by default -32000, a server error. */
   readonly code?: number;
   readonly headers?: Record<string, string>;
 }

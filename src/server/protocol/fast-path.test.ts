@@ -21,7 +21,7 @@ import { StdioTransport } from '../stdio/stdio-transport.ts';
 import { FastPath } from './fast/fast-path.ts';
 import { LEGACY_VERSIONS } from './fast/responses.ts';
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ringfence-lanes-'));
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ringfence-fast-path-'));
 const root = path.basename(folder);
 fs.mkdirSync(path.join(folder, 'sub'));
 fs.writeFileSync(path.join(folder, 'a.txt'), 'one "quoted" \\n\n\ttwo ü 🙂 \u2028\n\nlast');
@@ -51,9 +51,9 @@ interface Case {
   readonly what: string;
   readonly method: string;
   readonly params?: Params | undefined;
-  /** What of the message is not as usual. */
+  /** Fields of the message that are not as usual. */
   readonly message?: Params;
-  /** By default it is the lane that answers. */
+  /** Who answers; by default the fast path. */
   readonly by?: 'sdk';
 }
 
@@ -159,7 +159,7 @@ const OPENING: JSONRPCMessage = {
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '0' } },
 };
 
-/** A server on two streams, with the lane or without. `ask` resolves with the lines that came until all was quiet. */
+/** A server on two streams, with the fast path or without. `ask` resolves with all output until every request is answered. */
 function onStdio(usesFastPath: boolean) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const transport = new StdioTransport({ input, output });
@@ -175,8 +175,8 @@ function onStdio(usesFastPath: boolean) {
     serveSdk: startSdk,
   });
   const alone = usesFastPath ? undefined : new SdkTransport(transport, startSdk);
-  transport.onmessage = (message) => (alone ?? connection).receive(message);
-  void transport.start();
+  transport.receiver = alone ?? connection;
+  transport.start();
   let heard = '';
   output.on('data', (chunk) => {
     heard += chunk;
@@ -186,7 +186,7 @@ function onStdio(usesFastPath: boolean) {
     for (const message of messages) input.write(`${JSON.stringify(message)}\n`);
     const ids = messages.flatMap((message) => ('id' in message && 'method' in message ? [message.id] : []));
     const answered = (): boolean => ids.every((id) => heard.includes(`"id":${JSON.stringify(id)}`));
-    // Some get no answer at all, in either lane.
+    // Some requests get no answer, with or without the fast path.
     for (let wait = 0; wait < 200 && !answered(); wait += 1) await new Promise((resolve) => setTimeout(resolve, 5));
     return heard;
   };
@@ -207,7 +207,7 @@ describe.each(['legacy', 'modern'] as const)('on stdio, %s', (era) => {
     expect(fast.sdkStarts()).toBe(which.by === 'sdk' ? 1 : 0);
   });
 
-  test('what comes after the SDK was needed is still answered in the same words', async () => {
+  test('requests after one that needed the SDK are answered in the same bytes', async () => {
     const [fast, slow] = [await open(true), await open(false)];
     const [odd, plain] = [
       messageOf({ what: '', method: 'prompts/list' }, era),

@@ -5,13 +5,17 @@ import type { Service } from '../call/service.ts';
 import type { ToolCaller } from '../call/tool-caller.ts';
 import { sdkServerFactory } from '../protocol/sdk/sdk-server.ts';
 
+/** What the SDK serves on, and with which caller of tools: by default one of its own. */
 export interface ServeSdkOptions {
   readonly caller?: ToolCaller;
   readonly transport: Transport;
   onerror(error: Error): void;
 }
 
-/** Has the SDK serve the client on stdio. In a module of its own, because loading the SDK takes long and many clients never need it. */
+/**
+ * Starts the SDK on the transport of a stdio connection. Imported on demand: loading the SDK takes long, and many clients
+ * never send a message that needs it.
+ */
 export function serveSdk(service: Service, { caller, transport, onerror }: ServeSdkOptions) {
   const newServer = sdkServerFactory(service, caller);
   const peer = processPeer(service.roots);

@@ -1,7 +1,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { InFlight } from '../call/in-flight.ts';
 import type { Peer } from '../call/peer.ts';
-import { type FastCall, type FastCaller, type FastPath, NEEDS_SDK } from '../protocol/fast/fast-path.ts';
+import { type FastCall, type FastPath, NEEDS_SDK, type NotificationSink } from '../protocol/fast/fast-path.ts';
 import {
   type Fields,
   hasOnly,
@@ -10,10 +10,11 @@ import {
   plainCapabilities,
   plainRequest,
 } from '../protocol/fast/plain-request.ts';
-import { type MessageSink, SdkTransport, type ServeSdk } from './sdk-transport.ts';
+import { type MessageReceiver, type MessageSink, SdkTransport, type ServeSdk } from './sdk-transport.ts';
 
 const INITIALIZE_KEYS: ReadonlySet<string> = new Set(['protocolVersion', 'capabilities', 'clientInfo', '_meta']);
 
+/** The two that answer messages, the client that sends them, and the way back to it. */
 export interface StdioConnectionOptions {
   readonly fastPath: FastPath;
   readonly peer: Peer;
@@ -22,35 +23,42 @@ export interface StdioConnectionOptions {
 }
 
 /**
- * Decides who answers the messages of the client on stdio. Plain requests take the fast path, from the handshake on; the rest
- * goes to the SDK, which is started when the first such message comes. The handshake is then replayed to it, as if it had been
- * there from the beginning.
+ * Decides whether the fast path or the SDK answers a message of the client on stdio. Plain requests take the fast path, the
+ * handshake included. Everything else goes to the SDK, which is started for the first such message; the handshake is then
+ * replayed to it, so that it is in the same state as if it had answered it.
  */
-export class StdioConnection {
+export class StdioConnection implements MessageReceiver, NotificationSink {
   readonly #fastPath: FastPath;
-  readonly #caller: FastCaller;
+  readonly #peer: Peer;
   readonly #sink: MessageSink;
   readonly #serveSdk: ServeSdk;
-  /** Decided by the first request; undefined also while the SDK handles that request. */
+  /** Set by the first request; undefined until then, and while the SDK handles that request. */
   #era: 'legacy' | 'modern' | undefined;
-  /** The handshake, which the SDK has to handle before anything else. */
+  /** The messages that the SDK has to handle before any other. */
   #handshake: JSONRPCMessage[] = [];
   #sdk: SdkTransport | undefined;
   readonly #calls = new InFlight<FastCall>();
 
   constructor({ fastPath, peer, sink, serveSdk }: StdioConnectionOptions) {
     this.#fastPath = fastPath;
-    this.#caller = { peer, notify: (json) => sink.post(json) };
+    this.#peer = peer;
     this.#sink = sink;
     this.#serveSdk = serveSdk;
   }
 
+  /** Handles a message of the client: on the fast path if it can, else by passing it to the SDK. */
   receive(message: JSONRPCMessage): void {
     const request = plainRequest(message);
-    const isHandled = request === undefined ? this.#handleNotice(message) : this.#handleRequest(request, message);
+    const isHandled = request === undefined ? this.#handleOther(message) : this.#handleRequest(request, message);
     if (!isHandled) this.#passToSdk(message);
   }
 
+  /** Sends a notification of a call that runs on the fast path. */
+  notify(json: string): void {
+    this.#sink.post(json);
+  }
+
+  /** Stops the SDK, writes what was sent and closes the connection. */
   async close(): Promise<void> {
     await this.#sdk?.end();
     await this.#sink.close();
@@ -62,20 +70,20 @@ export class StdioConnection {
     return request.modern === (this.#era === 'modern') && this.#answer(request, message);
   }
 
-  /** Handles `initialize`, or the first request of 2026-07-28. `server/discover` does not decide the era yet. */
+  /** Handles `initialize` or the first request of 2026-07-28. `server/discover` leaves the era open. */
   #handleFirst(request: PlainRequest, message: JSONRPCMessage): boolean {
     const { id, method, params, modern } = request;
     if (modern) {
       if (!this.#answer(request, message)) return false;
       if (method === 'server/discover') return true;
       this.#era = 'modern';
-      // Any request without an effect shows the SDK what the client speaks.
+      // The SDK learns the era of the client from its first request, so it is replayed one that has no effect.
       this.#handshake = [
         { jsonrpc: '2.0', id, method: 'tools/list', params: { _meta: params._meta as Record<string, unknown> } },
       ];
       return true;
     }
-    const version = method === 'initialize' ? wantedVersion(params) : undefined;
+    const version = method === 'initialize' ? requestedVersion(params) : undefined;
     if (version === undefined) return false;
     this.#era = 'legacy';
     this.#handshake = [message];
@@ -83,13 +91,14 @@ export class StdioConnection {
     return true;
   }
 
+  /** Returns whether the fast path answers a request, now or when its call has ended. */
   #answer(request: PlainRequest, message: JSONRPCMessage): boolean {
     const reply = this.#fastPath.reply(request);
     if (reply !== undefined) {
       this.#sink.post(reply);
       return true;
     }
-    const call = this.#fastPath.call(request, this.#caller);
+    const call = this.#fastPath.call(request, this.#peer, this);
     if (call === undefined) return false;
     this.#calls.add(call);
     void call.response.then((response) => {
@@ -100,8 +109,8 @@ export class StdioConnection {
     return true;
   }
 
-  /** Returns whether a message that is not a request needs nothing from the SDK. */
-  #handleNotice(message: JSONRPCMessage): boolean {
+  /** Handles a message that is not a plain request. Returns false if the SDK has to handle it. */
+  #handleOther(message: JSONRPCMessage): boolean {
     if (this.#era === undefined || !('method' in message) || 'id' in message) return false;
     if (message.method === 'notifications/cancelled') {
       const requestId = message.params?.requestId;
@@ -125,7 +134,7 @@ export class StdioConnection {
     const [opening, ...more] = this.#handshake;
     if (opening !== undefined) sdk.replay(opening);
     for (const message of more) sdk.receive(message);
-    // If the SDK handles the handshake, the fast path is open once the SDK has answered it.
+    // If the SDK handles `initialize` itself, the fast path may be used once the SDK has answered it.
     sdk.onInitialized = () => {
       this.#era ??= 'legacy';
     };
@@ -133,8 +142,8 @@ export class StdioConnection {
   }
 }
 
-/** The version that a plain `initialize` asks for; undefined if it is not plain. */
-function wantedVersion(params: Fields): string | undefined {
+/** Returns the version that an `initialize` requests; undefined if the SDK has to handle that `initialize`. */
+function requestedVersion(params: Fields): string | undefined {
   const { protocolVersion, capabilities, clientInfo } = params;
   const isPlain = hasOnly(params, INITIALIZE_KEYS) && plainCapabilities(capabilities) && isClientInfo(clientInfo);
   return isPlain && typeof protocolVersion === 'string' ? protocolVersion : undefined;

@@ -7,51 +7,54 @@ import type { ServeSdk } from './sdk-transport.ts';
 import { StdioConnection } from './stdio-connection.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
-/** How long calls may go on after the client closed its end, so that the requests of a script are still answered. */
+/** How long calls may run after the client closed stdin: a script that pipes in its requests still gets every response. */
 const AFTER_INPUT_MS = 5_000;
-/** Time to write the last responses: a client that keeps its end open but does not read must not keep the process alive. */
+/** How long the last responses may take to be written: a client that does not read stdout must not keep the process alive. */
 const LAST_RESPONSES_MS = 5_000;
 
+/** A server that is running on stdio. */
 export interface StdioServing {
-  /** Resolves when the client has gone: its input ended, or nobody reads the output. */
+  /** Resolves when the client is gone: it closed stdin and its calls have ended, or it closed stdout. */
   readonly gone: Promise<void>;
+  /** Writes the last responses, for at most five seconds, and closes the connection. */
   close(): Promise<void>;
 }
 
+/** What `startStdio` serves. */
 export interface StdioOptions {
   readonly description: ServerDescription;
   readonly shared: SharedService;
-  /** Loads what calls need. Called when the first of them comes, so that a client does not wait for it before. */
+  /** Loads what calls need. Called once, for the first call, so that the handshake does not wait for it. */
   load(): Promise<Service>;
 }
 
-/** Speaks the protocol on this process's stdin and stdout, in either era. Nothing else may write to stdout. */
+/** Serves MCP, in every supported revision, on this process's stdin and stdout. Nothing else may write to stdout. */
 export function startStdio({ description, shared, load }: StdioOptions): StdioServing {
   const { stdin, stdout } = process;
   const { logger, running, roots, scheduler } = shared;
   const onerror = (error: Error): void => logger.debug({ problem: error.name }, 'protocol error');
-  const loading = new ToolLoading(load);
-  /** Resolves when the SDK is loaded, if a message needed it. */
+  const tools = new ToolLoader(load);
+  /** Settles when the SDK is loaded; settled from the start if no message has needed it. */
   let sdkLoaded: Promise<unknown> = Promise.resolve();
   const serveSdk: ServeSdk = (transport) => {
     const serving = (async () => {
-      const [{ serveSdk: serve }, { service, caller }] = await Promise.all([import('./serve-sdk.ts'), loading.tools()]);
+      const [{ serveSdk: serve }, { service, caller }] = await Promise.all([import('./serve-sdk.ts'), tools.load()]);
       return serve(service, { caller, transport, onerror });
     })();
     sdkLoaded = serving;
     return serving;
   };
 
-  const transport = new StdioTransport({ input: stdin, output: stdout, admit: () => scheduler.admit() });
+  const transport = new StdioTransport({ input: stdin, output: stdout, scheduler });
   const connection = new StdioConnection({
-    fastPath: new FastPath({ description, running, load: async () => (await loading.tools()).caller }),
+    fastPath: new FastPath({ description, running, load: async () => (await tools.load()).caller }),
     peer: processPeer(roots),
     sink: transport,
     serveSdk,
   });
-  transport.onmessage = (message) => connection.receive(message);
+  transport.receiver = connection;
   transport.onerror = onerror;
-  void transport.start();
+  transport.start();
 
   const gone = new Promise<void>((resolve) => {
     const inputEnded = async (): Promise<void> => {
@@ -66,7 +69,7 @@ export function startStdio({ description, shared, load }: StdioOptions): StdioSe
     stdin.once('close', inputEnded);
     stdin.once('error', () => resolve());
     stdout.on('error', () => resolve());
-    void transport.closed.then(resolve);
+    transport.onclose = resolve;
   });
   return {
     gone,
@@ -81,8 +84,8 @@ export function startStdio({ description, shared, load }: StdioOptions): StdioSe
   };
 }
 
-/** The service of the connection and the caller of its tools, loaded once. */
-class ToolLoading {
+/** Loads the service and the caller of its tools once, for the first call that needs them. */
+class ToolLoader {
   readonly #load: () => Promise<Service>;
   #tools: Promise<{ service: Service; caller: ToolCaller }> | undefined;
 
@@ -90,7 +93,7 @@ class ToolLoading {
     this.#load = load;
   }
 
-  tools(): Promise<{ service: Service; caller: ToolCaller }> {
+  load(): Promise<{ service: Service; caller: ToolCaller }> {
     this.#tools ??= Promise.all([import('../call/tool-caller.ts'), this.#load()]).then(([{ ToolCaller }, service]) => ({
       service,
       caller: new ToolCaller(service),

@@ -50,16 +50,16 @@ function fewAtOnce(): () => Promise<void> | undefined {
 async function connected({ slow = false } = {}) {
   const input = new PassThrough();
   const output = new Reader(slow);
-  const transport = new StdioTransport({ input, output, admit: fewAtOnce() });
+  const transport = new StdioTransport({ input, output, scheduler: { admit: fewAtOnce() } });
   const messages: JSONRPCMessage[] = [];
   const errors: string[] = [];
   let closes = 0;
-  transport.onmessage = (message) => void messages.push(message);
+  transport.receiver = { receive: (message) => void messages.push(message) };
   transport.onerror = (error) => void errors.push(error.message);
   transport.onclose = () => {
     closes += 1;
   };
-  await transport.start();
+  transport.start();
   /** Sends chunks one after another, as a pipe would hand them over. */
   const receive = async (...chunks: (string | Buffer)[]): Promise<void> => {
     for (const chunk of chunks) {
@@ -100,7 +100,7 @@ test.each([
   ['null', 'null'],
   ['another object', '{"method":"ping"}'],
   ['an older JSON-RPC', '{"jsonrpc":"1.0","method":"ping"}'],
-])('a line that is %s is refused, and the next one is heard', async (_, wrong) => {
+])('a line that is %s is refused, and the next one is received', async (_, wrong) => {
   const { receive, messages, errors, closes, output } = await connected();
   await receive(wrong, '\n', line(1));
   expect([messages, errors.length, closes()]).toEqual([[ping(1)], 1, 0]);
@@ -119,13 +119,13 @@ test.each([
   expect(JSON.parse(output.writes.join(''))).toMatchObject({ id: 7, error: { code: -32600 } });
 });
 
-test('the messages of a batch are heard one by one', async () => {
+test('the messages of a batch are received one by one', async () => {
   const { receive, messages, errors } = await connected();
   await receive(`[${line(1).trim()},${line(2).trim()}]\n`);
   expect([messages, errors]).toEqual([[ping(1), ping(2)], []]);
 });
 
-test('a last line without an end is heard when the input ends', async () => {
+test('a last line without a newline is received when the input ends', async () => {
   const { input, receive, messages } = await connected();
   await receive(line(1).trim());
   expect(messages).toEqual([]);
@@ -134,7 +134,7 @@ test('a last line without an end is heard when the input ends', async () => {
   expect(messages).toEqual([ping(1)]);
 });
 
-test('a message of up to 10 MiB is taken, a larger one is refused by its id, and the next one is heard', async () => {
+test('a message of up to 10 MiB is received, a larger one is refused by its id, and the next one is received', async () => {
   const { receive, messages, errors, output } = await connected();
   const chunk = Buffer.alloc(MIB, ' ');
   await receive(...Array(9).fill(chunk), line(1));
@@ -208,7 +208,7 @@ test.each([
   expect([output.writes.length, closes()]).toEqual([1, 1]);
 });
 
-test('of many lines in one chunk a few are heard in a turn, in order, and no more is taken in meanwhile', async () => {
+test('of many lines in one chunk a few are received per turn, in order, and no more is read meanwhile', async () => {
   const { input, transport, messages } = await connected();
   const all = Array.from({ length: 100 }, (_, id) => ping(id));
   input.write(all.map((_, id) => line(id)).join(''));
@@ -222,12 +222,14 @@ test('of many lines in one chunk a few are heard in a turn, in order, and no mor
   expect(input.isPaused()).toBe(false);
 });
 
-test('a client that is far behind with reading is not heard until it has read, and gets every answer', async () => {
+test('messages of a client with too much unread output wait until it has read, and every one is answered', async () => {
   const { input, output, transport, messages } = await connected({ slow: true });
   const long = 'x'.repeat(5 * MIB);
-  transport.onmessage = (message) => {
-    messages.push(message);
-    transport.post(JSON.stringify({ ...message, long }));
+  transport.receiver = {
+    receive: (message) => {
+      messages.push(message);
+      transport.post(JSON.stringify({ ...message, long }));
+    },
   };
   input.write(Array.from({ length: 40 }, (_, id) => line(id)).join(''));
   for (let turns = 0; turns < 20; turns += 1) await turn();
@@ -240,7 +242,7 @@ test('a client that is far behind with reading is not heard until it has read, a
   expect(output.ids).toEqual(Array.from({ length: 40 }, (_, id) => id));
 });
 
-test('closing with lines unheard hears none of them', async () => {
+test('closing drops lines that are not handled yet', async () => {
   const { input, transport, messages } = await connected();
   input.write(Array.from({ length: 100 }, (_, id) => line(id)).join(''));
   await turn();
@@ -253,12 +255,11 @@ test('closing with lines unheard hears none of them', async () => {
   expect(input.isPaused()).toBe(true);
 });
 
-test('closing writes what was sent, and hears no more', async () => {
+test('closing writes what was sent, and receives no more', async () => {
   const { output, receive, transport, messages, closes } = await connected();
   void transport.send(ping(1));
   void transport.send(ping(2));
   await transport.close();
-  await transport.closed;
   expect([output.ids, closes()]).toEqual([[1, 2], 1]);
   await receive(line(3));
   expect(messages).toEqual([]);

@@ -3,92 +3,89 @@ import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { BufferPool } from '../../runtime/buffer-pool.ts';
 import { drained } from '../../runtime/drained.ts';
+import type { FairScheduler } from '../../runtime/fair-scheduler.ts';
 import { concatJson, type JsonChunks } from '../../wire/json-chunks.ts';
-import type { MessageSink } from './sdk-transport.ts';
+import type { MessageReceiver, MessageSink } from './sdk-transport.ts';
 
 const LF = 0x0a;
-/** A larger message is refused, and skipped up to its end. */
+/** A longer line is answered with an error, and the rest of it is skipped. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
-/** How much of a refused message is searched for its id. */
+/** How much of a line that is too long is searched for the id of its request. */
 const HEAD_BYTES = 4096;
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
-/** More gathered output than this is written before the turn of the event loop ends. */
+/** Batched responses are written before the turn of the event loop ends once they exceed this length in UTF-16 units. */
 const BATCH_LENGTH = 64 * 1024;
-/** Messages of a client that has more output than this to read wait until it has read. */
+/** Backpressure: while the client has more unread output than this, its messages wait. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 const OUTPUT_CLOSED = 'the output is closed';
 
 export interface StdioTransportOptions {
   readonly input: Readable;
   readonly output: Writable;
-  /** Waits until a message may be handled; undefined if it may be at once. */
-  admit?(): Promise<void> | undefined;
+  /** Decides when a message may be handled. Without a scheduler, every message is handled as it arrives. */
+  readonly scheduler?: Pick<FairScheduler, 'admit'>;
 }
 
 /**
- * JSON-RPC messages, one a line. The SDK's own transport checks each message against a schema that the protocol layer checks
- * again; this one only makes sure that a line is a JSON-RPC object, and tells the client if it is not. The end of the input is
- * not the end of the connection: calls under way are still answered.
+ * Reads and writes newline-delimited JSON-RPC messages. Each line is only checked to be a JSON-RPC 2.0 object, and answered with
+ * an error if it is not; the protocol layer checks the rest. (The SDK's own transport also validates each message against a
+ * schema, which the protocol layer then repeats.) The end of the input does not close the connection, so calls that are
+ * still running are answered.
  */
 export class StdioTransport implements MessageSink {
   onclose?: () => void;
+  /** Called for every line that is refused. */
   onerror?: (error: Error) => void;
-  onmessage?: (message: JSONRPCMessage) => void;
+  /** Set before `start`. */
+  receiver?: MessageReceiver;
   readonly #input: Readable;
   readonly #output: Writable;
-  readonly #admit: () => Promise<void> | undefined;
+  readonly #scheduler: StdioTransportOptions['scheduler'];
   readonly #pool = new BufferPool();
 
-  /** The line that is being read, in parts. */
+  /** The parts of the line that is being read. */
   #line: Buffer[] = [];
   #lineBytes = 0;
-  /** The line that is being read was refused already. */
+  /** True while the rest of a line that is too long is skipped. */
   #isSkipping = false;
   #isListening = false;
-  /** Lines that wait to be admitted. */
+  /** Lines that the scheduler has not admitted yet. */
   readonly #waiting: Buffer[] = [];
 
-  /** Responses of this turn of the event loop after the first. They go out together, because a write costs more than a response. */
+  /** Responses of this turn of the event loop after the first. They share one write, which costs more than making a response. */
   #batch = '';
-  /** Output that waits to be written, after which `#batch` comes. */
+  /** Output to write before `#batch`. */
   #chunks: Buffer[] = [];
   #chunkBytes = 0;
   #flushing: Promise<void> | undefined;
 
-  /** Resolves when the connection is over. */
-  readonly closed: Promise<void>;
-  readonly #close: () => void;
-
-  constructor({ input, output, admit = () => undefined }: StdioTransportOptions) {
+  constructor({ input, output, scheduler }: StdioTransportOptions) {
     this.#input = input;
     this.#output = output;
-    this.#admit = admit;
-    let close = (): void => {};
-    this.closed = new Promise((resolve) => {
-      close = resolve;
-    });
-    this.#close = close;
+    this.#scheduler = scheduler;
   }
 
-  /** Whether messages that have arrived wait to be handled. */
+  /** Whether messages have arrived that are not handled yet. */
   get isBehind(): boolean {
     return this.#waiting.length > 0;
   }
 
-  async start(): Promise<void> {
+  /** Starts reading messages. */
+  start(): void {
     this.#isListening = true;
     this.#input.on('data', this.#read);
     this.#input.once('end', this.#endLine);
   }
 
-  /** Resolves when the message is written and there is room for more. Rejects if the output is closed or breaks. */
+  /** Resolves when the message is written and the output has drained. Rejects if the output is closed or fails. */
   async send(message: JSONRPCMessage): Promise<void> {
     if (!this.#output.writable) throw new Error(OUTPUT_CLOSED);
     this.post(JSON.stringify(message));
     await this.#flushing;
   }
 
+  /** Sends JSON as it is, after everything sent before it. Does nothing once the output is closed. */
   post(json: JsonChunks): void {
     if (!this.#output.writable) return;
     if (this.#flushing === undefined) {
@@ -104,14 +101,14 @@ export class StdioTransport implements MessageSink {
     }
   }
 
+  /** Stops reading, drops messages that are not handled yet, and writes what was sent. */
   async close(): Promise<void> {
     this.#isListening = false;
     this.#waiting.length = 0;
     this.#input.off('data', this.#read).off('end', this.#endLine);
     this.#input.pause();
-    // Those who sent what cannot be written any more have been told.
+    // `send` has already rejected for every message that could not be written.
     await this.#flushing?.catch(() => {});
-    this.#close();
     this.onclose?.();
   }
 
@@ -127,7 +124,7 @@ export class StdioTransport implements MessageSink {
     this.#batch = '';
   }
 
-  /** Writes before the turn ends, so that the client can read while more is made. */
+  /** Writes before the turn of the event loop ends, so that the client can read while more responses are made. */
   #flushEarly(): void {
     this.#enqueueBatch();
     if (!this.#output.writableNeedDrain) this.#writeChunks();
@@ -183,7 +180,7 @@ export class StdioTransport implements MessageSink {
     this.#refuse(INVALID_REQUEST, problem, id === undefined ? null : JSON.parse(id));
   }
 
-  /** Called at the end of a line, and of the input. */
+  /** Called at the end of every line and at the end of the input. */
   readonly #endLine = (): void => {
     const [first, ...more] = this.#line;
     this.#line = [];
@@ -192,19 +189,19 @@ export class StdioTransport implements MessageSink {
     else if (first !== undefined) this.#accept(more.length === 0 ? first : Buffer.concat([first, ...more]));
   };
 
-  /** Handles a line, or lets it wait for its admission. */
+  /** Handles a line now, or queues it until the scheduler admits it and the client has read enough output. */
   #accept(line: Buffer): void {
     if (this.#waiting.length > 0) {
       this.#waiting.push(line);
       return;
     }
-    const wait = this.#isFull() ? drained(this.#output) : this.#admit();
+    const wait = this.#isFull() ? drained(this.#output) : this.#scheduler?.admit();
     if (wait === undefined) {
       this.#handle(line);
       return;
     }
     this.#waiting.push(line);
-    // What has arrived is handled before more is read.
+    // Queued lines are handled before more input is read, so the queue is bounded by one chunk of input.
     this.#input.pause();
     void wait.then(this.#handleWaiting);
   }
@@ -214,12 +211,12 @@ export class StdioTransport implements MessageSink {
       this.#handle(line);
       this.#waiting.shift();
       if (this.#isFull()) await drained(this.#output);
-      if (this.#waiting.length > 0) await this.#admit();
+      if (this.#waiting.length > 0) await this.#scheduler?.admit();
     }
     if (this.#isListening) this.#input.resume();
   };
 
-  /** The client is far behind with reading. */
+  /** Whether the client has too much unread output to be sent more. */
   #isFull(): boolean {
     const { writable, writableLength } = this.#output;
     return writable && writableLength + this.#chunkBytes > MAX_UNREAD_BYTES;
@@ -228,16 +225,16 @@ export class StdioTransport implements MessageSink {
   #handle(line: Buffer): void {
     let parsed: unknown;
     try {
-      // Bytes that are not UTF-8 must not reach a file as replacement characters.
+      // Decoding would replace bytes that are not UTF-8 with U+FFFD, which a write would then store in a file.
       if (!isUtf8(line)) throw new Error('not UTF-8');
       parsed = JSON.parse(line.toString('utf8'));
     } catch {
       if (line.toString('latin1').trim() !== '') this.#refuse(PARSE_ERROR, 'Parse error: a line is not valid JSON');
       return;
     }
-    // Some older clients send several messages as one array.
+    // JSON-RPC batches, which 2025-03-26 allows.
     for (const message of Array.isArray(parsed) ? parsed : [parsed]) {
-      if (isMessage(message)) this.onmessage?.(message);
+      if (isMessage(message)) this.receiver?.receive(message);
       else this.#refuse(INVALID_REQUEST, 'Invalid request: not a JSON-RPC 2.0 message', idOf(message));
     }
   }
@@ -249,7 +246,7 @@ export class StdioTransport implements MessageSink {
   }
 }
 
-/** Tests whether a value has the form of a JSON-RPC message, so that the protocol answers it. */
+/** Tests whether a value has the form of a JSON-RPC 2.0 request, notification or response. */
 function isMessage(value: unknown): value is JSONRPCMessage {
   if (typeof value !== 'object' || value === null || !('jsonrpc' in value) || value.jsonrpc !== '2.0') return false;
   const { method, params } = value as { method?: unknown; params?: unknown };

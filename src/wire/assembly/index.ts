@@ -1,7 +1,8 @@
-// The kernel that escapes JSON, in AssemblyScript: `scripts/build.js` compiles this file to WebAssembly.
+// The JSON escaping kernel, in AssemblyScript with WebAssembly SIMD. `scripts/build.js` compiles it to WebAssembly.
+// The bytes that JSON escapes: https://www.rfc-editor.org/rfc/rfc8259#section-7
 
-/** Bytes per vector. As many may be read and written in vain behind an end. */
-const LANES: usize = 16;
+/** Bytes per SIMD vector. Only whole vectors are loaded and stored, so this many bytes past an end may be touched. */
+const VECTOR_BYTES: usize = 16;
 const LF: u8 = 0x0a;
 const QUOTE: i8 = 0x22;
 const BACKSLASH: i8 = 0x5c;
@@ -9,22 +10,26 @@ const SPACE: i8 = 0x20;
 const DIGIT_0: u8 = 0x30;
 const DIGIT_9: u8 = 0x39;
 
-/** The escaped form of each byte, in eight bytes, and after all of them the length of each. */
-export const FORMS_AT: usize = 0;
-export const FORM_LENGTHS_AT: usize = 256 * 8;
-/** The address at which the text of the current line number begins. */
-export const NUMBER_START_AT: usize = FORM_LENGTHS_AT + 256;
-/** The current line number, right-aligned in spaces, and behind it an escaped tab: together one vector. */
+/** The escape sequence of each byte value, in slots of eight bytes. A byte that needs no escape stands for itself. */
+export const ESCAPES_AT: usize = 0;
+/** The length of each escape sequence, one byte per byte value. */
+export const ESCAPE_LENGTHS_AT: usize = 256 * 8;
+/** Holds the address at which the current line number begins, padding included. */
+export const NUMBER_START_AT: usize = ESCAPE_LENGTHS_AT + 256;
+/** The current line number, right-aligned and padded with spaces, then an escaped tab: one vector together. */
 export const NUMBER_AT: usize = NUMBER_START_AT + 16;
-export const NUMBER_END: usize = NUMBER_AT + LANES - 2;
-const PREFIX_END: usize = NUMBER_AT + LANES;
-/** The first byte that the host may use for texts; what lies before it may be read as part of a number. */
-export const TEXT_AT: usize = PREFIX_END + LANES;
+export const NUMBER_END: usize = NUMBER_AT + VECTOR_BYTES - 2;
+const PREFIX_END: usize = NUMBER_AT + VECTOR_BYTES;
+/** The first byte that the host may use. A vector load of a line number reaches past its tab, up to here. */
+export const TEXT_AT: usize = PREFIX_END + VECTOR_BYTES;
 
 /**
- * Writes the bytes in `[from, to)` to `into` as they stand between the quotes of a JSON string, and returns where that ends.
- * With `numbered`, the number of the next line follows each line feed. Sixteen bytes at once are copied, of which those
- * count that come before the first one to escape.
+ * Escapes the bytes in `[from, to)` for use between the quotes of a JSON string, writes them to `into`, and returns the end of
+ * the output. With `numbered`, the number of the next line and a tab follow each line feed.
+ *
+ * Each step copies a whole vector and compares it with the bytes to escape. The number of trailing zeros in the comparison's
+ * bit mask is the number of leading bytes that are final; the next step overwrites the rest. The simdjson paper describes
+ * this loop for the opposite direction, the parsing of strings: https://arxiv.org/abs/1902.08318
  */
 export function escape(from: usize, to: usize, into: usize, numbered: bool): usize {
   const quotes = i8x16.splat(QUOTE);
@@ -39,14 +44,14 @@ export function escape(from: usize, to: usize, into: usize, numbered: bool): usi
       i8x16.lt_u(bytes, spaces),
     );
     const escapes = i8x16.bitmask(special);
-    const plain: usize = escapes == 0 ? LANES : ctz(escapes);
+    const plain: usize = escapes == 0 ? VECTOR_BYTES : ctz(escapes);
     from += plain;
     into += plain;
     if (escapes == 0 || from >= to) continue;
     const byte = load<u8>(from);
     from += 1;
-    store<u64>(into, load<u64>((<usize>byte) << 3, FORMS_AT));
-    into += load<u8>(byte, FORM_LENGTHS_AT);
+    store<u64>(into, load<u64>((<usize>byte) << 3, ESCAPES_AT));
+    into += load<u8>(byte, ESCAPE_LENGTHS_AT);
     if (!numbered || byte != LF) continue;
     const first = incrementNumber();
     if (first < numberStart) numberStart = first;
@@ -54,11 +59,11 @@ export function escape(from: usize, to: usize, into: usize, numbered: bool): usi
     into += PREFIX_END - numberStart;
   }
   store<usize>(NUMBER_START_AT, numberStart);
-  // What lies behind the end was copied too.
+  // The last vector may have advanced both pointers past the end.
   return into - (from - to);
 }
 
-/** Adds one to the line number and returns the address of the first digit that changed. */
+/** Increments the decimal line number in place and returns the address of the first digit that changed. */
 // @ts-ignore: decorator
 @inline
 function incrementNumber(): usize {
@@ -67,7 +72,7 @@ function incrementNumber(): usize {
     store<u8>(digit, DIGIT_0);
     digit -= 1;
   }
-  // A space becomes a 1 as a 0 does: they differ in one bit.
+  // Space is 0x20 and `0` is 0x30: setting that bit makes a padding space count as `0`.
   store<u8>(digit, (load<u8>(digit) | 0x10) + 1);
   return digit;
 }

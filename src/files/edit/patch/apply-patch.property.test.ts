@@ -12,10 +12,10 @@ afterAll(() => fs.rmSync(dir, { recursive: true }));
 
 const env = { PATH: process.env.PATH, LC_ALL: 'C', GIT_CONFIG_GLOBAL: os.devNull, GIT_CONFIG_NOSYSTEM: '1' };
 
-/** Not every machine has it. */
+/** Whether GNU patch is installed. */
 const gnuPatch = spawnSync('patch', ['--version'], { encoding: 'utf8' }).stdout?.startsWith('GNU patch') === true;
 
-/** The patch that git writes for two texts; empty where they are equal. */
+/** Returns git's diff of two texts; empty if they are equal. */
 function gitDiff(before: string, after: string, context: number): string {
   fs.writeFileSync(path.join(dir, 'before'), before);
   fs.writeFileSync(path.join(dir, 'after'), after);
@@ -29,7 +29,7 @@ function apply(original: string, patch: string): string {
   return applyPatch(Buffer.from(original), patch).content.toString('utf8');
 }
 
-/** The result, or undefined where the patch was refused; any other failure is thrown. */
+/** Returns the patched text, or undefined if the patch failed; rethrows any other error. */
 function attempt(original: string, patch: string): string | undefined {
   try {
     return apply(original, patch);
@@ -73,7 +73,7 @@ interface Edit {
   readonly after: readonly string[];
 }
 
-/** Two versions of a file of which no two lines are alike, so that every hunk has one place only. */
+/** Two versions of a file without equal lines, so that every hunk matches at one position only. */
 const distinctEdit: fc.Arbitrary<Edit> = fc
   .array(fc.constantFrom('keep', 'keep', 'keep', 'keep', 'change', 'remove', 'insert'), { minLength: 1, maxLength: 40 })
   .filter((fates) => fates.some((fate) => fate !== 'keep'))
@@ -94,7 +94,7 @@ describe('a patch written by git', () => {
   it.each([
     ['3 lines of context', 3, fc.oneof(fc.tuple(lf, lf), fc.tuple(crlf, crlf), fc.tuple(mixed, mixed))],
     ['1 line of context', 1, fc.oneof(fc.tuple(lf, lf), fc.tuple(crlf, crlf))],
-  ])('turns the old text into the new one, with %s', (_name, context, texts) => {
+  ])('turns the old text into the new text, with %s', (_name, context, texts) => {
     fc.assert(
       fc.property(texts, ([before, after]) => {
         const patch = gitDiff(before, after, context);
@@ -104,7 +104,7 @@ describe('a patch written by git', () => {
     );
   });
 
-  it('does so without context', () => {
+  it('turns the old text into the new text without context lines', () => {
     fc.assert(
       fc.property(fc.oneof(fc.tuple(lf, lf), fc.tuple(crlf, crlf)), ([before, after]) => {
         const patch = gitDiff(before, after, 0);
@@ -114,7 +114,7 @@ describe('a patch written by git', () => {
     );
   });
 
-  it('applies below lines that were added since', () => {
+  it('applies at an offset after lines were inserted above', () => {
     fc.assert(
       fc.property(distinctEdit, fc.integer({ min: 1, max: 60 }), ({ before, after }, count) => {
         const added = joined(Array.from({ length: count }, (_, index) => `added ${index}`));
@@ -125,7 +125,7 @@ describe('a patch written by git', () => {
     );
   });
 
-  it('applies whatever its counts say', () => {
+  it('applies with wrong counts in its headers', () => {
     fc.assert(
       fc.property(distinctEdit, fc.integer({ max: 30, min: 0 }), fc.integer({ max: 30, min: 0 }), (edit, old, now) => {
         const patch = gitDiff(joined(edit.before), joined(edit.after), 3);
@@ -136,7 +136,7 @@ describe('a patch written by git', () => {
     );
   });
 
-  it('is refused if any line that it shows has changed, and applies if any other has', () => {
+  it('fails if one of its old lines has changed, and applies if any other line has', () => {
     fc.assert(
       fc.property(distinctEdit, fc.nat(), ({ before, after }, pick) => {
         const patch = gitDiff(joined(before), joined(after), 3);
@@ -154,11 +154,11 @@ describe('a patch written by git', () => {
   });
 });
 
-describe('lines for the top of a file that has some', () => {
+describe('an insertion at the top of a file with content', () => {
   const hunk = '@@ -0,0 +1,2 @@\n+x\n+y\n';
   const gitHeader = 'diff --git a/f b/f\n';
 
-  /** What another tool makes of the file; undefined where it refuses. */
+  /** Returns the file as patched by another tool, or undefined if that fails. */
   function applyBy(command: string, args: readonly string[], patch: string): string | undefined {
     const file = path.join(dir, 'f');
     fs.writeFileSync(file, 'a\nb\n');
@@ -177,7 +177,7 @@ describe('lines for the top of a file that has some', () => {
   });
 });
 
-it('a damaged patch applies or is refused, and fails in no other way', () => {
+it('a damaged patch applies or raises patch_failed, and nothing else', () => {
   const damage = fc.record({
     at: fc.nat(),
     cut: fc.nat({ max: 4 }),
@@ -192,7 +192,7 @@ it('a damaged patch applies or is refused, and fails in no other way', () => {
         return text.slice(0, start) + put + text.slice(start + cut);
       }, patch);
       const result = attempt('a\nb\nc\nd\ne\nf\ng', damaged);
-      // Line d is in no hunk and never removed by one, so nothing may cost the file that line.
+      // No hunk contains line d, so it must remain in the file.
       if (result !== undefined && !/^-d?$/m.test(damaged)) expect(result.split(/\r?\n/)).toContain('d');
     }),
     { numRuns: 2000 },

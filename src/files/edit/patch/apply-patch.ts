@@ -4,17 +4,19 @@ import { type BinaryString, BYTE_ORDER_MARK, toBinaryString, toBytes } from './b
 import { FileLines } from './file-lines.ts';
 import { HunkLocator, type HunkPosition, oldSide } from './locate-hunk.ts';
 import { type Hunk, type Patch, type PatchLine, parsePatch } from './parse-patch.ts';
-import { assertWithinTimeLimit, type PatchOptions } from './work-limits.ts';
+import { assertWithinWorkLimit, type PatchOptions } from './work-limits.ts';
 
 /**
- * Applies a unified diff of one file to that file's bytes: all hunks, or none. Works on bytes, so a file in any encoding
- * keeps what the patch does not touch. A missing file is an empty one.
+ * Applies a unified diff of one file to the content of that file, all hunks or none. Works on bytes, so a file in any encoding
+ * keeps what the patch does not touch.
  *
- * Old lines must all be there, at the stated place or at an offset, never approximately. Line endings are the one liberty:
- * CRLF and LF match each other, and added lines take the ending of the file around them unless the patch matched it
- * exactly. A missing newline at the end of the file is forgiven to a patch that does not mention it. A BOM stays first.
+ * All old lines must match exactly, at the stated line or at an offset, with two exceptions. CRLF and LF match each other, and
+ * added lines then take the ending of the lines around them. An unterminated last line matches a patch that does not mention
+ * the missing newline. A byte order mark stays first.
  *
- * Raises `patch_failed`, whose `line` is always a line of the file, and `invalid_encoding`; `TimeLimitExceeded` if asked to.
+ * Raises `patch_failed`, whose `line` is always a line of the file, `invalid_encoding` for a patch with a lone surrogate, and
+ * `WorkLimitExceeded` only if `options.workLimited` is set. The format:
+ * https://www.gnu.org/software/diffutils/manual/html_node/Detailed-Unified.html
  */
 export function applyPatch(
   original: Buffer,
@@ -22,26 +24,30 @@ export function applyPatch(
   options: PatchOptions = {},
 ): { content: Buffer; hunksApplied: number } {
   const text = toBinaryString(original);
-  if (options.timeLimited) assertWithinTimeLimit(text, patch);
+  if (options.workLimited) assertWithinWorkLimit(text, patch);
   const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
   const file = new FileLines(text.slice(mark.length));
   const parsed = parsePatch(encode(patch));
   refuseCreationOver(file, parsed);
 
-  const { hunks, marked } = mark === '' ? { hunks: parsed.hunks, marked: undefined } : unmarkTop(parsed.hunks);
+  const { hunks, marked } = mark === '' ? { hunks: parsed.hunks, marked: undefined } : stripMark(parsed.hunks);
   const locator = new HunkLocator(file, hunks, options);
-  const places = hunks.map((hunk, index) => locator.locate(hunk, index === 0 && marked !== undefined));
-  const body = render(file, places);
+  const positions = hunks.map((hunk, index) => locator.locate(hunk, index === 0 && marked !== undefined));
+  const body = render(file, positions);
   const keepsMark = marked?.kind !== '-' && !body.startsWith(BYTE_ORDER_MARK);
   return { content: toBytes(keepsMark ? mark + body : body), hunksApplied: hunks.length };
 }
 
+/** Converts a patch to bytes, without a byte order mark at its start. */
 function encode(patch: string): BinaryString {
   const text = toBinaryString(textToBytes(patch, 'patch'));
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
 }
 
-/** A hunk for `-0,0` makes a file, unless the patch names the file to whose top it adds. */
+/**
+ * Raises `patch_failed` if a patch creates a file that already has content. A `-0,0` hunk creates the file, unless the headers
+ * name an existing one.
+ */
 function refuseCreationOver(file: FileLines, { hunks, before }: Patch): void {
   if (file.count === 0 || before === 'file') return;
   const isCreation = (hunk: Hunk) => hunk.oldStart === 0 && oldSide(hunk).length === 0;
@@ -54,8 +60,11 @@ function refuseCreationOver(file: FileLines, { hunks, before }: Patch): void {
   });
 }
 
-/** A first old line that shows the file's BOM can only be the top of the file, which is compared without it. */
-function unmarkTop(hunks: readonly Hunk[]): { hunks: readonly Hunk[]; marked: PatchLine | undefined } {
+/**
+ * Removes the byte order mark from the first old line, since the file is compared without its own. Such a line can only match
+ * at the top of the file. `marked` is the line, if there is one.
+ */
+function stripMark(hunks: readonly Hunk[]): { hunks: readonly Hunk[]; marked: PatchLine | undefined } {
   const [first, ...rest] = hunks;
   const marked = first?.lines.find(({ kind }) => kind !== '+');
   if (first === undefined || marked?.bare.startsWith(BYTE_ORDER_MARK) !== true) return { hunks, marked: undefined };
@@ -65,7 +74,8 @@ function unmarkTop(hunks: readonly Hunk[]): { hunks: readonly Hunk[]; marked: Pa
   return { hunks: [{ ...first, lines }, ...rest], marked };
 }
 
-function render(file: FileLines, places: readonly HunkPosition[]): BinaryString {
+/** Builds the new content from the file and the located hunks. */
+function render(file: FileLines, positions: readonly HunkPosition[]): BinaryString {
   const pieces: BinaryString[] = [];
   let open = false;
   const emit = (piece: BinaryString) => {
@@ -75,9 +85,9 @@ function render(file: FileLines, places: readonly HunkPosition[]): BinaryString 
     open = !piece.endsWith('\n');
   };
 
-  const patchShowsEndings = places.some(({ hunk }) => hunk.lines.some(({ text, bare }) => text !== bare));
+  const patchShowsEndings = positions.some(({ hunk }) => hunk.lines.some(({ text, bare }) => text !== bare));
   let next = 0;
-  for (const { hunk, position, end } of places) {
+  for (const { hunk, position, end } of positions) {
     emit(file.slice(next, position));
     next = position;
     const asWritten = matchesEndings(file, oldSide(hunk), position) ?? patchShowsEndings;
@@ -97,7 +107,7 @@ function added(line: PatchLine, ending: BinaryString, asWritten: boolean): Binar
   return (asWritten ? line.text : line.bare) + ending;
 }
 
-/** Whether the patch shows the line endings that the file has; undefined where no line tells. */
+/** Reports whether the old lines have the same line endings as the file; undefined if no line can be compared. */
 function matchesEndings(file: FileLines, old: readonly PatchLine[], position: number): boolean | undefined {
   let known: boolean | undefined;
   for (const [offset, { text, bare }] of old.entries()) {

@@ -4,12 +4,14 @@ import type { PatchLine } from './parse-patch.ts';
 const LF = 10;
 const CR = 13;
 
-/** The lines of a file, by index from 0. Lines end at LF; the last one may have no ending. */
+/** The lines of a file, indexed from 0. Lines end at LF or CRLF; the last one may have no ending. */
 export class FileLines {
+  /** The number of lines; an unterminated last line counts. */
   readonly count: number;
   readonly #text: BinaryString;
   readonly #starts: number[] = [];
 
+  /** Splits a file into lines. */
   constructor(text: BinaryString) {
     this.#text = text;
     for (let start = 0; start < text.length; ) {
@@ -20,28 +22,31 @@ export class FileLines {
     this.count = this.#starts.length;
   }
 
-  /** The bytes of the lines from `from` up to, not including, `to`, endings included. */
+  /** Returns the lines from `from` up to, but not including, `to`, with their endings. */
   slice(from: number, to: number): BinaryString {
     return this.#text.slice(this.#start(from), this.#start(to));
   }
 
-  /** A line without its ending. */
+  /** Returns a line without its ending. */
   bare(index: number): BinaryString {
     return this.#text.slice(this.#start(index), this.#bareEnd(index));
   }
 
+  /** Reports whether a line ends with LF or CRLF. */
   isTerminated(index: number): boolean {
     return this.#text.charCodeAt(this.#start(index + 1) - 1) === LF;
   }
 
+  /** Reports whether a line has a CR at its end, before the LF if there is one. */
   hasCarriageReturn(index: number): boolean {
     const end = this.#start(index + 1) - (this.isTerminated(index) ? 1 : 0);
     return end > this.#start(index) && this.#text.charCodeAt(end - 1) === CR;
   }
 
   /**
-   * Whether a line of the old side of a patch is this line, line endings aside. A missing newline at the end of the file
-   * is forgiven to a patch that does not mention it; a patch that does mention it is taken at its word.
+   * Reports whether a line of the file equals an old line of a patch, apart from the kind of line ending. An unterminated last
+   * line also matches a patch line with a newline, but a patch line marked "No newline at end of file" matches only an
+   * unterminated line.
    */
   matches(index: number, line: PatchLine): boolean {
     if (index < 0 || index >= this.count) return false;
@@ -49,13 +54,13 @@ export class FileLines {
     return this.hasText(index, line.bare);
   }
 
-  /** Whether a line, without its ending, is `bare`. */
+  /** Reports whether a line, without its ending, equals `bare`. */
   hasText(index: number, bare: BinaryString): boolean {
     const start = this.#start(index);
     return this.#bareEnd(index) - start === bare.length && this.#text.startsWith(bare, start);
   }
 
-  /** The line ending in use just before line `index`, or at the top of the file just after. */
+  /** Returns the line ending of the line before `index`, or of the first line at the top of the file. LF if there is none. */
   endingNear(index: number): BinaryString {
     let neighbour = Math.max(index - 1, 0);
     if (neighbour < this.count && !this.isTerminated(neighbour)) neighbour--;
@@ -63,7 +68,7 @@ export class FileLines {
     return this.hasCarriageReturn(neighbour) ? '\r\n' : '\n';
   }
 
-  /** Where lines occur whose hash is in `wanted`: ascending indexes by hash. */
+  /** Maps each of the wanted hashes to the ascending indexes of the lines that have it. */
   occurrences(wanted: ReadonlySet<number>): Map<number, number[]> {
     const found = new Map<number, number[]>();
     for (let index = 0; index < this.count; index++) {
@@ -88,7 +93,10 @@ export class FileLines {
   }
 }
 
-/** FNV-1a over a stretch of bytes. Equal text has equal hashes; the reverse is for the caller to check. */
+/**
+ * Computes the 32-bit FNV-1a hash of part of a text (https://datatracker.ietf.org/doc/draft-eastlake-fnv). Different texts may
+ * collide, so the caller must compare them.
+ */
 export function hashOf(text: BinaryString, start = 0, end = text.length): number {
   let hash = 0x811c9dc5;
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

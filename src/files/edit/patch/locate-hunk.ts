@@ -2,67 +2,71 @@ import { FileError } from '../../errors.ts';
 import { quotePair } from './binary-string.ts';
 import { type FileLines, hashOf } from './file-lines.ts';
 import type { Hunk, PatchLine } from './parse-patch.ts';
-import { type PatchOptions, QUICK_COMPARISONS, TimeLimitExceeded } from './work-limits.ts';
+import { MAX_COMPARISONS, type PatchOptions, QUICK_COMPARISONS, WorkLimitExceeded } from './work-limits.ts';
 
-/** The part of the file that a hunk replaces. */
+/** The lines of a file that a hunk replaces. */
 export interface HunkPosition {
   readonly hunk: Hunk;
-  /** Index of the first old line, or of the line before which a pure insertion goes. */
+  /** The index of the first old line, or of the line before which a pure insertion goes. */
   readonly position: number;
+  /** The index after the last old line. */
   readonly end: number;
 }
 
 /**
- * Line comparisons that all searches of one patch may spend together. Hunks that stand where they say cost none of it;
- * it only stops a patch and a file made to be slow, which then fail as if not found.
- */
-const SEARCH_BUDGET = 20_000_000;
-
-/**
- * Finds where hunks go, in order, none overlapping. Every old line must be there; only the position may be off. The
- * stated position, moved by as much as the hunk before was off, wins if it fits. Else the nearest place that fits does,
- * and of two equally near the later, as in GNU patch. A pure insertion has nothing to search for and goes where it says.
+ * Finds the positions of hunks, in order and without overlap. All old lines must match (no fuzz); only the position may differ.
+ * As in GNU patch, the stated line plus the offset of the previous hunk is tried first, then the nearest position that matches;
+ * of two equally near ones the later wins (https://www.gnu.org/software/diffutils/manual/html_node/Inexact.html). A pure
+ * insertion has no old lines to search for and goes to its stated line.
+ *
+ * The search visits only the occurrences of the hunk's rarest old line, which a hash index of the file provides.
  */
 export class HunkLocator {
   readonly #file: FileLines;
   readonly #hunks: readonly Hunk[];
   #index: Map<number, number[]> | undefined;
-  readonly #quick: boolean;
+  readonly #workLimited: boolean;
   #budget: number;
-  #drift = 0;
+  /** By how much the previous hunk was off. */
+  #offset = 0;
+  /** The end of the previous hunk: no position before it is allowed. */
   #floor = 0;
 
-  constructor(file: FileLines, hunks: readonly Hunk[], { timeLimited: quick = false }: PatchOptions = {}) {
+  /** Prepares to locate the hunks of one patch in a file. */
+  constructor(file: FileLines, hunks: readonly Hunk[], { workLimited = false }: PatchOptions = {}) {
     this.#file = file;
     this.#hunks = hunks;
-    this.#quick = quick;
-    this.#budget = quick ? QUICK_COMPARISONS : SEARCH_BUDGET;
+    this.#workLimited = workLimited;
+    this.#budget = workLimited ? QUICK_COMPARISONS : MAX_COMPARISONS;
   }
 
-  /** Hunks must be asked for in order. `topOnly` allows no place but the top of the file. Raises `patch_failed`. */
+  /**
+   * Locates a hunk; hunks must be passed in order. `topOnly` allows only the top of the file. Raises `patch_failed` if the hunk
+   * does not match, and `WorkLimitExceeded` if the locator is limited.
+   */
   locate(hunk: Hunk, topOnly: boolean): HunkPosition {
     const inserts = oldSide(hunk).length === 0;
     const stated = inserts && hunk.oldCount === 0 ? hunk.oldStart : Math.max(hunk.oldStart - 1, 0);
-    // A file without lines has one place to insert at, whatever the header calls it.
+    // An empty file has only one position to insert at, whatever the header says.
     const atTop = topOnly || (inserts && this.#file.count === 0);
-    const expected = atTop ? 0 : Math.max(stated + this.#drift, 0);
-    const readings = withAndWithoutBlanks(hunk);
+    const expected = atTop ? 0 : Math.max(stated + this.#offset, 0);
+    const variants = withAndWithoutBlanks(hunk);
 
-    let place = readings.map((reading) => this.#placeAt(reading, expected)).find((found) => found !== undefined);
-    if (!topOnly) for (const reading of readings) place ??= this.#search(reading, expected);
-    if (place === undefined) throw this.#mismatch(hunk, expected);
-    this.#drift = place.position - stated;
-    this.#floor = place.end;
-    return place;
+    let found = variants.map((variant) => this.#matchAt(variant, expected)).find((match) => match !== undefined);
+    if (!topOnly) for (const variant of variants) found ??= this.#search(variant, expected);
+    if (found === undefined) throw this.#mismatch(hunk, expected);
+    this.#offset = found.position - stated;
+    this.#floor = found.end;
+    return found;
   }
 
-  #placeAt(hunk: Hunk, position: number): HunkPosition | undefined {
+  #matchAt(hunk: Hunk, position: number): HunkPosition | undefined {
     const old = oldSide(hunk);
     if (position < this.#floor || this.#firstDifference(hunk, old, position) !== undefined) return undefined;
     return { hunk, position, end: position + old.length };
   }
 
-  /** Index of the first old line that is not in the file at `position`; `old.length` where only the end is wrong. */
+  /** Returns the index of the first old line that differs at `position`; `old.length` if only the end of the file does. */
   #firstDifference(hunk: Hunk, old: readonly PatchLine[], position: number): number | undefined {
     const difference = old.findIndex((line, index) => !this.#file.matches(position + index, line));
     if (difference !== -1) return difference;
@@ -70,31 +74,32 @@ export class HunkLocator {
     return end > this.#file.count || (endsFile(hunk) && end < this.#file.count) ? old.length : undefined;
   }
 
+  /** Searches outwards from `expected` for the nearest match. */
   #search(hunk: Hunk, expected: number): HunkPosition | undefined {
     const old = oldSide(hunk);
-    const [anchor, places] = this.#rarest(old);
-    const first = lowerBound(places, this.#floor + anchor);
-    let later = Math.max(lowerBound(places, expected + anchor), first);
+    const [anchor, occurrences] = this.#rarest(old);
+    const first = lowerBound(occurrences, this.#floor + anchor);
+    let later = Math.max(lowerBound(occurrences, expected + anchor), first);
     let earlier = later - 1;
-    const distance = (index: number) => Math.abs((places[index] ?? Number.POSITIVE_INFINITY) - anchor - expected);
-    while (this.#budget > 0 && (earlier >= first || later < places.length)) {
+    const distance = (index: number) => Math.abs((occurrences[index] ?? Number.POSITIVE_INFINITY) - anchor - expected);
+    while (this.#budget > 0 && (earlier >= first || later < occurrences.length)) {
       const goesLater = earlier < first || distance(later) <= distance(earlier);
-      const position = (places[goesLater ? later++ : earlier--] ?? 0) - anchor;
+      const position = (occurrences[goesLater ? later++ : earlier--] ?? 0) - anchor;
       const difference = this.#firstDifference(hunk, old, position);
       if (difference === undefined) return { hunk, position, end: position + old.length };
       this.#budget -= difference + 1;
     }
-    if (this.#quick && this.#budget <= 0) throw new TimeLimitExceeded();
+    if (this.#workLimited && this.#budget <= 0) throw new WorkLimitExceeded();
     return undefined;
   }
 
-  /** The old line that the file holds least often: its index in the hunk, and where lines like it are. */
+  /** Returns the index of the old line that is rarest in the file, and where the file has lines with its hash. */
   #rarest(old: readonly PatchLine[]): [number, readonly number[]] {
     this.#index ??= this.#file.occurrences(new Set(this.#hunks.flatMap(oldSide).map(({ bare }) => hashOf(bare))));
     let best: [number, readonly number[]] | undefined;
     for (const [index, { bare }] of old.entries()) {
-      const places = this.#index.get(hashOf(bare)) ?? [];
-      if (best === undefined || places.length < best[1].length) best = [index, places];
+      const occurrences = this.#index.get(hashOf(bare)) ?? [];
+      if (best === undefined || occurrences.length < best[1].length) best = [index, occurrences];
     }
     return best ?? [0, []];
   }
@@ -122,20 +127,23 @@ export class HunkLocator {
   }
 }
 
+/** Returns the context and removed lines of a hunk: what the file must contain. */
 export function oldSide(hunk: Hunk): PatchLine[] {
   return hunk.lines.filter(({ kind }) => kind !== '+');
 }
 
-/** Whether the new side stops without a newline, which only the last line of a file can. */
+/** Reports whether the new side ends without a newline, which only the last line of a file can. */
 function endsFile(hunk: Hunk): boolean {
   return hunk.lines.findLast(({ kind }) => kind !== '-')?.newline === false;
 }
 
+/** Returns the two readings of a hunk whose trailing blank lines may or may not belong to it. */
 function withAndWithoutBlanks(hunk: Hunk): Hunk[] {
-  if (hunk.doubtfulBlanks === 0) return [hunk];
-  return [hunk, { ...hunk, lines: hunk.lines.slice(0, -hunk.doubtfulBlanks), doubtfulBlanks: 0 }];
+  if (hunk.ambiguousBlanks === 0) return [hunk];
+  return [hunk, { ...hunk, lines: hunk.lines.slice(0, -hunk.ambiguousBlanks), ambiguousBlanks: 0 }];
 }
 
+/** Returns the index of the first element that is not less than `value`, by binary search. */
 function lowerBound(sorted: readonly number[], value: number): number {
   let low = 0;
   let high = sorted.length;

@@ -1,62 +1,67 @@
 import { FileError } from '../../errors.ts';
 import { type BinaryString, quote } from './binary-string.ts';
-import { namesFile, PatchPreamble } from './patch-headers.ts';
+import { namesFile, PatchHeaders } from './patch-headers.ts';
 
+/** A line of a hunk. */
 export interface PatchLine {
+  /** Context, added, or removed. */
   readonly kind: ' ' | '+' | '-';
-  /** The line as the patch has it, a carriage return included. */
+  /** The line as in the patch, with a carriage return if it has one. */
   readonly text: BinaryString;
   /** The line without a carriage return at its end. */
   readonly bare: BinaryString;
-  /** False where the patch says that the file ends here without a newline. */
+  /** False if `\ No newline at end of file` follows the line. */
   newline: boolean;
 }
 
+/** One hunk of a unified diff. */
 export interface Hunk {
-  /** Counted from 1. */
+  /** The number of the hunk in the patch, from 1. */
   readonly number: number;
-  /** The numbers of the header. The start guides the search; the count is trusted only to tell 0 from the rest. */
+  /** The stated first old line, at which the search for the hunk starts. */
   readonly oldStart: number;
+  /** The stated number of old lines. Only whether it is 0 matters, since models often miscount. */
   readonly oldCount: number;
   readonly lines: readonly PatchLine[];
-  /** How many wholly empty lines at the end of the hunk may be either context whose blank was lost, or a gap. */
-  readonly doubtfulBlanks: number;
+  /** How many empty lines at the end of the hunk may be context without its leading space, or just a gap after the hunk. */
+  readonly ambiguousBlanks: number;
 }
 
+/** A parsed unified diff of one file. */
 export interface Patch {
   readonly hunks: readonly Hunk[];
-  /** What the patch says that there was before it; undefined where its hunks stand alone. */
+  /** Whether the headers say that the file existed before; undefined if there are no headers. */
   readonly before: 'file' | 'nothing' | undefined;
 }
 
 const HUNK_HEADER = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
 
 /**
- * Reads a unified diff of one file, as diff, git, svn or a model writes it. Text around the hunks is skipped, counts in
- * `@@` need not be right, file names do not matter. A mode change beside hunks is not a change of content and is ignored.
- * Raises `patch_failed` for anything that is no hunk inside a hunk, for hunks out of order, for more than one file, and
- * for what is not an edit: deletion, rename, copy, binary data.
+ * Parses a unified diff of one file, as written by diff, git, svn or a language model. Text around the hunks is skipped, wrong
+ * line counts in `@@` headers are tolerated, file names are ignored, and so is a mode change next to hunks. Raises
+ * `patch_failed` for a malformed hunk, for hunks out of order, for more than one file, and for a patch that is not an edit:
+ * deletion, rename, copy, binary data.
  */
 export function parsePatch(patch: BinaryString): Patch {
   const lines = splitLines(patch);
   const hunks: Hunk[] = [];
-  const around = new PatchPreamble();
+  const headers = new PatchHeaders();
   for (let at = 0; at < lines.length; ) {
     if (lines[at]?.startsWith('@@')) {
       const { hunk, next } = readHunk(lines, at, hunks.length + 1);
       hunks.push(hunk);
-      around.noteHunk();
+      headers.noteHunk();
       at = next;
     } else {
-      around.note(lines, at++, hunks.length + 1);
+      headers.note(lines, at++, hunks.length + 1);
     }
   }
-  around.check(hunks.length);
+  headers.check(hunks.length);
   checkOrder(hunks);
-  return { hunks, before: around.before };
+  return { hunks, before: headers.before };
 }
 
-/** A patch whose own headers end in CRLF was converted as a whole, so its carriage returns say nothing about the file. */
+/** Splits a patch into lines. If its headers end in CRLF, the whole patch was converted, so all CRLF become LF. */
 function splitLines(patch: BinaryString): string[] {
   const header = /^(?:--- |@@ )[^\n]*/m.exec(patch)?.[0];
   const text = header?.endsWith('\r') ? patch.replaceAll('\r\n', '\n') : patch;
@@ -79,7 +84,7 @@ function readHunk(lines: readonly string[], at: number, number: number): { hunk:
     if (kind !== '-') newLeft--;
   };
 
-  // Editors and models strip the blank off empty context lines. Whether empty lines belong to the hunk shows in what follows.
+  // Editors and models strip the space from empty context lines. What follows shows whether an empty line is part of the hunk.
   let blanks: string[] = [];
   let next = at + 1;
   for (; next < lines.length; next++) {
@@ -97,8 +102,8 @@ function readHunk(lines: readonly string[], at: number, number: number): { hunk:
     else if (kind === '\\' && last !== undefined) last.newline = false;
     else malformed(number, next, `expected a line that starts with " ", "+" or "-", found ${quote(line)}`);
   }
-  const doubtfulBlanks = Math.min(blanks.length, Math.max(oldLeft, newLeft, 0));
-  for (const blank of blanks.slice(0, doubtfulBlanks)) add(' ', blank);
+  const ambiguousBlanks = Math.min(blanks.length, Math.max(oldLeft, newLeft, 0));
+  for (const blank of blanks.slice(0, ambiguousBlanks)) add(' ', blank);
 
   if (!body.some(({ kind }) => kind !== ' ')) malformed(number, at, 'it adds nothing and removes nothing');
   for (const other of ['+', '-']) {
@@ -107,17 +112,17 @@ function readHunk(lines: readonly string[], at: number, number: number): { hunk:
       malformed(number, at, 'lines follow the one that ends the file');
     }
   }
-  return { hunk: { number, oldStart: Number(header[1]), oldCount, lines: body, doubtfulBlanks }, next };
+  return { hunk: { number, oldStart: Number(header[1]), oldCount, lines: body, ambiguousBlanks }, next };
 }
 
-/** `complete`: the counts of the header are met, so that `--- ` need not be a removed line. */
+/** Reports whether a line ends the hunk. `complete` says that the header's counts are met, so `--- ` may be a file header. */
 function endsHunk(lines: readonly string[], at: number, complete: boolean): boolean {
   if (lines[at]?.startsWith('@@') || isSignature(lines, at)) return true;
   const name = namesFile(lines, at);
   return name === 'header' ? complete : name !== undefined;
 }
 
-/** The mail signature under a patch from git format-patch: `-- `, the version of git, the end. */
+/** Reports whether the mail signature of git format-patch starts here: `-- `, then the version of git. */
 function isSignature(lines: readonly string[], at: number): boolean {
   return (
     /^-- ?\r?$/.test(lines[at] ?? '') && /^\d+\.\d/.test(lines[at + 1] ?? '') && (lines[at + 2] ?? '').trim() === ''

@@ -1,9 +1,9 @@
 import { FileError } from '../../errors.ts';
 
-/** The three ways in which one file may be named above its hunks. */
-type FileName = 'diff' | 'index' | 'header';
+/** The kinds of lines that name a file above its hunks: `diff …`, `Index: …`, and `--- …` with `+++ …`. */
+type FileHeader = 'diff' | 'index' | 'header';
 
-/** What a patch may be beside an edit of one file, and what to do then. Those further up weigh more. */
+/** Messages for what a patch may not do besides editing one file, the most important first. */
 const REFUSED = {
   files: 'the patch names more than one file, and one is patched at a time: send the hunks of each file by themselves',
   rename: 'the patch renames the file, and only content is patched: rename it on its own first',
@@ -11,7 +11,7 @@ const REFUSED = {
   deletion: 'the patch deletes the file, and only content is patched: delete it on its own',
 } as const;
 
-/** What a patch may be instead of an edit. */
+/** Messages for what a patch without hunks may be. */
 const REFUSED_WITHOUT_HUNKS = {
   binary: 'the patch is binary, and only text can be patched: write the file whole instead',
   mode: 'the patch changes only the file mode, and only content is patched',
@@ -26,27 +26,31 @@ interface PatchLocation {
   readonly line: number;
 }
 
-/** What the lines outside the hunks say about the patch. */
-export class PatchPreamble {
+/**
+ * Collects what the lines outside the hunks say about a patch, git's extended headers included
+ * (https://git-scm.com/docs/diff-format).
+ */
+export class PatchHeaders {
   readonly #found = new Map<UnsupportedChange, PatchLocation>();
   #files = 0;
-  #namedBy = new Set<FileName>();
+  #namedBy = new Set<FileHeader>();
   #git = false;
   #before: 'file' | 'nothing' | undefined;
   #headerEnd = 0;
 
-  /** What there was before the patch; undefined if it does not say. */
+  /** Whether the file existed before the patch; undefined if the patch does not say. */
   get before(): 'file' | 'nothing' | undefined {
     return this.#before;
   }
 
+  /** Records that a hunk was read. */
   noteHunk(): void {
     if (this.#files === 0) this.#files = 1;
-    // Whatever names a file after a hunk names another file.
-    this.#namedBy = new Set<FileName>(['diff', 'index', 'header']);
+    // Any line that names a file after a hunk names another file.
+    this.#namedBy = new Set<FileHeader>(['diff', 'index', 'header']);
   }
 
-  /** `hunk` is the number of the one that would come next. */
+  /** Records a line outside the hunks; `hunk` is the number that the next hunk will have. */
   note(lines: readonly string[], at: number, hunk: number): void {
     const line = lines[at] ?? '';
     const where = { hunk, line: at + 1 };
@@ -61,7 +65,7 @@ export class PatchPreamble {
     if (name === 'header') this.#headerEnd = at + 2;
   }
 
-  /** Raises `patch_failed` with where and why, if this is not an edit of one file. */
+  /** Raises `patch_failed`, with the line and the reason, if the patch is not an edit of one file. */
   check(hunks: number): void {
     this.#refuse(REFUSED, hunks);
     if (hunks > 0) return;
@@ -71,8 +75,8 @@ export class PatchPreamble {
   }
 
   #refuse(problems: Partial<Record<UnsupportedChange, string>>, hunks: number): void {
-    for (const [oddity, problem] of Object.entries(problems) as [UnsupportedChange, string][]) {
-      const where = this.#found.get(oddity);
+    for (const [change, problem] of Object.entries(problems) as [UnsupportedChange, string][]) {
+      const where = this.#found.get(change);
       if (where === undefined) continue;
       const { hunk, line } = where;
       const place = `line ${line} of the patch`;
@@ -81,11 +85,11 @@ export class PatchPreamble {
     }
   }
 
-  #note(oddity: UnsupportedChange, where: PatchLocation): void {
-    if (!this.#found.has(oddity)) this.#found.set(oddity, where);
+  #note(change: UnsupportedChange, where: PatchLocation): void {
+    if (!this.#found.has(change)) this.#found.set(change, where);
   }
 
-  #noteName(name: FileName, where: PatchLocation): void {
+  #noteName(name: FileHeader, where: PatchLocation): void {
     if (this.#files === 0 || this.#namedBy.has(name)) {
       this.#files++;
       this.#namedBy.clear();
@@ -103,7 +107,8 @@ export class PatchPreamble {
   }
 }
 
-export function namesFile(lines: readonly string[], at: number): FileName | undefined {
+/** Returns how a line names a file, or undefined if it does not. */
+export function namesFile(lines: readonly string[], at: number): FileHeader | undefined {
   const line = lines[at] ?? '';
   if (line.startsWith('diff -')) return 'diff';
   if (line.startsWith('Index: ')) return 'index';

@@ -1,19 +1,27 @@
-// The SIMD kernels of the search, in AssemblyScript: `scripts/build.js` compiles this file to WebAssembly.
-// They work in the memory that `search-memory.ts` provides: the tables of a search first, then the bytes that are searched.
+// The SIMD kernels of the search, in AssemblyScript. `scripts/build.js` compiles this file to WebAssembly. They work in
+// the memory that `search-memory.ts` provides: first the tables of a search, then the read buffers.
+//
+// Nibble lookups (shufti) and buckets (Teddy) are described in the Hyperscan paper,
+// https://www.usenix.org/conference/nsdi19/presentation/wang-xiang, and in
+// https://github.com/BurntSushi/aho-corasick/blob/master/src/packed/teddy/README.md. In contrast to both, the three
+// probe positions need not be adjacent: the host chooses those with the rarest bytes.
 
 /** Bytes per vector. */
 const LANES: usize = 16;
-/** Vectors that a sum of bytes can take in before one of its lanes overflows. */
+/** Vectors that can be added up before an 8-bit lane overflows. */
 const MAX_ADDITIONS: usize = 255;
 
-/** Candidates that `find…` may still reject; the host reads it after each call. */
+/** Address of the number of candidates that a `find…` call may still reject; the host reads it after each call. */
 export const BUDGET_AT: usize = 0;
-/** Two vectors for each of the three probe positions. */
+/** Address of the probe tables: two vectors for each of the three probe positions. */
 export const PROBES_AT: usize = 16;
-/** For each position a row of 256 words, one for each byte: bit `i` is set if the byte may stand there in sequence `i`. */
+/**
+ * Address of the verification table. It has a row of 256 words for each position, one word per byte value: bit `i` is
+ * set if sequence `i` allows that byte at that position.
+ */
 export const SEQUENCES_AT: usize = 128;
 
-/** Counts a byte in `[from, to)`, whose length is a positive multiple of 16. */
+/** Counts a byte in `[from, to)`, whose length must be a positive multiple of 16. */
 export function countByte(from: usize, to: usize, byte: i32): i32 {
   const wanted = i8x16.splat(<i8>byte);
   let total: i32 = 0;
@@ -21,7 +29,7 @@ export function countByte(from: usize, to: usize, byte: i32): i32 {
     const until = min(from + MAX_ADDITIONS * LANES, to);
     let sums = i8x16.splat(0);
     do {
-      // A comparison gives -1 in each lane that is equal.
+      // A comparison yields -1 in each equal lane.
       sums = i8x16.sub(sums, i8x16.eq(v128.load(from), wanted));
       from += LANES;
     } while (from < until);
@@ -32,22 +40,22 @@ export function countByte(from: usize, to: usize, byte: i32): i32 {
   return total;
 }
 
-/** How a probe tells whether a byte may stand at its position. */
+/** How a probe decides whether a byte is allowed at its position. */
 const enum Probe {
-  /** The bits that one vector selects are those of the other. */
+  /** `byte & low == high`, with `low` the mask and `high` the value. */
   Mask,
-  /** The entries for its low and its high nibble share a bit: shufti, as in Hyperscan. */
+  /** The table entries of the byte's low and high nibble share a bit (shufti). */
   Nibbles,
-  /** As `Nibbles`, and all three positions share that bit, which stands for a bucket of sequences: Teddy. */
+  /** Like `Nibbles`, and all three positions must share that bit, which stands for a bucket of sequences (Teddy). */
   Buckets,
 }
 
-/** Bytes that are tested at once before the search looks closer. */
+/** Bytes per iteration of the skip loop. */
 const STRIDE: usize = 64;
-/** Bytes after a candidate in which strides are not tried, because candidates come in groups. */
+/** Distance after a candidate before the skip loop is used again, because candidates cluster. */
 const CLOSE: usize = 128;
 
-/** Non-zero lanes for those of the 16 bytes at an address that may stand at a probe position. */
+/** Returns non-zero lanes for those of the 16 bytes at `at` that are allowed at a probe position. */
 // @ts-ignore: decorator
 @inline
 function probe(kind: Probe, at: usize, low: v128, high: v128): v128 {
@@ -58,14 +66,14 @@ function probe(kind: Probe, at: usize, low: v128, high: v128): v128 {
   return v128.and(lows, i8x16.swizzle(high, v128.and(i16x8.shr_u(bytes, 4), nibble)));
 }
 
-/** Non-zero lanes where both are. */
+/** Returns non-zero lanes where both inputs are non-zero; for `Buckets`, where they share a bit. */
 // @ts-ignore: decorator
 @inline
 function both(kind: Probe, one: v128, other: v128): v128 {
   return kind == Probe.Nibbles ? i8x16.min_u(one, other) : v128.and(one, other);
 }
 
-/** Non-zero lanes where both of the first two probes fit. */
+/** Returns non-zero lanes where the first two probes match. */
 // @ts-ignore: decorator
 @inline
 function pair(kind: Probe, one: usize, two: usize, low1: v128, high1: v128, low2: v128, high2: v128): v128 {
@@ -73,9 +81,10 @@ function pair(kind: Probe, one: usize, two: usize, low1: v128, high1: v128, low2
 }
 
 /**
- * The first address in `[from, to)` where a sequence of byte classes begins, or an address from `to` on if there is none.
- * Three probe positions, at the distances `first`, `second` and `third`, are compared for 16 addresses at once; where all
- * of them fit, all positions up to `length` are. After `budget` rejected candidates the last one is returned.
+ * Returns the first address in `[from, to)` where a sequence of byte classes starts, or an address at or after `to` if
+ * there is none. Tests three probe positions, at the distances `first`, `second` and `third`, for 16 addresses at a
+ * time, and verifies all positions up to `length` where all three match. After `budget` rejected candidates it returns
+ * the last of them.
  */
 // @ts-ignore: decorator
 @inline
@@ -96,7 +105,7 @@ function find(
   const low3 = v128.load(PROBES_AT, 64);
   const high3 = v128.load(PROBES_AT, 80);
   while (from < to) {
-    // Two probes of single bytes or classes seldom fit by chance. Those of buckets often do.
+    // Two probes of single bytes or classes rarely match by chance; those of buckets often do.
     if (kind != Probe.Buckets) {
       while (to - from >= STRIDE) {
         const one = from + first;
@@ -145,6 +154,7 @@ function find(
   return from;
 }
 
+/** Finds sequences by mask probes; see `find`. */
 export function findByMask(
   from: usize,
   to: usize,
@@ -157,6 +167,7 @@ export function findByMask(
   return find(Probe.Mask, from, to, first, second, third, length, budget);
 }
 
+/** Finds sequences by nibble probes (shufti); see `find`. */
 export function findByNibbles(
   from: usize,
   to: usize,
@@ -169,6 +180,7 @@ export function findByNibbles(
   return find(Probe.Nibbles, from, to, first, second, third, length, budget);
 }
 
+/** Finds sequences by bucket probes (Teddy); see `find`. */
 export function findByBuckets(
   from: usize,
   to: usize,

@@ -9,30 +9,31 @@ import type { ServerDescription } from '../../description/server-description.ts'
 import { type Fields, hasOnly, isRecord, type PlainRequest, type RequestId } from './plain-request.ts';
 import { Responses } from './responses.ts';
 
-/** A call under way on the fast path. */
+/** A call that runs on the fast path. */
 export interface FastCall {
-  /** The id of its request. */
+  /** The id of the call's request. */
   readonly id: RequestId;
   /**
-   * The JSON-RPC response. Undefined if the call was cancelled, because nobody waits for one then. `NEEDS_SDK` if the call has
-   * to ask the client something, which only the SDK can: it runs the call again. Never rejects.
+   * The JSON-RPC response. Undefined if the client cancelled the call, which then gets no response. `NEEDS_SDK` if the call has to
+   * ask the client something: only the SDK can, so it has to run the call again. Never rejects.
    */
   readonly response: Promise<JsonChunks | undefined | typeof NEEDS_SDK>;
   cancel(): void;
 }
 
+/** Says that the SDK has to run a call again, because the call asks the client something. */
 export const NEEDS_SDK = Symbol('needs the SDK');
 
-/** Who asks for a call, and how it hears of progress. */
-export interface FastCaller {
-  readonly peer: Peer;
+/** Sends notifications to the client while its call runs. */
+export interface NotificationSink {
   notify(json: string): void;
 }
 
+/** What a `FastPath` answers with. */
 export interface FastPathOptions {
   readonly description: ServerDescription;
   readonly running: RunningCalls;
-  /** Loads the tools; called when a call first needs them. */
+  /** Loads the tools. Called for the first call, and for calls that come before the tools are loaded. */
   load(): Promise<ToolCaller>;
 }
 
@@ -40,7 +41,7 @@ const CALL_KEYS: ReadonlySet<string> = new Set(['name', 'arguments', '_meta']);
 const META_ONLY: ReadonlySet<string> = new Set(['_meta']);
 const NO_ARGUMENTS: Fields = {};
 
-/** Ends a run at its first question: the SDK will run the call again and ask. */
+/** Ends the run of a tool at its first question. The SDK then runs the call again and asks. */
 const askLater: Sample = Object.assign(
   async () => {
     throw new InputRequired(new Map(), 0);
@@ -49,9 +50,9 @@ const askLater: Sample = Object.assign(
 );
 
 /**
- * Answers the requests that clients send all the time without the SDK, byte for byte as the SDK would: its checks of every
- * message and result cost several times what a small read does. It accepts plain requests only and leaves the rest to the SDK,
- * which implements the whole protocol.
+ * Answers the most frequent requests without the SDK, byte for byte as the SDK would answer them. The SDK validates every message
+ * and result against schemas, which costs several times as much as a small read. The fast path takes plain requests only, and
+ * leaves everything else to the SDK, which implements the whole protocol.
  */
 export class FastPath {
   readonly #responses: Responses;
@@ -63,11 +64,12 @@ export class FastPath {
     this.#options = options;
   }
 
+  /** Returns the response to an `initialize` that requests this version. */
   initialize(id: RequestId, version: string): string {
     return this.#responses.initialize(id, version);
   }
 
-  /** The response to a request that needs no call; undefined for all others. */
+  /** Returns the response to `tools/list`, `server/discover` or `ping`; undefined for any other request. */
   reply({ id, method, params, modern }: PlainRequest): string | undefined {
     if (!hasOnly(params, META_ONLY)) return undefined;
     if (method === 'tools/list') return this.#responses.tools(id, modern);
@@ -75,16 +77,19 @@ export class FastPath {
     return method === 'ping' ? this.#responses.ping(id) : undefined;
   }
 
-  /** Starts a call of a tool; undefined if the request is something else. */
-  call(request: PlainRequest, { peer, notify }: FastCaller): FastCall | undefined {
+  /** Starts the call of a `tools/call` request. Returns undefined, having started nothing, if the request is for the SDK. */
+  call(request: PlainRequest, peer: Peer, sink: NotificationSink): FastCall | undefined {
     const { id, method, params, modern, progressToken } = request;
     if (method !== 'tools/call' || !hasOnly(params, CALL_KEYS)) return undefined;
     const { name, arguments: args = NO_ARGUMENTS } = params;
-    // The SDK drops an argument of that last name, so such a request is left to it.
+    // The SDK drops an argument named `__proto__`, so such a request is left to it.
     if (typeof name !== 'string' || !isRecord(args) || Object.hasOwn(args, '__proto__')) return undefined;
     const { client = anonymousClient(), roots } = peer;
     const running = this.#options.running.start();
-    const progress = progressReports(progressToken, (done) => notify(this.#responses.progress(done)));
+    const progress =
+      progressToken === undefined
+        ? undefined
+        : progressReports(progressToken, (done) => sink.notify(this.#responses.progress(done)));
     const call = { name, args, client, roots, sample: askLater, running, progress };
     const result = this.#caller === undefined ? this.#loadAndCall(call) : this.#caller.call(call);
     let isCancelled = false;

@@ -1,25 +1,30 @@
+/** The id of a JSON-RPC request, or a progress token. */
 export type RequestId = string | number;
+/** An object of JSON whose fields are not checked yet. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The one revision that clients name in each request. */
+/** The first revision without a handshake: every request names its revision and the client's capabilities. */
 export const MODERN_VERSION = '2026-07-28';
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo';
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
-/** Says something to the SDK that is not looked into here. */
-const FOR_THE_SDK = /^io\.modelcontextprotocol\/(?:logLevel|related-task)$/;
+/** Fields of `_meta` that only the SDK interprets. */
+const SDK_ONLY_META = /^io\.modelcontextprotocol\/(?:logLevel|related-task)$/;
 
-/** A request in which there is nothing that only the SDK knows how to treat. */
+/** A well-formed request that uses no feature that only the SDK implements. */
 export interface PlainRequest {
   readonly id: RequestId;
   readonly method: string;
   readonly params: Fields;
-  /** It is one of 2026-07-28, and says all that such a request has to. */
+  /** Whether it is a request of 2026-07-28, with everything that such a request must carry. */
   readonly modern: boolean;
   readonly progressToken: RequestId | undefined;
 }
 
-/** Recognises a plain request. Undefined is no verdict: whatever is unusual, also if it is wrong, is for the SDK to answer. */
+/**
+ * Recognises a plain request. Undefined does not mean that a message is invalid: the SDK handles everything unusual, including
+ * errors.
+ */
 export function plainRequest(message: unknown): PlainRequest | undefined {
   if (!isRecord(message)) return undefined;
   const { jsonrpc, id, method, params = NO_PARAMS } = message;
@@ -38,42 +43,43 @@ const NO_PARAMS: Fields = {};
 const MESSAGE_KEYS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
 
 function eraOf(meta: Fields): 'legacy' | 'modern' | undefined {
-  for (const key in meta) if (FOR_THE_SDK.test(key)) return undefined;
+  for (const key in meta) if (SDK_ONLY_META.test(key)) return undefined;
   const { [VERSION]: version, [CAPABILITIES]: capabilities, [CLIENT_INFO]: info } = meta;
   if (version === undefined) return capabilities === undefined && info === undefined ? 'legacy' : undefined;
   const complete = version === MODERN_VERSION && plainCapabilities(capabilities);
   return complete && (info === undefined || isClientInfo(info)) ? 'modern' : undefined;
 }
 
-/** Whether the client of a request of 2026-07-28 can be asked something before it gets its answer. */
+/** Tests whether the client of a 2026-07-28 request accepts sampling requests. */
 export function canBeAsked({ params }: PlainRequest): boolean {
   const { _meta } = params as { _meta?: Record<string, Fields | undefined> };
   return _meta?.[CAPABILITIES]?.sampling !== undefined;
 }
 
-/** What a client may call a request, and by what name it asks for progress. */
+/** Tests whether a value may be the id of a request, or a progress token. */
 function isId(value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
 
-/** Whether a message or its params hold nothing but what is known here. */
+/** Tests whether an object has no fields other than the known ones. */
 export function hasOnly(fields: Fields, known: ReadonlySet<string>): boolean {
   for (const key in fields) if (!known.has(key)) return false;
   return true;
 }
 
+/** Tests whether a value is an object of JSON: neither null nor an array. */
 export function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a client introduces itself in the form that the protocol asks for. */
+/** Tests whether a value has the form of the protocol's `Implementation`, by which a client names itself. */
 export function isClientInfo(value: unknown): boolean {
   if (!isRecord(value) || typeof value.name !== 'string' || typeof value.version !== 'string') return false;
   const { title, websiteUrl, description, icons } = value;
   return [title, websiteUrl, description].every(maybeText) && maybeListOf(icons, isIcon);
 }
 
-/** Whether a client declares its capabilities in a form that needs no second look. */
+/** Tests whether a client declares only capabilities that do not change how the fast path has to answer, in their usual form. */
 export function plainCapabilities(value: unknown): boolean {
   if (!isRecord(value)) return false;
   for (const key in value) if (!isPlainCapability(key, value[key])) return false;

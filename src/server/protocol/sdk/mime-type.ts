@@ -1,4 +1,4 @@
-const BY_ENDING: Readonly<Record<string, string>> = {
+const BY_EXTENSION: Readonly<Record<string, string>> = {
   css: 'text/css',
   csv: 'text/csv',
   gif: 'image/gif',
@@ -22,9 +22,9 @@ const BY_ENDING: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
-/** What a file's name says about it, else only whether it is text. */
+/** Returns the media type of a file by the extension of its name; for an unknown one, that of any text or any bytes. */
 export function mimeType(path: string, isText: boolean): string {
-  const ending = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
-  const known = Object.hasOwn(BY_ENDING, ending) ? BY_ENDING[ending] : undefined;
+  const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
+  const known = Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension] : undefined;
   return known ?? (isText ? 'text/plain' : 'application/octet-stream');
 }

@@ -106,7 +106,7 @@ test('a path that the policy refuses is not found either, and is a violation', (
   expect(service.activity?.figures()).toMatchObject([{ violations: 2 }]);
 });
 
-test('nobody sees another client’s, nor what belongs to a root it may not know of, and the nameless see nothing', () => {
+test('no client sees another client’s files or those of a root it may not know of, and an anonymous one sees none', () => {
   const { bridge, service, agent } = setUp();
   bridge.cacheFiles([{ path: 'docs/a.md', content: 'a' }]);
   const strangers: [Service, Peer][] = [

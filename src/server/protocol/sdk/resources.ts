@@ -8,7 +8,7 @@ import {
 import type { FilesystemBridge } from '../../../agent/bridge/filesystem-bridge.ts';
 import { recordViolation } from '../../../audit/events.ts';
 import { RingfenceError } from '../../../errors.ts';
-import { byCodePoint } from '../../../runtime/code-point-order.ts';
+import { byCodePoint } from '../../../runtime/unicode.ts';
 import type { Client } from '../../../tools/client.ts';
 import { MAX_RESULT_BYTES } from '../../../wire/result-size.ts';
 import type { Peer } from '../../call/peer.ts';
@@ -16,9 +16,9 @@ import type { Service } from '../../call/service.ts';
 import { mimeType } from './mime-type.ts';
 
 const SCHEME = 'agent://';
-const PAGE = 500;
+const PAGE_LENGTH = 500;
 
-/** How a client gets back at what it handed over. */
+/** The answer to `resources/templates/list`: how a client addresses a file that it handed over. */
 export const RESOURCE_TEMPLATES = [
   {
     uriTemplate: `${SCHEME}{path}`,
@@ -27,7 +27,7 @@ export const RESOURCE_TEMPLATES = [
   },
 ];
 
-/** What one client has handed over, as resources of the protocol. Nobody is asked for anything, and nobody else's is seen. */
+/** Shows the files that one client has handed over as MCP resources. It never asks the client, and shows no other client's files. */
 export class Resources {
   readonly #service: Service;
   readonly #peer: Peer;
@@ -37,15 +37,15 @@ export class Resources {
     this.#peer = peer;
   }
 
-  /** In the order of their paths, so that a page goes on where the one before it ended, whatever happened meanwhile. */
+  /** Lists files in the order of their paths. The cursor is a path, so a page stays correct if files come or go in between. */
   list(cursor?: string): ListResourcesResult {
     const bridge = this.#bridge();
     const after = cursor === undefined ? undefined : Buffer.from(cursor, 'base64url').toString();
     const paths = (bridge?.cache.paths() ?? [])
       .filter((path) => after === undefined || byCodePoint(path, after) > 0)
       .sort(byCodePoint);
-    const page = paths.slice(0, PAGE);
-    const last = paths.length > PAGE ? page.at(-1) : undefined;
+    const page = paths.slice(0, PAGE_LENGTH);
+    const last = paths.length > PAGE_LENGTH ? page.at(-1) : undefined;
     return {
       resources: page.flatMap((path) => {
         const file = bridge?.cache.peek(path);
@@ -57,7 +57,10 @@ export class Resources {
     };
   }
 
-  /** Counts as a hit or a miss. What is not there is not found, and so is what could never be. */
+  /**
+   * Returns a file from the cache, and counts a hit or a miss. Raises `ResourceNotFoundError`, also for a path that is not
+   * allowed, and `ProtocolError` for a file that is too large for one response.
+   */
   read(uri: string): ReadResourceResult {
     const path = pathOf(uri);
     const file = path === undefined ? undefined : this.#cached(path);
@@ -85,16 +88,16 @@ export class Resources {
     }
   }
 
-  /** Nothing is kept for a client that nobody could tell from another, nor for one that may not know of the root. */
+  /** Returns undefined for a client without an identity, and for one that may not know of the root of these files. */
   #bridge(): FilesystemBridge | undefined {
-    const { agentFiles: agent, agentRoot } = this.#service;
+    const { agentFiles, agentRoot } = this.#service;
     const { client, roots } = this.#peer;
     if (client === undefined || (agentRoot !== undefined && !roots.has(agentRoot))) return undefined;
-    return agent?.of(client.key);
+    return agentFiles?.of(client.key);
   }
 }
 
-/** Characters that mean something in an address are escaped; slashes are not. */
+/** Percent-encodes a path as a URI, except for its slashes. */
 function uriOf(path: string): string {
   return SCHEME + path.split('/').map(encodeURIComponent).join('/');
 }

@@ -18,22 +18,22 @@ import { ToolCaller } from '../../call/tool-caller.ts';
 import { DESCRIPTION_CACHE } from '../../description/server-description.ts';
 import { RESOURCE_TEMPLATES, Resources } from './resources.ts';
 
-/** Makes the SDK's server of one connection, or of one request where connections do not last. */
+/** Makes an SDK server for one connection, or for one request of 2026-07-28 over HTTP. */
 export type NewServer = (peer: Peer, era: ProtocolEra) => Server;
 
-/** For what may change at any moment, and belongs to one client. */
+/** The cache hint for results that may change at any moment and belong to one client. */
 const UNCACHED = { ttlMs: 0, cacheScope: 'private' } as const;
 
 /**
- * Makes a factory of SDK servers for one service. The SDK wants a new server for every connection or request, so everything
- * that can be shared is made here, once.
+ * Returns a factory of SDK servers for one service. The SDK needs a new server for every connection or request, so everything
+ * that these servers can share is made once, here.
  */
 export function sdkServerFactory(service: Service, caller = new ToolCaller(service)): NewServer {
   const { logger, description, agentFiles, running } = service;
   const { serverInfo, capabilities, instructions, tools } = description;
   const rounds = new MultiRoundCalls();
-  /** Calls of anonymous clients that may come again with an answer. What they handed over is kept for that long. */
-  const unfinished = new ExpiringKeys((key) => agentFiles?.drop(key));
+  /** Calls of anonymous clients that wait for an answer. The files that such a client handed over are kept for that long. */
+  const suspended = new ExpiringKeys((key) => agentFiles?.drop(key));
   const options = {
     capabilities,
     instructions,
@@ -53,14 +53,18 @@ export function sdkServerFactory(service: Service, caller = new ToolCaller(servi
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const { id, signal, notify, _meta } = context.mcpReq;
       const { name, arguments: args = {} } = params;
-      const progress = progressReports(_meta?.progressToken, (done) => {
-        // That the client went away is noticed by the signal, not here.
-        notify({ method: 'notifications/progress', params: { ...done } }).catch(() => {});
-      });
+      const token = _meta?.progressToken;
+      const progress =
+        token === undefined
+          ? undefined
+          : progressReports(token, (done) => {
+              // A client that is gone aborts the signal, so a failure to notify it needs no handling.
+              notify({ method: 'notifications/progress', params: { ...done } }).catch(() => {});
+            });
       const round =
         era === 'modern' ? await rounds.begin({ context, client: peer.client, tool: name, args }) : undefined;
       const client = round?.client ?? peer.client ?? anonymousClient();
-      if (client.kind === 'anonymous') unfinished.resume(client.key);
+      if (client.kind === 'anonymous') suspended.cancel(client.key);
       const sample =
         round === undefined ? pushedSample(server.getClientCapabilities()?.sampling, context) : round.sample;
       const call = running.start();
@@ -71,10 +75,10 @@ export function sdkServerFactory(service: Service, caller = new ToolCaller(servi
         return toResult(await caller.call(request));
       } catch (error) {
         if (round === undefined || !(error instanceof InputRequired)) throw error;
-        if (client.kind === 'anonymous') unfinished.keep(client.key, error.timeoutMs);
+        if (client.kind === 'anonymous') suspended.schedule(client.key, error.timeoutMs);
         return await round.result(error);
       } finally {
-        // A cancelled call gets no response, and without one its event stream would stay open.
+        // A cancelled call gets no response, and without a response the SDK leaves its event stream open.
         if (signal.aborted) endStream(server.transport, id);
       }
     });
@@ -82,7 +86,7 @@ export function sdkServerFactory(service: Service, caller = new ToolCaller(servi
   };
 }
 
-/** The result of a call as the SDK takes it. */
+/** Returns the result of a call as the SDK takes it, from JSON without its closing brace. */
 export function toResult(json: JsonChunks): CallToolResult {
   return JSON.parse(`${jsonBytes(json)}}`);
 }

@@ -1,0 +1,73 @@
+import { pino } from 'pino';
+import type { Sample } from '../../src/agent/sample.ts';
+import type { Config, ProjectConfig } from '../../src/config/config.ts';
+import { classic } from '../../src/dialects/classic/index.ts';
+import { guide } from '../../src/dialects/guide/index.ts';
+import { memory } from '../../src/dialects/memory/index.ts';
+import { workspace } from '../../src/dialects/workspace/index.ts';
+import { type BackendName, chooseBackend } from '../../src/fence/index.ts';
+import { withAgentFiles } from '../../src/server/call/agent-files.ts';
+import { processPeer } from '../../src/server/call/peer.ts';
+import type { Service } from '../../src/server/call/service.ts';
+import { ToolCaller } from '../../src/server/call/tool-caller.ts';
+import { openService } from '../../src/server/open-service.ts';
+import { toResult } from '../../src/server/protocol/sdk/sdk-server.ts';
+import type { Dialect } from '../../src/tools/dialect.ts';
+import type { DialectName } from './dialect-contracts.ts';
+import { ToolCalls } from './tool-client.ts';
+
+/** Every dialect by its name. */
+export const DIALECTS: Readonly<Record<DialectName, Dialect>> = { workspace, memory, classic, guide };
+
+export interface InProcessOptions<D extends DialectName> {
+  readonly dialect: D;
+  readonly config: Config;
+  /** The root of a dialect whose tools name none. */
+  readonly boundRoot?: string | undefined;
+  /** The strongest that this machine supports if left out. */
+  readonly fence?: BackendName;
+  /** The project of the guide dialect. */
+  readonly project?: ProjectConfig;
+}
+
+export interface InProcessCallOptions {
+  /** How the call asks its client; it cannot if left out. */
+  readonly sample?: Sample;
+}
+
+/**
+ * A service in this process that is called without a transport, for tests that answer for the client inside a call or that
+ * call too often for a pipe. All others start a process with `startServer`. Dispose of it with `await using`.
+ */
+export class InProcessServer<D extends DialectName>
+  extends ToolCalls<D, InProcessCallOptions>
+  implements AsyncDisposable
+{
+  readonly #service: Service;
+  readonly #client: string;
+
+  constructor({ dialect, config, boundRoot, fence, project }: InProcessOptions<D>) {
+    const backend = chooseBackend(fence);
+    const logger = pino({ level: 'silent' });
+    const opened = openService({ config, dialect: DIALECTS[dialect], boundRoot, backend, logger });
+    const service = withAgentFiles(opened, { config, backend, project });
+    const caller = new ToolCaller(service);
+    const { roots, running } = service;
+    const client = processPeer(roots).client as NonNullable<ReturnType<typeof processPeer>['client']>;
+    super(dialect, async (name, args, { sample } = {}) => {
+      const call = { name, args: { ...args }, client, roots, sample, running: running.start(), progress: () => {} };
+      return toResult(await caller.call(call));
+    });
+    this.#service = service;
+    this.#client = client.key;
+  }
+
+  /** The paths of the client's files that the server has cached. */
+  cachedPaths(): readonly string[] | undefined {
+    return this.#service.agentFiles?.of(this.#client).cache.paths();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#service.close();
+  }
+}
