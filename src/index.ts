@@ -126,6 +126,7 @@ export type { Client } from './tools/client.ts';
 export type { ArgumentProblem, Dialect, FailedCall } from './tools/dialect.ts';
 export type { CallError, ToolErrorDetails } from './tools/errors.ts';
 export { type ErrorCode, type ErrorDetails, isCode } from './tools/errors.ts';
+export type { ResultForm, ResultMode } from './tools/result-form.ts';
 export type { NamedAgentRoot, NamedLocalRoot, NamedRoot } from './tools/roots.ts';
 export { schemaMarkdown } from './tools/schema-markdown.ts';
 export {
@@ -140,3 +141,4 @@ export {
 } from './tools/tool.ts';
 export type { JsonChunks } from './wire/json-chunks.ts';
 export type { JsonList } from './wire/json-list.ts';
+export type { TextList } from './wire/text-list.ts';

@@ -41,6 +41,8 @@ export async function readConfigFile(file: string, env: NodeJS.ProcessEnv): Prom
     port: value.port,
     maxFullReadSize: value.max_full_read_size,
     requestTimeout: value.request_timeout,
+    results: value.results,
+    maxResultChars: value.max_result_chars,
     logLevel: value.log_level,
     durableWrites: value.durable_writes,
     roots,

@@ -1,5 +1,6 @@
 import type { LogLevel } from '../audit/log-level.ts';
 import type { Capability } from '../tools/capabilities.ts';
+import type { ResultMode } from '../tools/result-form.ts';
 import type { AuthConfig } from './auth-config.ts';
 import type { DialectName } from './schema.ts';
 
@@ -67,6 +68,10 @@ export interface Config {
   readonly maxFullReadSize: number;
   /** The time limit of one call, in seconds. */
   readonly requestTimeout: number;
+  /** How results are written for clients: a mode for all, or `auto` to choose by the client's name. */
+  readonly results: ResultMode | 'auto';
+  /** The most characters of one result; undefined for the default of each mode. */
+  readonly maxResultChars: number | undefined;
   readonly logLevel: LogLevel;
   readonly durableWrites: boolean;
   readonly roots: readonly RootConfig[];

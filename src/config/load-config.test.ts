@@ -37,6 +37,8 @@ test('FR-018: defaults, and paths relative to the file', async () => {
     port: 8091,
     maxFullReadSize: 1_048_576,
     requestTimeout: 30,
+    results: 'auto',
+    maxResultChars: undefined,
     logLevel: 'info',
     durableWrites: true,
     roots: [{ name: 'a', path: path.join(dir, 'a'), allowed: CAPABILITIES, origin: 'roots[0].path' }],
@@ -51,6 +53,8 @@ host: 127.0.0.1
 port: 0
 max_full_read_size: 10
 request_timeout: 0.5
+results: text
+max_result_chars: 5000
 log_level: trace
 durable_writes: false
 roots:
@@ -62,6 +66,8 @@ roots:
     port: 0,
     maxFullReadSize: 10,
     requestTimeout: 0.5,
+    results: 'text',
+    maxResultChars: 5_000,
     logLevel: 'trace',
   });
   expect(config.durableWrites).toBe(false);

@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import { LOG_LEVELS } from '../audit/log-level.ts';
+import { RESULT_MODES } from '../tools/result-form.ts';
 import {
   DEFAULT_ASK_SECONDS,
   DEFAULT_CACHE_BYTES,
   DEFAULTS,
   MAX_FULL_READ_SIZE,
   MAX_TIMEOUT_SECONDS,
+  MIN_RESULT_CHARS,
 } from './defaults.ts';
 
 /** The keys for client-side files. */
@@ -53,6 +55,8 @@ export const configSchema = z.strictObject({
   port: z.int().min(0).max(65535).default(DEFAULTS.port),
   max_full_read_size: z.int().min(1).max(MAX_FULL_READ_SIZE).default(DEFAULTS.maxFullReadSize),
   request_timeout: z.number().positive().max(MAX_TIMEOUT_SECONDS).default(DEFAULTS.requestTimeout),
+  results: z.enum(['auto', ...RESULT_MODES]).default(DEFAULTS.results),
+  max_result_chars: z.int().min(MIN_RESULT_CHARS).optional(),
   log_level: z.enum(LOG_LEVELS).default(DEFAULTS.logLevel),
   durable_writes: z.boolean().default(DEFAULTS.durableWrites),
   roots: z.array(root).min(1),

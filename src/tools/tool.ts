@@ -9,8 +9,10 @@ import type { OperationContext } from '../runtime/operation-context.ts';
 import type { SearchPool } from '../search/index.ts';
 import type { JsonChunks } from '../wire/json-chunks.ts';
 import type { JsonList } from '../wire/json-list.ts';
+import type { TextList } from '../wire/text-list.ts';
 import type { Capability } from './capabilities.ts';
 import type { Client } from './client.ts';
+import type { ResultForm } from './result-form.ts';
 import type { NamedRoot } from './roots.ts';
 
 /**
@@ -36,6 +38,8 @@ export interface CallContext extends OperationContext {
   /** Asks the client's model; undefined for a client without sampling support. */
   readonly sample: Sample | undefined;
   readonly limits: Limits;
+  /** How the result is written for this client, and how long it may be. */
+  readonly results: ResultForm;
   readonly search: SearchPool;
   /** A thread that helps to stat the entries of large folders. @internal */
   readonly statThread?: StatThread | undefined;
@@ -104,10 +108,22 @@ export interface Tool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject
    * Writes result and text together, for a tool whose text repeats most of the result, so that it is escaped only once.
    */
   render?(result: z.output<O>, args: z.output<I>): RenderedResult;
+  /** Set if results may be cut to the client's limit (`context.results`); they then have `next`. */
+  readonly paged?: true;
+  /**
+   * Formats the result for a model that reads text alone, as short as it can be read. A tool that has this shows no schema of its
+   * result, and no structured content, to clients that are served text. A list that `run` returns as a `TextList` is one here, too:
+   * see `textOf`.
+   */
+  readerText?(result: z.output<O>, args: z.output<I>): string;
+  /** Formats the result as one line, to stand beside structured content; by default the first line of `readerText`. */
+  summary?(result: z.output<O>, args: z.output<I>): string;
 }
 
-/** The result of a tool's `run`. Each list in it may be a `JsonList`, which is JSON already. */
-export type ToolResult<T> = { [K in keyof T]: T[K] | (T[K] extends readonly (infer Item)[] ? JsonList<Item> : never) };
+/** The result of a tool's `run`. Each list in it may be a `JsonList`, which is JSON already, or a `TextList` for a client that is served text. */
+export type ToolResult<T> = {
+  [K in keyof T]: T[K] | (NonNullable<T[K]> extends readonly (infer Item)[] ? JsonList<Item> | TextList : never);
+};
 
 /**
  * A result and its text, both serialized. `result` is JSON; `text` is the inside of a JSON string, without its quotes.

@@ -53,3 +53,11 @@ describe('JsonList', () => {
     expect(JSON.parse(jsonBytes(json).toString()).list).toHaveLength(list.length);
   });
 });
+
+test('stops before its JSON is longer than asked for, but takes a first item of any length', () => {
+  const list = new JsonList<string>(10);
+  expect([list.add('1234'), list.add('12'), list.add('')]).toEqual([true, false, false]);
+  expect([list.length, list.toJSON()]).toEqual([1, ['1234']]);
+  const long = new JsonList<string>(3);
+  expect([long.add('12345'), long.add('1'), long.length]).toEqual([true, false, 1]);
+});

@@ -25,19 +25,34 @@ export class JsonList<T> {
   #length = 0;
   #bytes = 0;
   #isFull = false;
+  #charsLeft: number;
 
-  /** Appends an item, unless the list is full. */
-  add(item: T): void {
-    this.addJson(JSON.stringify(item));
+  /** Makes an empty list that also stops growing before its JSON has more than `maxChars` characters, except for one long item. */
+  constructor(maxChars: number = Number.POSITIVE_INFINITY) {
+    this.#charsLeft = maxChars;
   }
 
-  /** Appends an item that is already JSON, unless the list is full. */
-  addJson(json: string): void {
-    if (this.#isFull) return;
+  /** Appends an item, unless the list is full, and returns whether it did. */
+  add(item: T): boolean {
+    return this.addJson(JSON.stringify(item));
+  }
+
+  /**
+   * Appends an item that is already JSON, unless the list is full, and returns whether it did. An item may still be dropped later,
+   * with others, if the result as a whole turns out to be too long for the transport: `length` is right once all are added.
+   */
+  addJson(json: string): boolean {
+    if (this.#isFull) return false;
+    this.#charsLeft -= json.length + 1;
+    if (this.#charsLeft < 0 && this.#length > 0) {
+      this.#isFull = true;
+      return false;
+    }
     this.#pending.push(json);
     this.#length += 1;
     this.#pendingLength += json.length;
     if (this.#pending.length === ITEMS_PER_CHUNK || this.#pendingLength > MAX_CHUNK_LENGTH) this.#flush();
+    return true;
   }
 
   /** The number of items, without those that were dropped. */

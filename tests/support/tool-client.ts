@@ -103,9 +103,9 @@ export class ToolClient<D extends DialectName = 'workspace'> extends ToolCalls<D
 }
 
 /** Makes a client of one era that is not connected yet. */
-export function newClient(era: Era, options: ClientOptions = {}): Client {
+export function newClient(era: Era, options: ClientOptions = {}, name = 'ringfence-tests'): Client {
   const mode = era === 'modern' ? { pin: '2026-07-28' } : ('legacy' as const);
-  return new Client({ name: 'ringfence-tests', version: '0.0.0' }, { ...options, versionNegotiation: { mode } });
+  return new Client({ name, version: '0.0.0' }, { ...options, versionNegotiation: { mode } });
 }
 
 export interface HttpClientOptions<D extends DialectName> {

@@ -4,6 +4,7 @@ import { MAX_READ_BYTES } from '../../files/read/read-file.ts';
 import { HeldRoot } from '../../files/sweep/held-root.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
+import { DEFAULT_RESULT_FORM } from '../../tools/result-form.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { toArgumentsError, toStorageError } from './errors.ts';
 import { memory } from './index.ts';
@@ -104,6 +105,7 @@ function contextFor(root: Root, durable: boolean): CallContext {
     sample: undefined,
     durable,
     limits: { maxFullReadSize: MAX_READ_BYTES },
+    results: DEFAULT_RESULT_FORM,
     boundRoot: () => root,
     require: () => {},
     warn: () => {},

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { copy as copyOp } from '../../files/copy/copy.ts';
 import { defineTool } from '../../tools/tool.ts';
+import { formatSize } from '../../wire/format-size.ts';
 import { copyFetched } from './copy-fetched.ts';
 import { SOURCE_DESTINATION_SUBJECT, sourceDestination } from './shared-schemas.ts';
 import { parseSourceDestination } from './source-destination.ts';
@@ -34,5 +35,11 @@ export const copy = defineTool({
       ...(!isDirectory && { size: bytes }),
       ...(skipped.length > 0 && { skipped: [...skipped] }),
     };
+  },
+  readerText: ({ source, destination, size, skipped = [] }) => {
+    const what = size === undefined ? 'folder ' : '';
+    const left =
+      skipped.length === 0 ? '' : `\nleft out, since they lead outside or are no files: ${skipped.join(', ')}`;
+    return `copied ${what}${source} to ${destination}${size === undefined ? '' : ` (${formatSize(size)})`}${left}`;
   },
 });

@@ -16,4 +16,5 @@ export const createFolder = defineTool({
     await makeFolder(target, target.parse(path));
     return { path, created: true as const };
   },
+  readerText: ({ path }) => `created ${path}`,
 });

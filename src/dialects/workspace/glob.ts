@@ -3,10 +3,12 @@ import { type GlobMatch, type PathQuery, glob as search } from '../../search/ind
 import { ToolError } from '../../tools/errors.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
+import { TextList, textOf } from '../../wire/text-list.ts';
 import {
   entryType,
   maxDepth,
   maxResults,
+  outcomeLine,
   rootName,
   SUBJECT,
   searchOutcome,
@@ -25,6 +27,7 @@ export const glob = defineTool({
     'Find files and folders by name, sorted by path, hidden ones included. Give pattern (glob: * within a folder, ** across, {a,b}) or regex (RE2, matched anywhere in the path), both relative to path. Result paths are relative to the root.',
   needs: ['glob'],
   effect: 'read',
+  paged: true,
   ownTimeout: true,
   subject: SUBJECT,
   input: z.strictObject({
@@ -56,7 +59,8 @@ export const glob = defineTool({
       context.search,
       context,
     );
-    const matches = toJsonList(found.matches);
+    const { mode, maxChars } = context.results;
+    const matches = mode === 'text' ? pathLines(found.matches, maxChars) : matchJson(found.matches, maxChars);
     return {
       matches,
       total_matches: matches.length,
@@ -64,10 +68,19 @@ export const glob = defineTool({
       timed_out: found.timedOut,
     };
   },
+  readerText: ({ matches, ...outcome }) => textOf(matches) + outcomeLine(outcome),
+  summary: (result) => `${result.total_matches} matches${outcomeLine(result)}`,
 });
 
-function toJsonList(found: readonly GlobMatch[]): Matches {
-  const matches: Matches = new JsonList();
+/** Formats matches as a path a line; folders end in a slash. */
+function pathLines(found: readonly GlobMatch[], maxChars: number | undefined): TextList {
+  const text = new TextList(maxChars);
+  for (const { path, type } of found) if (!text.add(`${path}${type === 'directory' ? '/' : ''}\n`)) break;
+  return text;
+}
+
+function matchJson(found: readonly GlobMatch[], maxChars: number | undefined): Matches {
+  const matches: Matches = new JsonList(maxChars);
   for (const { path, type, size, modifiedAt } of found) matches.add({ path, type, size, modified_at: modifiedAt });
   return matches;
 }

@@ -2,9 +2,11 @@ import * as z from 'zod';
 import { type LineMatch, grep as search } from '../../search/index.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
+import { TextList, textOf } from '../../wire/text-list.ts';
 import {
   maxDepth,
   maxResults,
+  outcomeLine,
   rootName,
   SUBJECT,
   searchOutcome,
@@ -28,6 +30,7 @@ export const grep = defineTool({
     'Search file contents by regular expression (RE2/Go syntax), one match a line, in path order. Hidden files are searched, binary files are not, symlinks are not followed. File paths in results are relative to the root.',
   needs: ['grep'],
   effect: 'read',
+  paged: true,
   ownTimeout: true,
   subject: SUBJECT,
   input: z.strictObject({
@@ -62,7 +65,8 @@ export const grep = defineTool({
       context.search,
       context,
     );
-    const matches = toJsonList(found.matches);
+    const { mode, maxChars } = context.results;
+    const matches = mode === 'text' ? matchText(found.matches, maxChars) : matchJson(found.matches, maxChars);
     return {
       matches,
       total_matches: matches.length,
@@ -70,10 +74,12 @@ export const grep = defineTool({
       timed_out: found.timedOut,
     };
   },
+  readerText: ({ matches, ...outcome }) => textOf(matches) + outcomeLine(outcome),
+  summary: (result) => `${result.total_matches} matches${outcomeLine(result)}`,
 });
 
-function toJsonList(found: readonly LineMatch[]): Matches {
-  const matches: Matches = new JsonList();
+function matchJson(found: readonly LineMatch[], maxChars: number | undefined): Matches {
+  const matches: Matches = new JsonList(maxChars);
   let file = '';
   let quoted = '';
   for (const match of found) {
@@ -95,4 +101,32 @@ function lineJson({ lineNumber, lineContent, lineTruncated, contextBefore, conte
 
 function linesJson(lines: readonly string[]): string {
   return lines.length === 0 ? '[]' : JSON.stringify(lines);
+}
+
+/**
+ * Formats matches as `rg --heading -n` does: the path, then `12:line` and `13-context`, each line of a file once, `--` where lines
+ * are left out between context, an empty line between files.
+ */
+function matchText(found: readonly LineMatch[], maxChars: number | undefined): TextList {
+  const text = new TextList(maxChars);
+  let last: { readonly file: string; readonly line: number } | undefined;
+  for (const [index, match] of found.entries()) {
+    const { file, lineNumber, lineContent, contextBefore, contextAfter } = match;
+    const following = found[index + 1];
+    const shown = last?.file === file ? last.line : 0;
+    const before = numbered(contextBefore, lineNumber - contextBefore.length).slice(
+      Math.max(0, shown - lineNumber + contextBefore.length + 1),
+    );
+    const after = numbered(contextAfter, lineNumber + 1);
+    if (following?.file === file) after.splice(following.lineNumber - lineNumber - 1);
+    const isGap = contextBefore.length + contextAfter.length > 0 && shown > 0 && lineNumber - before.length > shown + 1;
+    const heading = shown > 0 ? (isGap ? ['--'] : []) : [...(last === undefined ? [] : ['']), file];
+    if (!text.add(`${[...heading, ...before, `${lineNumber}:${lineContent}`, ...after].join('\n')}\n`)) break;
+    last = { file, line: lineNumber + after.length };
+  }
+  return text;
+}
+
+function numbered(context: readonly string[], first: number): string[] {
+  return context.map((line, index) => `${first + index}-${line}`);
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { HASH_ALGORITHMS, hashFile as hash, hashBytes } from '../../files/read/hash-file.ts';
 import { showValue } from '../../tools/show-value.ts';
 import { defineTool } from '../../tools/tool.ts';
+import { formatSize } from '../../wire/format-size.ts';
 import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
 export const hashFile = defineTool({
@@ -26,4 +27,5 @@ export const hashFile = defineTool({
     if (agent !== undefined) return { path, algorithm, ...hashBytes((await agent.read(path)).bytes, algorithm) };
     return { path, algorithm, ...(await hash(home, home.parse(path), algorithm, context)) };
   },
+  readerText: ({ algorithm, hash, size }) => `${algorithm} ${hash} (${formatSize(size)})`,
 });

@@ -4,6 +4,7 @@ import { memory, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { SearchPool } from '../../search/index.ts';
 import { renderSuccess } from '../../server/call/tool-caller.ts';
+import { DEFAULT_RESULT_FORM } from '../../tools/result-form.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { jsonBytes } from '../../wire/json-chunks.ts';
 import { MAX_RESULT_BYTES } from '../../wire/result-size.ts';
@@ -29,6 +30,7 @@ async function run(tool: Tool, given: object) {
   // Only what these tools use of the server.
   const limits = { maxFullReadSize: 10_000_000 };
   const context = {
+    results: DEFAULT_RESULT_FORM,
     ...DEFAULT_CONTEXT,
     limits,
     search: pool,
@@ -37,7 +39,7 @@ async function run(tool: Tool, given: object) {
   } as unknown as CallContext;
   const args = tool.input.parse({ root: 'workspace', ...given });
   const result = await tool.run(args, context);
-  const sent = `${jsonBytes(renderSuccess(tool, result, args).json)}}`;
+  const sent = `${jsonBytes(renderSuccess(tool, result, { args }).json)}}`;
   expect(Buffer.byteLength(sent)).toBeLessThan(MAX_RESULT_BYTES);
   return JSON.parse(sent).structuredContent as Record<string, unknown>;
 }

@@ -5,6 +5,7 @@ import { type EntryInfo, listEntries } from '../../files/list/list-folder.ts';
 import { IsoTimeFormatter } from '../../runtime/iso-times.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
+import { TextList, textOf } from '../../wire/text-list.ts';
 import { entryType, filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
 /** Serializing more entries would delay other calls, and a model has no use for them. */
@@ -25,6 +26,7 @@ export const listFolder = defineTool({
     'List the direct children of a folder, hidden ones included, sorted by name. "" or "." is the root. For recursive listing use glob.',
   needs: ['list_folder'],
   effect: 'read',
+  paged: true,
   subject: SUBJECT,
   input: z.strictObject({ root: rootName, path: filePath }),
   output: z.object({
@@ -34,24 +36,68 @@ export const listFolder = defineTool({
   }),
   run: async (args, context) => {
     const { root, agent } = context.resolveRoot(args.root);
-    const entries: Entries = new JsonList();
+    const { mode, maxChars } = context.results;
+    const entries = mode === 'text' ? new EntryLines(maxChars) : new EntryJson(maxChars);
     const count =
       agent === undefined
         ? await addLocalEntries(entries, root, args.path, context)
         : addAgentEntries(entries, await agent.list(args.path));
-    return { entries, count, ...(entries.length < count && { truncated: true as const }) };
+    const { list } = entries;
+    return { entries: list, count, ...(list.length < count && { truncated: true as const }) };
   },
+  readerText: ({ entries, count, truncated }) =>
+    textOf(entries) + (truncated ? `[the first of ${count} entries]` : count === 0 ? '[empty folder]' : ''),
+  summary: ({ count }) => `${count} entries`,
 });
 
-async function addLocalEntries(entries: Entries, root: Root, path: string, context: CallContext): Promise<number> {
-  const times = new IsoTimeFormatter();
-  const onEntry = (name: string, { type, size, modifiedMs, targetType }: EntryInfo): void => {
+/** One entry of a folder. Of a client-side file, size and time may be unknown. */
+interface ListedEntry {
+  readonly type: z.output<typeof entryType>;
+  readonly size?: number | undefined;
+  readonly modifiedAt?: string | undefined;
+  readonly targetType?: string | undefined;
+}
+
+/** Takes the entries of a folder while it is listed. */
+interface EntrySink {
+  add(name: string, entry: ListedEntry): void;
+}
+
+/** Writes entries as JSON. */
+class EntryJson implements EntrySink {
+  readonly list: Entries;
+
+  constructor(maxChars: number | undefined) {
+    this.list = new JsonList(maxChars);
+  }
+
+  add(name: string, { type, size, modifiedAt, targetType }: ListedEntry): void {
+    const bytes = size === undefined ? '' : `,"size":${size}`;
+    const time = modifiedAt === undefined ? '' : `,"modified_at":"${modifiedAt}"`;
     const target = targetType === undefined ? '' : `,"target_type":"${targetType}"`;
-    const time = times.format(modifiedMs);
-    entries.addJson(
-      `{"name":${JSON.stringify(name)},"type":"${type}","size":${size},"modified_at":"${time}"${target}}`,
-    );
-  };
+    this.list.addJson(`{"name":${JSON.stringify(name)},"type":"${type}"${bytes}${time}${target}}`);
+  }
+}
+
+/** Writes entries as lines with columns: name, size in bytes, time to the minute. Folders end in a slash and show no size. */
+class EntryLines implements EntrySink {
+  readonly list: TextList;
+
+  constructor(maxChars: number | undefined) {
+    this.list = new TextList(maxChars);
+  }
+
+  add(name: string, { type, size, modifiedAt, targetType }: ListedEntry): void {
+    const shown = type === 'directory' ? `${name}/` : type === 'symlink' ? `${name} -> ${targetType ?? '?'}` : name;
+    const bytes = type === 'directory' || size === undefined ? '-' : String(size);
+    this.list.add(`${shown}\t${bytes}\t${modifiedAt === undefined ? '-' : `${modifiedAt.slice(0, 16)}Z`}\n`);
+  }
+}
+
+async function addLocalEntries(entries: EntrySink, root: Root, path: string, context: CallContext): Promise<number> {
+  const times = new IsoTimeFormatter();
+  const onEntry = (name: string, { type, size, modifiedMs, targetType }: EntryInfo): void =>
+    entries.add(name, { type, size, modifiedAt: times.format(modifiedMs), targetType });
   return listEntries(
     root,
     root.parse(path),
@@ -60,10 +106,10 @@ async function addLocalEntries(entries: Entries, root: Root, path: string, conte
   );
 }
 
-/** Adds client-side entries, whose size and time may be unknown. Returns the number of all entries. */
-function addAgentEntries(entries: Entries, all: readonly AgentEntry[]): number {
+/** Adds client-side entries. Returns the number of all entries. */
+function addAgentEntries(entries: EntrySink, all: readonly AgentEntry[]): number {
   for (const { name, type, size, modified } of all.slice(0, MAX_ENTRIES)) {
-    entries.add({ name, type, size, modified_at: modified?.toISOString() });
+    entries.add(name, { type, size, modifiedAt: modified?.toISOString() });
   }
   return all.length;
 }

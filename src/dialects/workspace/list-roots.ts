@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { CAPABILITIES } from '../../tools/capabilities.ts';
 import { defineTool } from '../../tools/tool.ts';
 
 export const listRoots = defineTool({
@@ -21,4 +22,12 @@ export const listRoots = defineTool({
       ...(kind === 'agent' && { kind }),
     })),
   }),
+  readerText: ({ roots }) =>
+    roots
+      .map(({ name, allowed_tools: tools, kind }) => {
+        const what = tools.length === CAPABILITIES.length ? 'all tools' : tools.join(', ');
+        return `${name}${kind === 'agent' ? " (files on the client's side)" : ''}: ${what}`;
+      })
+      .join('\n'),
+  summary: ({ roots }) => `${roots.length} roots: ${roots.map(({ name }) => name).join(', ')}`,
 });

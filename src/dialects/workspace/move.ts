@@ -18,4 +18,5 @@ export const move = defineTool({
     const { destination } = await moveOp(from, to, { durable: context.durable }, context);
     return { source: args.source_path, destination };
   },
+  readerText: ({ source, destination }) => `moved ${source} to ${destination}`,
 });

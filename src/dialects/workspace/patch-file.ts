@@ -17,4 +17,5 @@ export const patchFile = defineTool({
     const { hunksApplied } = await patchOp(target, target.parse(path), patch, context);
     return { path, hunks_applied: hunksApplied };
   },
+  readerText: ({ path, hunks_applied }) => `patched ${path}: ${hunks_applied} hunks applied`,
 });

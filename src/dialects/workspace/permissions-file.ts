@@ -4,7 +4,17 @@ import { OwnerNames } from '../../fence/index.ts';
 import { permissionsOf } from '../../files/list/permissions.ts';
 import { statPath } from '../../files/list/stat-path.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
+import { filePath, rootName, SUBJECT, targetLine } from './shared-schemas.ts';
+
+const output = z.object({
+  path: z.string(),
+  owner: z.string(),
+  group: z.string(),
+  mode: z.string().describe('Octal: 0644'),
+  mode_string: z.string().describe('-rw-r--r--'),
+  target: z.looseObject({}).nullable().optional(),
+});
+type PermissionsOutput = z.output<typeof output>;
 
 export const permissionsFile = defineTool({
   name: 'permissions_file',
@@ -14,14 +24,7 @@ export const permissionsFile = defineTool({
   effect: 'read',
   subject: SUBJECT,
   input: z.strictObject({ root: rootName, path: filePath }),
-  output: z.object({
-    path: z.string(),
-    owner: z.string(),
-    group: z.string(),
-    mode: z.string().describe('Octal: 0644'),
-    mode_string: z.string().describe('-rw-r--r--'),
-    target: z.looseObject({}).nullable().optional(),
-  }),
+  output,
   run: async ({ root, path }, context) => {
     const home = context.root(root);
     const { stats, target } = statPath(home, home.parse(path));
@@ -30,7 +33,12 @@ export const permissionsFile = defineTool({
     if (target === undefined) return own;
     return { ...own, target: target && describe(target.path, target.stats, names) };
   },
+  readerText: ({ target, ...own }) => line(own) + targetLine(target, line),
 });
+
+function line({ path, owner, group, mode, mode_string }: Omit<PermissionsOutput, 'target'>): string {
+  return `${path}: ${mode_string} (${mode}) ${owner}:${group}`;
+}
 
 function describe(path: string, stats: Stats, names: OwnerNames) {
   const { modeString, ...rest } = permissionsOf(stats, names);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
+import { DEFAULT_RESULT_FORM } from '../../tools/result-form.ts';
 import type { CallContext, RenderedResult } from '../../tools/tool.ts';
 import { jsonBytes } from '../../wire/json-chunks.ts';
 import { readFile } from './read-file.ts';
@@ -10,6 +11,7 @@ async function run(box: Sandbox, args: Record<string, unknown>, maxFullReadSize 
   const context = {
     ...DEFAULT_CONTEXT,
     limits: { maxFullReadSize },
+    results: DEFAULT_RESULT_FORM,
     root: () => box.root,
     resolveRoot: () => ({ root: box.root }),
   } as unknown as CallContext;

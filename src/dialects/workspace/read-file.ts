@@ -37,6 +37,7 @@ export const readFile = defineTool({
     'Read a file, whole or a part of it by bytes or by lines (not both). A file over the size limit must be read in parts. Bytes that are not UTF-8 come as base64. truncated: true means there is more to read.',
   needs: ['read_file'],
   effect: 'read',
+  paged: true,
   subject: SUBJECT,
   input,
   output,
@@ -70,6 +71,12 @@ export const readFile = defineTool({
       bytes: Buffer.byteLength(content) + added + 1 + last.length,
     };
   },
+  readerText: (result, args) => {
+    const { content } = result;
+    const text = isNumbered(result, args) ? numberedText(content, args.offset_lines ?? 1) : content;
+    return `${text}\n${metadata(result)}`;
+  },
+  summary: metadata,
 });
 
 async function partOf({ root: name, path }: Input, range: ReadRange, context: CallContext): Promise<ReadPart> {
@@ -89,6 +96,13 @@ function fitting(part: ReadPart, range: ReadRange) {
   const content = truncateToFit(all, { encoding, text, bytes: part.bytes });
   const bytes = content === all ? part.bytes.length : Buffer.byteLength(content, encoding);
   return { content, encoding, bytes };
+}
+
+/** Numbers the lines of a content, without padding: a model pays for each character. */
+function numberedText(content: string, first: number): string {
+  const lines = content.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines.map((line, index) => `${first + index}\t${line}`).join('\n');
 }
 
 function rangeOf(args: Input): ReadRange {

@@ -16,4 +16,5 @@ export const removeFile = defineTool({
     await remove(target, target.parse(path));
     return { path, removed: true as const };
   },
+  readerText: ({ path }) => `removed ${path}`,
 });

@@ -17,4 +17,5 @@ export const removeFolder = defineTool({
     await remove(target, target.parse(path), {}, context);
     return { path, removed: true as const };
   },
+  readerText: ({ path }) => `removed ${path} and everything in it`,
 });

@@ -30,7 +30,32 @@ export const sourceDestination = {
   dest_path: z.string(),
 };
 
+/** The arguments that get what a result left out, to lay over those of the call. */
+export const next = z.looseObject({}).optional().describe('Arguments to lay over these to get the rest');
+
 /** The subject of tools on one path, for the log. */
 export const SUBJECT = ['root', 'path'] as const;
 /** The subject of copy and move, for the log. */
 export const SOURCE_DESTINATION_SUBJECT = ['source_root', 'source_path', 'dest_root', 'dest_path'] as const;
+
+/** Formats what a link points to, after the line of the link itself: null if it points to nothing, undefined for what is no link. */
+export function targetLine<T extends object>(target: object | null | undefined, line: (target: T) => string): string {
+  if (target === undefined) return '';
+  return target === null ? '\n-> nothing, the link is broken' : `\n-> ${line(target as T)}`;
+}
+
+/** Formats how a search ended, as a line of its own if there is anything to say. */
+export function outcomeLine({ total_matches: count, truncated, timed_out: timedOut }: SearchOutcome): string {
+  const facts = [
+    ...(count === 0 ? ['no match'] : []),
+    ...(truncated ? ['there are more'] : []),
+    ...(timedOut ? ['stopped for time, so there may be more'] : []),
+  ];
+  return facts.length === 0 ? '' : `[${facts.join('; ')}]`;
+}
+
+interface SearchOutcome {
+  readonly total_matches: number;
+  readonly truncated: boolean;
+  readonly timed_out: boolean;
+}

@@ -5,9 +5,9 @@ import { parseCallerPath } from '../../fence/index.ts';
 import { statPath } from '../../files/list/stat-path.ts';
 import { isoTime } from '../../runtime/iso-times.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
+import { filePath, rootName, SUBJECT, targetLine } from './shared-schemas.ts';
 
-const status = {
+const status = z.object({
   name: z.string(),
   path: z.string(),
   size: z.int().optional(),
@@ -15,7 +15,8 @@ const status = {
   is_symlink: z.boolean(),
   modified_at: z.string().optional(),
   created_at: z.string().optional(),
-};
+});
+type Status = z.output<typeof status>;
 
 export const statFile = defineTool({
   name: 'stat_file',
@@ -25,7 +26,7 @@ export const statFile = defineTool({
   effect: 'read',
   subject: SUBJECT,
   input: z.strictObject({ root: rootName, path: filePath }),
-  output: z.object({ ...status, target: z.looseObject({}).nullable().optional() }),
+  output: status.extend({ target: z.looseObject({}).nullable().optional() }),
   run: async ({ root, path }, context) => {
     const { root: home, agent } = context.resolveRoot(root);
     if (agent !== undefined) return describeEntry(path, await agent.stat(path));
@@ -34,7 +35,18 @@ export const statFile = defineTool({
     if (target === undefined) return own;
     return { ...own, target: target && describe(target.path, target.stats) };
   },
+  readerText: ({ target, ...own }) => line(own) + targetLine(target, line),
 });
+
+function line({ path, size, is_directory, is_symlink, modified_at, created_at }: Status): string {
+  const kind = is_symlink ? 'symlink' : is_directory ? 'folder' : 'file';
+  const facts = [
+    ...(size === undefined || is_directory ? [] : [`${size} bytes`]),
+    ...(modified_at === undefined ? [] : [`modified ${modified_at}`]),
+    ...(created_at === undefined ? [] : [`created ${created_at}`]),
+  ];
+  return `${path}: ${[kind, ...facts].join(', ')}`;
+}
 
 function describe(path: string, stats: Stats) {
   const { segments } = parseCallerPath(path);

@@ -5,6 +5,8 @@ import { showValue } from '../../tools/show-value.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
+const WRITTEN = { overwrite: 'wrote', append: 'appended to', create_only: 'created' };
+
 export const writeFile = defineTool({
   name: 'write_file',
   description:
@@ -29,4 +31,5 @@ export const writeFile = defineTool({
     await write(target, target.parse(path), bytes, { mode, durable: context.durable });
     return { path, size: bytes.length, mode };
   },
+  readerText: ({ path, size, mode }) => `${WRITTEN[mode]} ${path}: ${size} bytes`,
 });

@@ -7,6 +7,8 @@ export interface Peer {
   readonly roots: Roots;
   /** Undefined where calls of different clients cannot be told apart: 2026-07-28 over HTTP without tokens. */
   readonly client: Client | undefined;
+  /** The name of the program, as it declared itself in a handshake; undefined if each request says it, or none. */
+  readonly clientName?: string | undefined;
 }
 
 /** Returns the peer on stdio: the process that started this server. */

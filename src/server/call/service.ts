@@ -13,6 +13,7 @@ import { type NamedRoot, Roots } from '../../tools/roots.ts';
 import type { Limits } from '../../tools/tool.ts';
 import type { ServerDescription } from '../description/server-description.ts';
 import { Principals } from './principals.ts';
+import { ResultForms } from './result-forms.ts';
 import { RunningCalls } from './running-calls.ts';
 
 /** What the calls of all dialects and transports share. */
@@ -29,6 +30,8 @@ export interface SharedService {
   readonly lineIndex?: LineIndexCache | undefined;
   /** @internal */
   readonly limits: Limits;
+  /** How results are written for which client; by default the same for all. @internal */
+  readonly resultForms?: ResultForms | undefined;
   /** Whether writes wait for the disk. @internal */
   readonly durable: boolean;
   /** The time limit of a call, in seconds. @internal */
@@ -88,6 +91,7 @@ export function openSharedService({ config, backend = chooseBackend(), logger }:
     statThread,
     lineIndex: new LineIndexCache(),
     limits: { maxFullReadSize: config.maxFullReadSize },
+    resultForms: new ResultForms(config),
     durable: config.durableWrites,
     requestTimeout: config.requestTimeout,
     logger,

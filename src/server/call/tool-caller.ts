@@ -5,6 +5,7 @@ import type { Client } from '../../tools/client.ts';
 import type { FailedCall } from '../../tools/dialect.ts';
 import { type CallError, ToolError } from '../../tools/errors.ts';
 import { nearest } from '../../tools/nearest.ts';
+import type { ResultForm, ResultMode } from '../../tools/result-form.ts';
 import type { Roots } from '../../tools/roots.ts';
 import type { CallContext, RenderedResult, Tool } from '../../tools/tool.ts';
 import { concatJson, type JsonChunks, jsonAndEscaped, jsonByteLength } from '../../wire/json-chunks.ts';
@@ -42,6 +43,8 @@ export interface CallRequest {
   readonly running: RunningCall;
   /** Undefined for a client that did not ask for progress. */
   readonly progress?: ReportProgress | undefined;
+  /** How the result is written; by default as structured content and text. */
+  readonly results?: ResultForm | undefined;
 }
 
 /** Thrown for a tool that does not exist. A protocol error, unlike the failure of a tool: JSON-RPC's "invalid params". */
@@ -105,7 +108,7 @@ export class ToolCaller {
     subject.note(checked.value);
     try {
       const value = await this.#run(tool, checked.value, record);
-      return this.#finish(record, renderSuccess(tool, value, checked.value));
+      return this.#finish(record, renderSuccess(tool, value, { args: checked.value, mode: request.results?.mode }));
     } catch (thrown) {
       if (thrown instanceof InputRequired) throw this.#suspend(record, thrown);
       return this.#fail(record, tool, thrown);
@@ -185,14 +188,46 @@ function renderFailure(text: string): RenderedCall {
   return { json, bytes: Buffer.byteLength(text) };
 }
 
+/** What a result is rendered for. */
+interface RenderOptions {
+  readonly args: Args;
+  /** By default `both`. Only a tool with a `readerText` has a choice: the contract of the others fixes their form. */
+  readonly mode?: ResultMode | undefined;
+}
+
 /** Renders the result of a tool. Raises `result_too_large` for one that exceeds `MAX_RESULT_BYTES`. */
-export function renderSuccess(tool: Tool, value: Args, args: Args): RenderedCall {
-  const { text, result, bytes } = tool.render?.(value, args) ?? renderResult(tool, value, args);
-  const json = concatJson('{"content":[{"type":"text","text":"', text, '"}],"structuredContent":', result);
+export function renderSuccess(tool: Tool, value: Args, { args, mode = 'both' }: RenderOptions): RenderedCall {
+  const rendered =
+    tool.readerText === undefined || mode === 'both'
+      ? renderBoth(tool, value, args)
+      : renderOne(tool, value, { args, mode });
+  const { json } = rendered;
   const isSmall = typeof json === 'string' && json.length * MAX_UNIT_BYTES < MAX_RESULT_BYTES;
   const size = isSmall ? 0 : jsonByteLength(json) + 1;
   if (size > MAX_RESULT_BYTES) throw new ToolError('result_too_large', { size, limit: MAX_RESULT_BYTES });
-  return { json, bytes };
+  return rendered;
+}
+
+/** Renders structured content, and a text that says the same. */
+function renderBoth(tool: Tool, value: Args, args: Args): RenderedCall {
+  const { text, result, bytes } = tool.render?.(value, args) ?? renderResult(tool, value, args);
+  return { json: concatJson(textBlock(text), ',"structuredContent":', result), bytes };
+}
+
+/** Renders text alone, or structured content with a text of one line. */
+function renderOne(tool: Tool, value: Args, { args, mode }: Required<RenderOptions>): RenderedCall {
+  const whole = tool.readerText?.(value, args) ?? '';
+  if (mode === 'text') return { json: textBlock(escapeJson(whole)), bytes: Buffer.byteLength(whole) };
+  const line = tool.summary?.(value, args) ?? whole.split('\n', 1)[0] ?? '';
+  const result = tool.render?.(value, args).result ?? jsonAndEscaped(value).json;
+  return {
+    json: concatJson(textBlock(escapeJson(line)), ',"structuredContent":', result),
+    bytes: jsonByteLength(result),
+  };
+}
+
+function textBlock(escaped: JsonChunks): JsonChunks {
+  return concatJson('{"content":[{"type":"text","text":"', escaped, '"}]');
 }
 
 /** Renders a result whose text is the tool's wording, or else the same JSON as the result. */

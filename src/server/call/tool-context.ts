@@ -3,6 +3,7 @@ import type { FilesystemBridge } from '../../agent/bridge/filesystem-bridge.ts';
 import type { Sample } from '../../agent/sample.ts';
 import type { Root } from '../../fence/index.ts';
 import { ToolError } from '../../tools/errors.ts';
+import { DEFAULT_RESULT_FORM, type ResultForm } from '../../tools/result-form.ts';
 import type { NamedRoot } from '../../tools/roots.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import type { CallTimer } from './running-calls.ts';
@@ -100,6 +101,10 @@ export class ToolContext implements CallContext {
 
   get limits() {
     return this.#options.service.limits;
+  }
+
+  get results(): ResultForm {
+    return this.#options.request.results ?? DEFAULT_RESULT_FORM;
   }
 
   get search() {

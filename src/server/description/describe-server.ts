@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { packageVersion } from '../../config/package-files.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { ServerDescription } from './server-description.ts';
+import { MAX_RESULT_SIZE_CHARS, MAX_RESULT_SIZE_META, type ServerDescription } from './server-description.ts';
 
 /** Returns the description of a server in one dialect. The build stores it as a file, because making it would delay every start. */
 export function describeServer(dialect: Dialect): ServerDescription {
@@ -12,6 +12,7 @@ export function describeServer(dialect: Dialect): ServerDescription {
     capabilities: { tools: {}, ...(dialect.takesFiles && { resources: {} }) },
     instructions: dialect.instructions,
     tools: dialect.tools.map((tool) => describeTool(tool, dialect)),
+    textTools: dialect.tools.flatMap(({ name, readerText }) => (readerText === undefined ? [] : [name])),
   };
 }
 
@@ -29,6 +30,7 @@ function describeTool(tool: Tool, dialect: Dialect): McpTool {
       ...((tool.effect === 'create' || tool.effect === 'destroy') && { idempotentHint: true }),
       openWorldHint: false,
     },
+    ...(tool.paged && { _meta: { [MAX_RESULT_SIZE_META]: MAX_RESULT_SIZE_CHARS } }),
   };
 }
 

@@ -44,7 +44,7 @@ export class HttpFastPath {
     if (plain.progressToken !== undefined && canBeAsked(plain)) return false;
     const reply = new HttpReply(response, { stream: false });
     if (disconnect.hasHappened) return reply.end(undefined);
-    const immediate = this.#fastPath.reply(plain);
+    const immediate = this.#fastPath.reply(plain, peer);
     if (immediate !== undefined) return reply.end(immediate);
     const call = this.#fastPath.call(plain, peer, reply);
     if (call === undefined) return false;
@@ -65,7 +65,7 @@ export class HttpFastPath {
   ): Promise<boolean> {
     if (!isPlainSessionPost(request)) return false;
     const reply = new HttpReply(response, { stream: true, sessionId: transport.sessionId });
-    const immediate = this.#fastPath.reply(plain);
+    const immediate = this.#fastPath.reply(plain, peer);
     if (immediate !== undefined) return reply.end(immediate);
     const call = this.#fastPath.call(plain, peer, reply);
     if (call === undefined) return false;

@@ -67,10 +67,10 @@ export class McpEndpoint {
     this.#service = service;
     this.#anonymous = { client: undefined, roots: service.roots };
     this.#newServer = sdkServerFactory(service, caller);
-    this.#sessions = new Sessions((owner) => this.#newSession(owner), sessions);
+    this.#sessions = new Sessions((owner, clientName) => this.#newSession(owner, clientName), sessions);
     if (fastPath) {
-      const { description, running } = service;
-      this.#fastPath = new HttpFastPath(new FastPath({ description, running, load: async () => caller }));
+      const { description, running, resultForms } = service;
+      this.#fastPath = new HttpFastPath(new FastPath({ description, running, resultForms, load: async () => caller }));
     }
   }
 
@@ -138,12 +138,12 @@ export class McpEndpoint {
     const id = request.headers['mcp-session-id'];
     if (typeof id === 'string') return this.#sessions.enter(id, principal) ?? SESSION_NOT_FOUND;
     if (!isInitializeRequest(body)) return SESSION_REQUIRED;
-    return (await this.#sessions.open(principal)) ?? TOO_MANY_SESSIONS;
+    return (await this.#sessions.open(principal, body.params.clientInfo.name)) ?? TOO_MANY_SESSIONS;
   }
 
-  #newSession(owner: Principal | undefined) {
+  #newSession(owner: Principal | undefined, clientName: string | undefined) {
     const { agentFiles, roots } = this.#service;
-    const peer = owner ?? sessionPeer(roots);
+    const peer: Peer = { ...(owner ?? sessionPeer(roots)), clientName };
     const server = this.#newServer(peer, 'legacy');
     const { client } = peer;
     // The files of a principal outlive its sessions.

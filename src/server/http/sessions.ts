@@ -34,7 +34,10 @@ export interface ActiveSession extends Pick<HttpSession, 'transport' | 'peer' | 
 }
 
 /** Makes the SDK server and the peer of a new session. The server's `onclose` is called when the session ends, for any reason. */
-type NewSessionServer = (owner: Principal | undefined) => { readonly server: Server; readonly peer: Peer };
+type NewSessionServer = (
+  owner: Principal | undefined,
+  clientName: string | undefined,
+) => { readonly server: Server; readonly peer: Peer };
 
 /**
  * The HTTP sessions of clients that speak a revision before 2026-07-28, bounded in number and in idle time. When all are taken, a
@@ -62,7 +65,7 @@ export class Sessions {
    * Opens a session for an `initialize` request. It is in use until `leave` is called, which closes it if the SDK gave it no id. Only
    * its owner can enter it. Returns undefined if all sessions are in use.
    */
-  async open(owner?: Principal): Promise<ActiveSession | undefined> {
+  async open(owner?: Principal, clientName?: string): Promise<ActiveSession | undefined> {
     if (this.#sessions.size + this.#opening >= this.#limits.maxSessions && !this.#evict()) return undefined;
     let id: string | undefined;
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -73,7 +76,7 @@ export class Sessions {
         this.#sessions.set(given, session);
       },
     });
-    const { server, peer } = this.#newServer(owner);
+    const { server, peer } = this.#newServer(owner, clientName);
     const session: HttpSession = {
       transport,
       peer,

@@ -3,6 +3,7 @@ import { InFlight } from '../call/in-flight.ts';
 import type { Peer } from '../call/peer.ts';
 import { type FastCall, type FastPath, NEEDS_SDK, type NotificationSink } from '../protocol/fast/fast-path.ts';
 import {
+  clientNameOf,
   type Fields,
   hasOnly,
   isClientInfo,
@@ -29,7 +30,7 @@ export interface StdioConnectionOptions {
  */
 export class StdioConnection implements MessageReceiver, NotificationSink {
   readonly #fastPath: FastPath;
-  readonly #peer: Peer;
+  #peer: Peer;
   readonly #sink: MessageSink;
   readonly #serveSdk: ServeSdk;
   /** Set by the first request; undefined until then, and while the SDK handles that request. */
@@ -86,6 +87,7 @@ export class StdioConnection implements MessageReceiver, NotificationSink {
     const version = method === 'initialize' ? requestedVersion(params) : undefined;
     if (version === undefined) return false;
     this.#era = 'legacy';
+    this.#peer = { ...this.#peer, clientName: clientNameOf(params.clientInfo) };
     this.#handshake = [message];
     this.#sink.post(this.#fastPath.initialize(id, version));
     return true;
@@ -93,7 +95,7 @@ export class StdioConnection implements MessageReceiver, NotificationSink {
 
   /** Returns whether the fast path answers a request, now or when its call has ended. */
   #answer(request: PlainRequest, message: JSONRPCMessage): boolean {
-    const reply = this.#fastPath.reply(request);
+    const reply = this.#fastPath.reply(request, this.#peer);
     if (reply !== undefined) {
       this.#sink.post(reply);
       return true;

@@ -31,7 +31,7 @@ export interface StdioOptions {
 /** Serves MCP, in every supported revision, on this process's stdin and stdout. Nothing else may write to stdout. */
 export function startStdio({ description, shared, load }: StdioOptions): StdioServing {
   const { stdin, stdout } = process;
-  const { logger, running, roots, scheduler } = shared;
+  const { logger, running, roots, scheduler, resultForms } = shared;
   const onerror = (error: Error): void => logger.debug({ problem: error.name }, 'protocol error');
   const tools = new ToolLoader(load);
   /** Settles when the SDK is loaded; settled from the start if no message has needed it. */
@@ -47,7 +47,7 @@ export function startStdio({ description, shared, load }: StdioOptions): StdioSe
 
   const transport = new StdioTransport({ input: stdin, output: stdout, scheduler });
   const connection = new StdioConnection({
-    fastPath: new FastPath({ description, running, load: async () => (await tools.load()).caller }),
+    fastPath: new FastPath({ description, running, resultForms, load: async () => (await tools.load()).caller }),
     peer: processPeer(roots),
     sink: transport,
     serveSdk,

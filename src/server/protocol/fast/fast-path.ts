@@ -1,12 +1,21 @@
 import type { Sample } from '../../../agent/sample.ts';
+import { DEFAULT_RESULT_FORM, type ResultForm } from '../../../tools/result-form.ts';
 import type { JsonChunks } from '../../../wire/json-chunks.ts';
 import { InputRequired } from '../../call/input-required.ts';
 import { anonymousClient, type Peer } from '../../call/peer.ts';
 import { progressReports } from '../../call/progress.ts';
+import type { ResultForms } from '../../call/result-forms.ts';
 import type { RunningCalls } from '../../call/running-calls.ts';
 import type { CallRequest, ToolCaller } from '../../call/tool-caller.ts';
 import type { ServerDescription } from '../../description/server-description.ts';
-import { type Fields, hasOnly, isRecord, type PlainRequest, type RequestId } from './plain-request.ts';
+import {
+  declaredClientName,
+  type Fields,
+  hasOnly,
+  isRecord,
+  type PlainRequest,
+  type RequestId,
+} from './plain-request.ts';
 import { Responses } from './responses.ts';
 
 /** A call that runs on the fast path. */
@@ -33,6 +42,8 @@ export interface NotificationSink {
 export interface FastPathOptions {
   readonly description: ServerDescription;
   readonly running: RunningCalls;
+  /** How results are written for which client; by default the same for all. */
+  readonly resultForms?: ResultForms | undefined;
   /** Loads the tools. Called for the first call, and for calls that come before the tools are loaded. */
   load(): Promise<ToolCaller>;
 }
@@ -70,9 +81,10 @@ export class FastPath {
   }
 
   /** Returns the response to `tools/list`, `server/discover` or `ping`; undefined for any other request. */
-  reply({ id, method, params, modern }: PlainRequest): string | undefined {
+  reply(request: PlainRequest, peer: Peer): string | undefined {
+    const { id, method, params, modern } = request;
     if (!hasOnly(params, META_ONLY)) return undefined;
-    if (method === 'tools/list') return this.#responses.tools(id, modern);
+    if (method === 'tools/list') return this.#responses.tools(id, modern, this.#formFor(request, peer));
     if (modern) return method === 'server/discover' ? this.#responses.discover(id) : undefined;
     return method === 'ping' ? this.#responses.ping(id) : undefined;
   }
@@ -90,7 +102,8 @@ export class FastPath {
       progressToken === undefined
         ? undefined
         : progressReports(progressToken, (done) => sink.notify(this.#responses.progress(done)));
-    const call = { name, args, client, roots, sample: askLater, running, progress };
+    const results = this.#formFor(request, peer);
+    const call = { name, args, client, roots, sample: askLater, running, progress, results };
     const result = this.#caller === undefined ? this.#loadAndCall(call) : this.#caller.call(call);
     let isCancelled = false;
     return {
@@ -107,6 +120,10 @@ export class FastPath {
         running.cancel();
       },
     };
+  }
+
+  #formFor(request: PlainRequest, { clientName }: Peer): ResultForm {
+    return this.#options.resultForms?.of(clientName ?? declaredClientName(request)) ?? DEFAULT_RESULT_FORM;
   }
 
   async #loadAndCall(call: CallRequest): Promise<JsonChunks> {

@@ -50,6 +50,18 @@ function eraOf(meta: Fields): 'legacy' | 'modern' | undefined {
   return complete && (info === undefined || isClientInfo(info)) ? 'modern' : undefined;
 }
 
+/** Returns the name that the client of a 2026-07-28 request declares in it; undefined for other requests, or if it declares none. */
+export function declaredClientName({ params, modern }: PlainRequest): string | undefined {
+  if (!modern) return undefined;
+  const { _meta } = params as { _meta?: Record<string, Fields | undefined> };
+  return clientNameOf(_meta?.[CLIENT_INFO]);
+}
+
+/** Returns the name in a `clientInfo`; undefined if it is not one. */
+export function clientNameOf(info: unknown): string | undefined {
+  return isRecord(info) && typeof info.name === 'string' ? info.name : undefined;
+}
+
 /** Tests whether the client of a 2026-07-28 request accepts sampling requests. */
 export function canBeAsked({ params }: PlainRequest): boolean {
   const { _meta } = params as { _meta?: Record<string, Fields | undefined> };

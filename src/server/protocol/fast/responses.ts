@@ -1,6 +1,7 @@
+import type { ResultForm } from '../../../tools/result-form.ts';
 import { concatJson, type JsonChunks } from '../../../wire/json-chunks.ts';
 import type { Progress } from '../../call/progress.ts';
-import { DESCRIPTION_CACHE, type ServerDescription } from '../../description/server-description.ts';
+import { DESCRIPTION_CACHE, type ServerDescription, toolsFor } from '../../description/server-description.ts';
 import { MODERN_VERSION, type RequestId } from './plain-request.ts';
 
 /** The revisions whose connections begin with `initialize`, newest first. */
@@ -15,7 +16,8 @@ export class Responses {
   /** The end of every 2026-07-28 result, and of those that may be cached. */
   readonly #stamp: string;
   readonly #cacheStamp: string;
-  #tools: string | undefined;
+  /** The tools as JSON, for each form of results that a client asked in. */
+  readonly #tools = new Map<ResultForm, string>();
 
   constructor(description: ServerDescription) {
     this.#description = description;
@@ -42,9 +44,13 @@ export class Responses {
   }
 
   /** Returns the response to `tools/list`. */
-  tools(id: RequestId, modern: boolean): string {
-    this.#tools ??= `{"tools":${JSON.stringify(this.#description.tools)}`;
-    return response(id, this.#tools + (modern ? this.#cacheStamp : '}'));
+  tools(id: RequestId, modern: boolean, form: ResultForm): string {
+    let tools = this.#tools.get(form);
+    if (tools === undefined) {
+      tools = `{"tools":${JSON.stringify(toolsFor(this.#description, form))}`;
+      this.#tools.set(form, tools);
+    }
+    return response(id, tools + (modern ? this.#cacheStamp : '}'));
   }
 
   ping(id: RequestId): string {

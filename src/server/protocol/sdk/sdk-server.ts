@@ -1,11 +1,14 @@
 import {
   type CallToolResult,
+  CLIENT_INFO_META_KEY,
   type ProtocolEra,
   type RequestId,
   Server,
+  type ServerContext,
   type Transport,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { DEFAULT_RESULT_FORM, type ResultForm } from '../../../tools/result-form.ts';
 import { type JsonChunks, jsonBytes } from '../../../wire/json-chunks.ts';
 import { ExpiringKeys } from '../../asking/expiring-keys.ts';
 import { MultiRoundCalls } from '../../asking/multi-round-calls.ts';
@@ -15,7 +18,8 @@ import { anonymousClient, type Peer } from '../../call/peer.ts';
 import { progressReports } from '../../call/progress.ts';
 import type { Service } from '../../call/service.ts';
 import { ToolCaller } from '../../call/tool-caller.ts';
-import { DESCRIPTION_CACHE } from '../../description/server-description.ts';
+import { DESCRIPTION_CACHE, toolsFor } from '../../description/server-description.ts';
+import { clientNameOf } from '../fast/plain-request.ts';
 import { RESOURCE_TEMPLATES, Resources } from './resources.ts';
 
 /** Makes an SDK server for one connection, or for one request of 2026-07-28 over HTTP. */
@@ -29,8 +33,8 @@ const UNCACHED = { ttlMs: 0, cacheScope: 'private' } as const;
  * that these servers can share is made once, here.
  */
 export function sdkServerFactory(service: Service, caller = new ToolCaller(service)): NewServer {
-  const { logger, description, agentFiles, running } = service;
-  const { serverInfo, capabilities, instructions, tools } = description;
+  const { logger, description, agentFiles, running, resultForms } = service;
+  const { serverInfo, capabilities, instructions } = description;
   const rounds = new MultiRoundCalls();
   /** Calls of anonymous clients that wait for an answer. The files that such a client handed over are kept for that long. */
   const suspended = new ExpiringKeys((key) => agentFiles?.drop(key));
@@ -48,7 +52,12 @@ export function sdkServerFactory(service: Service, caller = new ToolCaller(servi
   return (peer, era) => {
     const server = new Server(serverInfo, options);
     server.onerror = (error) => logger.debug({ problem: error.name }, 'protocol error');
-    server.setRequestHandler('tools/list', () => ({ tools }));
+    const formFor = ({ mcpReq }: ServerContext): ResultForm => {
+      const declared: Readonly<Record<string, unknown>> | undefined = mcpReq.envelope;
+      const name = server.getClientVersion()?.name ?? clientNameOf(declared?.[CLIENT_INFO_META_KEY]);
+      return resultForms?.of(name) ?? DEFAULT_RESULT_FORM;
+    };
+    server.setRequestHandler('tools/list', (_, context) => ({ tools: toolsFor(description, formFor(context)) }));
     if (capabilities.resources !== undefined) setResourceHandlers(server, new Resources(service, peer));
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const { id, signal, notify, _meta } = context.mcpReq;
@@ -71,7 +80,16 @@ export function sdkServerFactory(service: Service, caller = new ToolCaller(servi
       signal.addEventListener('abort', () => call.cancel(), { once: true });
       if (signal.aborted) call.cancel();
       try {
-        const request = { name, args, client, roots: peer.roots, sample, running: call, progress };
+        const request = {
+          name,
+          args,
+          client,
+          roots: peer.roots,
+          sample,
+          running: call,
+          progress,
+          results: formFor(context),
+        };
         return toResult(await caller.call(request));
       } catch (error) {
         if (round === undefined || !(error instanceof InputRequired)) throw error;

@@ -1,0 +1,42 @@
+/**
+ * A list of a result as text, for clients that show the model text alone. Takes items until `maxChars` is reached and leaves the
+ * rest out, so an item is there whole or not at all.
+ */
+export class TextList {
+  readonly #maxChars: number;
+  readonly #parts: string[] = [];
+  #chars = 0;
+  #length = 0;
+  #isFull = false;
+
+  constructor(maxChars: number = Number.POSITIVE_INFINITY) {
+    this.#maxChars = maxChars;
+  }
+
+  /** Adds an item, with its line ends. Returns false if it did not fit, and then takes no more. */
+  add(text: string): boolean {
+    if (this.#isFull || (this.#length > 0 && this.#chars + text.length > this.#maxChars)) {
+      this.#isFull = true;
+      return false;
+    }
+    this.#parts.push(text);
+    this.#chars += text.length;
+    this.#length += 1;
+    return true;
+  }
+
+  /** How many items it has. */
+  get length(): number {
+    return this.#length;
+  }
+
+  get text(): string {
+    return this.#parts.join('');
+  }
+}
+
+/** Returns the text of a list that was made as a `TextList`. */
+export function textOf(list: unknown): string {
+  if (!(list instanceof TextList)) throw new Error('the list is not text');
+  return list.text;
+}

@@ -1,0 +1,140 @@
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { rgPath } from '@vscode/ripgrep';
+import { afterAll, describe, expect, test } from 'vitest';
+import { CONNECTIONS, type Connection } from '../support/connections.ts';
+import { startServer } from '../support/start-server.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { newClient } from '../support/tool-client.ts';
+
+const dir = tempDir();
+fs.writeFileSync(path.join(dir, 'a.txt'), 'one\ntwo\n');
+fs.symlinkSync('missing', path.join(dir, 'broken'));
+afterAll(() => fs.rmSync(dir, { recursive: true }));
+
+const HASHED = { root: 'w', path: 'a.txt', algorithm: 'sha256' };
+
+/** Starts a server on the folder, with a client that declares this name. */
+function serve({ transport, era }: Connection, name: string, config: Readonly<Record<string, unknown>> = {}) {
+  return startServer({ transport, roots: [{ name: 'w', path: dir }], config, client: newClient(era, {}, name) });
+}
+
+describe.each(CONNECTIONS)('$transport, $era', (connection) => {
+  test.each(['claude-code', 'codex-mcp-client'])('%s gets text alone, and no schemas of results', async (name) => {
+    await using server = await serve(connection, name);
+    const { tools } = await server.client.listTools();
+    expect(tools.filter(({ outputSchema }) => outputSchema !== undefined)).toEqual([]);
+    expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(12_000);
+    const { raw, text } = await server.call('hash_file', HASHED);
+    expect(Object.keys(raw)).not.toContain('structuredContent');
+    expect(text).toMatch(/^sha256 [0-9a-f]{64} \(8 bytes\)$/);
+  });
+
+  test('any other client gets structured content and its JSON as text', async () => {
+    await using server = await serve(connection, 'some-client');
+    const { tools } = await server.client.listTools();
+    expect(tools.filter(({ outputSchema }) => outputSchema === undefined)).toEqual([]);
+    const { structured, text } = await server.call('hash_file', HASHED);
+    expect(structured).toMatchObject({ path: 'a.txt', algorithm: 'sha256', size: 8 });
+    expect(JSON.parse(text)).toEqual(structured);
+  });
+
+  test('an operator can have structured content with one line of text for all clients', async () => {
+    await using server = await serve(connection, 'claude-code', { results: 'structured' });
+    expect((await server.client.listTools()).tools.every(({ outputSchema }) => outputSchema !== undefined)).toBe(true);
+    const { structured, text } = await server.call('stat_file', { root: 'w', path: 'broken' });
+    expect(structured).toMatchObject({ is_symlink: true, target: null });
+    expect(text).toMatch(/^broken: symlink, .*$/);
+  });
+
+  test('errors have the same text in every form', async () => {
+    await using server = await serve(connection, 'claude-code');
+    const { isError, text } = await server.call('hash_file', { ...HASHED, path: 'none' });
+    expect([isError, text.split('\n', 1)]).toEqual([true, ['file not found: none (root: w)']]);
+  });
+});
+
+const [HTTP] = CONNECTIONS as [Connection];
+
+test('an operator can have text for all clients, and structured content for Claude Code', async () => {
+  await using text = await serve(HTTP, 'some-client', { results: 'text' });
+  expect((await text.call('hash_file', HASHED)).structured).toBeUndefined();
+  await using both = await serve(HTTP, 'claude-code', { results: 'both' });
+  expect((await both.call('hash_file', HASHED)).structured).toBeDefined();
+});
+
+test('tools whose results can be long tell Claude Code how long', async () => {
+  const metaOf = async (config: object) => {
+    await using server = await serve(HTTP, 'claude-code', { ...config });
+    const { tools } = await server.client.listTools();
+    return tools.find(({ name }) => name === 'read_file')?._meta;
+  };
+  expect(await metaOf({})).toEqual({ 'anthropic/maxResultSizeChars': 100_000 });
+  expect(await metaOf({ max_result_chars: 7_000 })).toEqual({ 'anthropic/maxResultSizeChars': 7_000 });
+  expect(await metaOf({ results: 'both' })).toEqual({ 'anthropic/maxResultSizeChars': 500_000 });
+});
+
+test('a form that does not exist, and a limit that leaves no room, are refused at the start', async () => {
+  await expect(serve(HTTP, 'x', { results: 'json' })).rejects.toThrow(/results/);
+  await expect(serve(HTTP, 'x', { max_result_chars: 10 })).rejects.toThrow(/max_result_chars/);
+});
+
+const LINES: readonly [tool: string, args: object, text: RegExp][] = [
+  ['list_roots', {}, /^w: all tools$/],
+  ['create_folder', { root: 'w', path: 'd' }, /^created d$/],
+  ['write_file', { root: 'w', path: 'd/b.txt', content: 'b' }, /^wrote d\/b.txt: 1 bytes$/],
+  ['write_file', { root: 'w', path: 'd/b.txt', content: 'b', mode: 'append' }, /^appended to d\/b.txt: 1 bytes$/],
+  ['permissions_file', { root: 'w', path: 'd/b.txt' }, /^d\/b.txt: -rw-r--r-- \(0644\) \S+:\S+$/],
+  ['stat_file', { root: 'w', path: 'd/b.txt' }, /^d\/b.txt: file, 2 bytes, modified 20\d\d-/],
+  ['stat_file', { root: 'w', path: 'broken' }, /^broken: symlink, .*\n-> nothing, the link is broken$/],
+  ['copy', ends('d', 'e'), /^copied folder d to e$/],
+  ['copy', ends('d/b.txt', 'e/c.txt'), /^copied d\/b.txt to e\/c.txt \(2 bytes\)$/],
+  ['move', ends('e', 'f'), /^moved e to f$/],
+  ['remove_file', { root: 'w', path: 'd/b.txt' }, /^removed d\/b.txt$/],
+  ['remove_folder', { root: 'w', path: 'd' }, /^removed d and everything in it$/],
+  ['remove_folder', { root: 'w', path: 'f' }, /^removed f and everything in it$/],
+];
+
+function ends(from: string, to: string) {
+  return { source_root: 'w', source_path: from, dest_root: 'w', dest_path: to };
+}
+
+test('files, folders and matches read as people and ripgrep print them', async () => {
+  const tree = tempDir();
+  fs.mkdirSync(path.join(tree, 'src'));
+  fs.writeFileSync(path.join(tree, 'a.txt'), 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n');
+  fs.writeFileSync(path.join(tree, 'src', 'b.txt'), 'one more\n');
+  for (const name of ['src', 'a.txt']) fs.utimesSync(path.join(tree, name), 1, 1);
+  await using server = await startServer({
+    roots: [{ name: 'w', path: tree }],
+    client: newClient('legacy', {}, 'claude-code'),
+  });
+  const text = async (tool: string, args: object) => (await server.call(tool, { root: 'w', ...args })).text;
+  expect(await text('list_folder', { path: '' })).toBe('a.txt\t34\t1970-01-01T00:00Z\nsrc/\t-\t1970-01-01T00:00Z\n');
+  expect(await text('list_folder', { path: 'src/..' })).toContain('src/');
+  expect(await text('read_file', { path: 'a.txt', offset_lines: 2, limit_lines: 2 })).toMatch(
+    /^2\ttwo\n3\tthree\n\[.*\]$/,
+  );
+  expect(await text('glob', { pattern: '**' })).toBe('a.txt\nsrc/\nsrc/b.txt\n');
+  expect(await text('glob', { pattern: '*.none' })).toBe('[no match]');
+  for (const [pattern, context] of [
+    ['one', 0],
+    ['e', 1],
+    ['seven|one', 1],
+    ['e', 2],
+  ] as const) {
+    const ripgrep = spawnSync(rgPath, ['--heading', '-n', '--sort', 'path', '-C', String(context), '-e', pattern], {
+      cwd: tree,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    expect(await text('grep', { pattern, context_lines: context })).toBe(ripgrep.stdout);
+  }
+  fs.rmSync(tree, { recursive: true });
+});
+
+test('what a tool did is one line for a reader', async () => {
+  await using server = await serve(HTTP, 'claude-code');
+  for (const [tool, args, expected] of LINES) expect((await server.call(tool, { ...args })).text).toMatch(expected);
+});
