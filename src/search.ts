@@ -22,11 +22,13 @@ export type {
 export type { FairScheduler } from './runtime/fair-scheduler.ts';
 export { CancelledError, type OperationContext } from './runtime/operation-context.ts';
 export {
+  type FileCount,
   type GlobMatch,
   type GlobOptions,
   type GlobResult,
   type GlobScope,
   type GrepOptions,
+  type GrepOutput,
   type GrepResult,
   glob,
   grep,

@@ -36,6 +36,17 @@ export interface GlobScope {
   readonly type?: 'file' | 'directory' | 'symlink' | 'all';
   /** Skips entries whose name starts with a dot, and everything below such folders. */
   readonly skipHidden?: boolean;
+  /** Globs of files and folders to leave out: by name if they have no slash, by path relative to `path` if they have one. */
+  readonly exclude?: readonly string[] | undefined;
+  /**
+   * Whether to skip `.git` and what `.gitignore` and `.ignore` files inside the root rule out, in or above `path`. By default
+   * nothing is skipped.
+   */
+  readonly ignore?: boolean;
+  /** Number of matches to leave out at the beginning. */
+  readonly offset?: number;
+  /** By path, or by modification time with the newest first. */
+  readonly sortBy?: 'path' | 'modified';
 }
 
 /** An entry that matched. */
@@ -51,15 +62,19 @@ export interface GlobMatch {
 
 /** The result of `glob`. */
 export interface GlobResult {
-  /** Sorted by code point of the whole path. */
+  /** Sorted by code point of the whole path, or as `sortBy` says. */
   readonly matches: readonly GlobMatch[];
   readonly totalMatches: number;
   /** Whether there was at least one more match. */
   readonly truncated: boolean;
-  /** Whether the time ran out. The matches are then a prefix of the complete result. */
+  /** Whether the time ran out. The matches are then a prefix of the complete result, or the newest that were found in time. */
   readonly timedOut: boolean;
   /** Number of folders that could not be read. */
   readonly skipped: number;
+  /** Number of entries that were compared with the pattern. */
+  readonly entriesSeen: number;
+  /** Number of entries that ignore rules leave out. Nothing below such a folder is counted. */
+  readonly ignored: number;
 }
 
 /**
@@ -80,6 +95,8 @@ export async function glob(
   throwIfAborted(context.signal);
   const { pattern, regex, path = ROOT_PATH, maxDepth, type = 'all', skipHidden = false } = options;
   const { maxResults = DEFAULT_MAX_RESULTS, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
+  const { exclude = [], ignore = false, offset = 0, sortBy = 'path' } = options;
+  const end = offset + maxResults;
   return withLocation(root, path, async () => {
     using search = pool.begin({
       kind: 'glob',
@@ -87,32 +104,77 @@ export async function glob(
       path,
       maxDepth,
       skipHidden,
+      ignore,
+      exclude,
       glob: pattern,
       regex,
       types: type === 'all' ? ALL_TYPES : [type],
-      maxResults,
+      maxResults: sortBy === 'path' ? end : Number.POSITIVE_INFINITY,
     });
     using _deadline = new Deadline(search, context.signal, timeoutSeconds);
-    const entries: FoundEntry[] = [];
-    let skipped = 0;
+    const entries = sortBy === 'path' ? new FirstEntries(end) : new NewestEntries(end);
+    const counts = { skipped: 0, seen: 0, ignored: 0 };
     const ordered = new OrderedSearch(search, {
       workers: pool.size,
       maxBufferedWeight: MAX_BUFFERED,
       weigh: (found) => found.entries.length,
       take: (found) => {
-        for (const entry of found.entries) entries.push(entry);
-        skipped += found.skipped;
-        context.progress?.(entries.length);
-        return entries.length <= maxResults;
+        entries.add(found.entries);
+        counts.skipped += found.skipped;
+        counts.seen += found.seen;
+        counts.ignored += found.ignored;
+        context.progress?.(entries.count);
+        return sortBy === 'modified' || entries.count <= end;
       },
     });
     const outcome = await ordered.run();
     throwIfAborted(context.signal);
     const times = new IsoTimeFormatter();
-    const matches = entries.slice(0, maxResults).map((entry) => toMatch(entry, times));
-    const [truncated, timedOut] = [outcome === 'full', outcome === 'stopped'];
-    return { matches, totalMatches: matches.length, truncated, timedOut, skipped };
+    const matches = entries
+      .first()
+      .slice(offset)
+      .map((entry) => toMatch(entry, times));
+    const { skipped, seen: entriesSeen, ignored } = counts;
+    const [truncated, timedOut] = [entries.count > end, outcome === 'stopped'];
+    return { matches, totalMatches: matches.length, truncated, timedOut, skipped, entriesSeen, ignored };
   });
+}
+
+/** Collects entries in path order. */
+class FirstEntries {
+  protected entries: FoundEntry[] = [];
+  protected readonly end: number;
+  /** Number of entries found. */
+  count = 0;
+
+  constructor(end: number) {
+    this.end = end;
+  }
+
+  add(found: readonly FoundEntry[]): void {
+    this.count += found.length;
+    for (const entry of found) this.entries.push(entry);
+  }
+
+  /** Returns the first `end` entries. */
+  first(): FoundEntry[] {
+    return this.entries.slice(0, this.end);
+  }
+}
+
+/** Number of entries that are collected beyond those that will be returned before the oldest are dropped. */
+const SURPLUS = 10_000;
+
+/** Collects the newest entries. Those of the same time stay in path order. */
+class NewestEntries extends FirstEntries {
+  override add(found: readonly FoundEntry[]): void {
+    super.add(found);
+    if (this.entries.length > this.end + SURPLUS) this.entries = this.first();
+  }
+
+  override first(): FoundEntry[] {
+    return this.entries.sort((a, b) => b.mtimeMs - a.mtimeMs).slice(0, this.end);
+  }
 }
 
 function toMatch({ path, type, size, mtimeMs }: FoundEntry, times: IsoTimeFormatter): GlobMatch {

@@ -1,12 +1,14 @@
 import { type CallerPath, ROOT_PATH, type Root, withLocation } from '../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, throwIfAborted } from '../runtime/operation-context.ts';
-import type { LineMatch } from './file/match-list.ts';
+import type { FileCount, GrepOutput, LineMatch } from './file/match-list.ts';
 import { DEFAULT_MAX_RESULTS, DEFAULT_TIMEOUT_SECONDS, Deadline } from './limits.ts';
 import { MatchMerger } from './pool/match-merger.ts';
 import type { SearchPool } from './pool/search-pool.ts';
 
 /** Default of `maxText`. */
 const MAX_TEXT = 4 * 1024 * 1024;
+/** Least value of `maxText` for a worker if there is an offset, since it does not know which of its matches are left out. */
+const MAX_TEXT_WITH_OFFSET = 16 * 1024 * 1024;
 
 /** Options of `grep`. */
 export interface GrepOptions {
@@ -21,6 +23,19 @@ export interface GrepOptions {
   readonly path?: CallerPath;
   /** A glob that files must match: by name if it has no slash, by path relative to `path` if it has one. */
   readonly globFilter?: string | undefined;
+  /** A type of files to search, by ripgrep's name for it: `ts`, `py`, `rust`. */
+  readonly type?: string | undefined;
+  /** Globs of files and folders not to search: by name if they have no slash, by path relative to `path` if they have one. */
+  readonly exclude?: readonly string[] | undefined;
+  /**
+   * Whether to skip `.git` and what `.gitignore` and `.ignore` files inside the root rule out, in or above `path`. `path`
+   * itself is searched in any case. By default everything is searched.
+   */
+  readonly ignore?: boolean;
+  /** What to return, by default lines. With `files` a file is read only to its first match. */
+  readonly output?: GrepOutput;
+  /** Number of matches to leave out at the beginning, or of files if `output` is not lines. */
+  readonly offset?: number;
   readonly caseInsensitive?: boolean;
   /** Number of lines to show before and after each match, by default 0. */
   readonly contextLines?: number;
@@ -42,6 +57,9 @@ export interface GrepOptions {
 export interface GrepResult {
   /** Sorted by code point of the whole path, then by line number. */
   readonly matches: readonly LineMatch[];
+  /** The files with matches if `output` is not lines. With `files`, each count is at least 1 and means no more than that. */
+  readonly files: readonly FileCount[];
+  /** Number of matches, or of files if `output` is not lines. */
   readonly totalMatches: number;
   /** Whether there was at least one more match. */
   readonly truncated: boolean;
@@ -51,6 +69,10 @@ export interface GrepResult {
   readonly filesSearched: number;
   readonly filesMatched: number;
   readonly skipped: number;
+  /** Number of files met, before any filter but ignore rules. */
+  readonly filesSeen: number;
+  /** Number of files and folders that ignore rules leave out. Nothing below such a folder is counted. */
+  readonly ignored: number;
 }
 
 /**
@@ -74,6 +96,7 @@ export async function grep(
   const { pattern, path = ROOT_PATH, globFilter, caseInsensitive = false, contextLines = 0 } = options;
   const { maxResults = DEFAULT_MAX_RESULTS, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, literal = false } = options;
   const { maxDepth, skipHidden = false, maxFileSize, maxText = MAX_TEXT } = options;
+  const { type, exclude = [], ignore = false, output = 'lines', offset = 0 } = options;
   return withLocation(root, path, async () => {
     refuseUnreadable(root, path);
     using search = pool.begin({
@@ -82,28 +105,35 @@ export async function grep(
       path,
       maxDepth,
       skipHidden,
+      ignore,
+      exclude,
       pattern,
       literal,
       caseInsensitive,
       globFilter: globFilter || undefined,
-      contextLines,
-      maxResults,
-      maxText,
+      type,
+      output,
+      contextLines: output === 'lines' ? contextLines : 0,
+      maxResults: offset + maxResults,
+      maxText: offset === 0 ? maxText : Math.max(maxText, MAX_TEXT_WITH_OFFSET),
       maxFileSize,
     });
     using _deadline = new Deadline(search, context.signal, timeoutSeconds);
     const progress = (files: number): void => context.progress?.(files);
-    const merger = new MatchMerger(search, { workers: pool.size, maxResults, maxText, progress });
+    const merger = new MatchMerger(search, { workers: pool.size, offset, maxResults, maxText, progress });
     const outcome = await merger.run();
     throwIfAborted(context.signal);
     return {
       matches: merger.matches,
-      totalMatches: merger.matches.length,
+      files: merger.files,
+      totalMatches: merger.matches.length + merger.files.length,
       truncated: outcome === 'full',
       timedOut: outcome === 'stopped',
       filesSearched: merger.counts.searched,
       filesMatched: merger.counts.matched,
       skipped: merger.counts.skipped,
+      filesSeen: merger.counts.seen,
+      ignored: merger.counts.ignored,
     };
   });
 }

@@ -1,4 +1,4 @@
-export type { LineMatch } from './file/match-list.ts';
+export type { FileCount, GrepOutput, LineMatch } from './file/match-list.ts';
 export { type GlobMatch, type GlobOptions, type GlobResult, type GlobScope, glob, type PathQuery } from './glob.ts';
 export { type GrepOptions, type GrepResult, grep } from './grep.ts';
 export { compileGlob } from './pattern/glob-pattern.ts';

@@ -6,7 +6,7 @@ import { readContextBefore } from './context-before.ts';
 import { excerptAround, type MatchedLine, shownLine } from './excerpt.ts';
 import { type BlockRange, type LineBlock, LineBlockReader } from './line-block-reader.ts';
 import type { LinePattern } from './line-pattern.ts';
-import type { MatchList } from './match-list.ts';
+import type { GrepOutput, MatchList } from './match-list.ts';
 
 const LF = 0x0a;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
@@ -14,7 +14,10 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 /** Options of a `FileSearch`. */
 export interface FileSearchOptions {
   readonly pattern: LinePattern;
+  /** 0 unless `output` is lines. */
   readonly contextLines: number;
+  /** By default lines. */
+  readonly output?: GrepOutput;
   readonly stop: StopSignal;
   readonly found: MatchList;
   readonly memory: SearchMemory;
@@ -51,6 +54,8 @@ export class FileSearch {
   #counted = 0;
   /** The whole range was searched; the rest is read for context only. */
   #past = false;
+  /** Number of lines that matched. */
+  #matched = 0;
 
   /** Lines just before the current block, as many as context may need; undefined until they are needed. */
   #tail: string[] | undefined;
@@ -104,17 +109,23 @@ export class FileSearch {
 
   /** Whether the result is complete, including the context of the last match that will be returned. */
   #finished(): boolean {
+    if (this.#hasEnough()) return true;
     if (this.#past && this.#open.length === 0) return true;
     if (!this.#options.found.full) return false;
     const surplus = this.#options.found.matches.at(-1)?.contextAfter;
     return this.#open.every((match) => match.contextAfter === surplus);
   }
 
+  /** Whether no further match can change the result of this file. */
+  #hasEnough(): boolean {
+    return this.#options.output === 'files' && this.#matched > 0;
+  }
+
   #searchPiece({ bytes }: LineBlock): void {
     if (!this.#inLine) this.#inLineHead = shownLine(bytes, 0, bytes.length);
-    const before = this.#options.found.matches.length;
+    const before = this.#matched;
     this.#search(bytes, this.#past ? 0 : bytes.length);
-    if (this.#options.found.matches.length > before) this.#inLineMatched = true;
+    if (this.#matched > before) this.#inLineMatched = true;
     this.#inLine = true;
   }
 
@@ -146,7 +157,8 @@ export class FileSearch {
 
   /** Searches the lines before offset `until` of a block. */
   #search(block: Buffer, until: number): void {
-    const { pattern, found } = this.#options;
+    const { pattern, found, output = 'lines' } = this.#options;
+    const isCounting = output !== 'lines';
     const afterInLine = this.#inLine ? lineEnd(block, 0) + 1 : 0;
     const open = this.#open;
     this.#open = [];
@@ -154,11 +166,13 @@ export class FileSearch {
 
     const scan = pattern.scan(until === block.length ? block : block.subarray(0, until));
     let from = this.#inLineMatched ? afterInLine : this.#offset === 0 ? afterByteOrderMark(block) : 0;
-    while (from < until && !found.full) {
+    while (from < until && !found.full && !this.#hasEnough()) {
       const at = scan.next(from);
       if (at === -1) return;
       const end = lineEnd(block, at);
-      this.#record(block, { start: lineStart(block, 0, at), at, end });
+      this.#matched += 1;
+      if (isCounting) found.count(this.#path);
+      else this.#record(block, { start: lineStart(block, 0, at), at, end });
       from = end + 1;
     }
   }

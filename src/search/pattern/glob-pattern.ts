@@ -53,6 +53,22 @@ export function compileGlobFilter(glob: string): (path: string) => boolean {
   return (path) => pattern.matches(path.slice(path.lastIndexOf('/') + 1), 'file');
 }
 
+/**
+ * Compiles globs of files and folders to leave out. One without a slash looks at the name, any other at the path relative to
+ * the start of the search; a trailing `/` restricts it to folders. Raises `invalid_pattern`.
+ */
+export function compileExcludes(globs: readonly string[]): (path: string, type: EntryType) => boolean {
+  const tests = globs.map((glob) => {
+    const pattern = compileGlob(glob);
+    const isPath = glob.slice(0, -1).includes('/');
+    return (path: string, name: string, type: EntryType) => pattern.matches(isPath ? path : name, type);
+  });
+  return (path, type) => {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    return tests.some((test) => test(path, name, type));
+  };
+}
+
 function compile(pattern: string): Minimatch {
   if (pattern === '') throw invalid('the glob is empty');
   if (pattern.length > MAX_LENGTH) throw invalid(`the glob is longer than ${MAX_LENGTH} characters`);

@@ -1,6 +1,7 @@
 import type { Entry, EntryType, Root } from '../../fence/index.ts';
 import type { PathPattern } from '../pattern/glob-pattern.ts';
 import { childPath, DirCache, type DirNode, START_NODE } from '../walk/dir-cache.ts';
+import type { IgnoreRules } from '../walk/ignore-rules.ts';
 import { isSkippable, walkTree } from '../walk/walk-tree.ts';
 import { type Budget, SEARCH_COST } from './budget.ts';
 import type { GlobSpec } from './messages.ts';
@@ -22,12 +23,17 @@ export interface GlobFound {
   readonly entries: readonly FoundEntry[];
   /** Number of folders that could not be read. */
   readonly skipped: number;
+  /** Number of entries that were compared with the pattern. */
+  readonly seen: number;
+  /** Number of entries that ignore rules leave out. */
+  readonly ignored: number;
 }
 
 interface GlobTaskOptions {
   readonly root: Root;
   readonly spec: GlobSpec;
   readonly pattern: PathPattern;
+  readonly rules: IgnoreRules | undefined;
   readonly stop: StopFlag;
   readonly budget: Budget;
 }
@@ -39,6 +45,8 @@ export class GlobTask {
   readonly #results: WorkResult<GlobFound>[] = [];
   #entries: FoundEntry[] = [];
   #skipped = 0;
+  #seen = 0;
+  #ignored = 0;
   #count = 0;
 
   constructor(options: GlobTaskOptions) {
@@ -65,7 +73,7 @@ export class GlobTask {
   }
 
   *#walk(dirs: DirCache, from: DirNode): Coroutine<void> {
-    const { spec, pattern, budget } = this.#options;
+    const { spec, pattern, rules, budget } = this.#options;
     const visits = walkTree(from, {
       dirs,
       budget,
@@ -75,6 +83,10 @@ export class GlobTask {
       enters: (path) => pattern.mayMatchBelow(path),
       skipped: () => {
         this.#skipped += 1;
+      },
+      rules,
+      ignored: (entries) => {
+        this.#ignored += entries;
       },
     });
     for (const { node, entries } of visits) {
@@ -89,6 +101,7 @@ export class GlobTask {
     for (const entry of entries) {
       if (this.#isOver()) return;
       if (budget.shouldYield()) yield undefined;
+      this.#seen += 1;
       const path = childPath(node, entry.name);
       if (!pattern.matches(path, entry.type)) continue;
       this.#look(dirs, node, entry, path);
@@ -121,9 +134,12 @@ export class GlobTask {
   }
 
   #flush(): void {
-    if (this.#entries.length === 0 && this.#skipped === 0) return;
-    this.#results.push({ kind: 'found', found: { entries: this.#entries, skipped: this.#skipped } });
+    const found = { entries: this.#entries, skipped: this.#skipped, seen: this.#seen, ignored: this.#ignored };
+    if (found.entries.length === 0 && found.skipped + found.seen + found.ignored === 0) return;
+    this.#results.push({ kind: 'found', found });
     this.#entries = [];
     this.#skipped = 0;
+    this.#seen = 0;
+    this.#ignored = 0;
   }
 }

@@ -4,6 +4,7 @@ import { CHUNK_BYTES, LineBlockReader, SNIFF_BYTES } from '../file/line-block-re
 import type { LinePattern } from '../file/line-pattern.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
 import { childPath, DirCache, type DirNode, START_NODE } from '../walk/dir-cache.ts';
+import type { IgnoreRules } from '../walk/ignore-rules.ts';
 import { isSkippable, walkTree } from '../walk/walk-tree.ts';
 import { type Budget, SEARCH_COST } from './budget.ts';
 import { type GrepFound, MatchCollector } from './match-collector.ts';
@@ -25,6 +26,9 @@ export interface GrepTaskOptions {
   readonly pattern: LinePattern;
   /** Whether to search the file with this path, relative to the start of the search. */
   readonly wanted: ((path: string) => boolean) | undefined;
+  /** Whether to search the folder with this path, relative to the start of the search. */
+  enters(path: string): boolean;
+  readonly rules: IgnoreRules | undefined;
   readonly stop: StopFlag;
   readonly memory: SearchMemory;
   /** A read buffer from `SearchMemory.take` for exclusive use. */
@@ -78,9 +82,10 @@ export class GrepTask {
     if (!this.#startsAtFile()) {
       this.#dirs.open(START_NODE);
       yield* this.#folder(START_NODE);
-    } else if (wanted?.(spec.path.segments.at(-1) ?? '') !== false) {
-      yield* this.#file(START_NODE, START_NODE.name);
+      return;
     }
+    this.#collector.add('seen', 1);
+    if (wanted?.(spec.path.segments.at(-1) ?? '') !== false) yield* this.#file(START_NODE, START_NODE.name);
   }
 
   #startsAtFile(): boolean {
@@ -93,21 +98,24 @@ export class GrepTask {
   }
 
   *#folder(from: DirNode): Coroutine<void> {
-    const { spec, wanted } = this.#options;
+    const { spec, wanted, enters, rules } = this.#options;
     const visits = walkTree(from, {
       dirs: this.#dirs,
       budget: this.#budget,
       types: new Set(['file']),
       maxDepth: spec.maxDepth ?? Number.POSITIVE_INFINITY,
       skipHidden: spec.skipHidden,
-      enters: () => true,
+      enters,
       skipped: () => this.#collector.count('skipped'),
+      rules,
+      ignored: (entries) => this.#collector.add('ignored', entries),
     });
     for (const { node, entries } of visits) {
       if (this.#isOver()) return;
       if (entries === undefined) {
         this.#collector.leave({ kind: 'folder', node });
       } else {
+        this.#collector.add('seen', entries.length);
         // Built by `push` like the arrays that `split` returns in `unpackNames`: `map` yields arrays of another V8
         // elements kind, which would make the code that handles both slower.
         const names: Name[] = [];
@@ -208,9 +216,10 @@ export class GrepTask {
 
   #search(node: DirNode, name: Name, range?: LineRange): FileSearch {
     const { spec, pattern, stop, memory, buffer } = this.#options;
-    const { contextLines } = spec;
+    const { contextLines, output } = spec;
     const found = this.#collector.list;
-    return new FileSearch(this.#path(node, name), { pattern, contextLines, stop, found, memory, buffer, range });
+    const path = this.#path(node, name);
+    return new FileSearch(path, { pattern, contextLines, output, stop, found, memory, buffer, range });
   }
 
   #open(node: DirNode, name: Name): ReadableFile {

@@ -1,22 +1,31 @@
-import { type MatchLimits, MatchList } from '../file/match-list.ts';
+import { type FileCount, type MatchLimits, MatchList } from '../file/match-list.ts';
 import { type PackedMatches, packMatches } from '../file/packed-matches.ts';
 import type { WorkResult, WorkUnit } from './work-unit.ts';
 
-interface FileCounts {
+/** What a grep met on its way. */
+export interface FileCounts {
   /** Number of files searched. */
   readonly searched: number;
   /** Number of files and folders that could not be read, and of files that are too large. */
   readonly skipped: number;
+  /** Number of files seen, before any filter but ignore rules. */
+  readonly seen: number;
+  /** Number of files and folders that ignore rules leave out. */
+  readonly ignored: number;
 }
 
 /** A file with matches, and counts since the previous such file, including this one. */
-interface MatchedFile extends FileCounts {
-  readonly matches: PackedMatches;
+interface MatchedFile {
+  /** Its matches, or their number if lines are only counted. */
+  readonly matches: PackedMatches | FileCount;
+  readonly counts: FileCounts;
 }
 
-/** What a grep task found in a work unit. Its own counts cover what follows the last file with matches. */
-export interface GrepFound extends FileCounts {
+/** What a grep task found in a work unit. */
+export interface GrepFound {
   readonly files: readonly MatchedFile[];
+  /** Counts of what follows the last file with matches. */
+  readonly counts: FileCounts;
   /** UTF-16 code units of all shown lines. */
   readonly text: number;
   /** Set if the unit is a range of a large file. Line numbers then start from 1 at the range. */
@@ -29,13 +38,15 @@ interface SearchedPart {
   readonly lines: number;
 }
 
+const NO_COUNTS: FileCounts = { searched: 0, skipped: 0, seen: 0, ignored: 0 };
+
 /** Collects the results of a grep task, in path order: files with matches, counts, and units that are left to do. */
 export class MatchCollector {
   readonly results: WorkResult<GrepFound>[] = [];
   /** Receives the matches of the current file; `count` ends the file. */
   readonly list: MatchList;
   #files: MatchedFile[] = [];
-  #counts = { searched: 0, skipped: 0 };
+  #counts: { -readonly [K in keyof FileCounts]: number } = { ...NO_COUNTS };
   /** How many matches of the list are in `#files`, and how much of its text is in `results`. */
   #ended = 0;
   #flushedText = 0;
@@ -48,14 +59,23 @@ export class MatchCollector {
   count(as: 'searched' | 'skipped' | 'nothing'): void {
     if (as !== 'nothing') this.#counts[as] += 1;
     // Hardly any file matches.
-    if (this.list.matches.length > this.#ended) this.#endFile();
+    if (this.list.matches.length > this.#ended) {
+      const matches = this.list.matches.slice(this.#ended);
+      this.#ended += matches.length;
+      this.#endFile(packMatches(matches));
+    }
+    const counted = this.list.endFile();
+    if (counted !== undefined) this.#endFile(counted);
   }
 
-  #endFile(): void {
-    const matches = this.list.matches.slice(this.#ended);
-    this.#ended += matches.length;
-    this.#files.push({ matches: packMatches(matches), ...this.#counts });
-    this.#counts = { searched: 0, skipped: 0 };
+  /** Counts files before any filter, or entries that ignore rules leave out. */
+  add(as: 'seen' | 'ignored', entries: number): void {
+    this.#counts[as] += entries;
+  }
+
+  #endFile(matches: PackedMatches | FileCount): void {
+    this.#files.push({ matches, counts: this.#counts });
+    this.#counts = { ...NO_COUNTS };
   }
 
   /** Appends, after everything found so far, a unit that is left to do or the mark that the task stopped early. */
@@ -66,12 +86,13 @@ export class MatchCollector {
 
   /** Moves what was found so far to `results`. */
   flush(part?: SearchedPart): void {
-    const { searched, skipped } = this.#counts;
-    if (this.#files.length === 0 && searched === 0 && skipped === 0 && part === undefined) return;
+    const counts = this.#counts;
+    const isIdle = Object.values(counts).every((count) => count === 0);
+    if (this.#files.length === 0 && isIdle && part === undefined) return;
     const text = this.list.text - this.#flushedText;
-    this.results.push({ kind: 'found', found: { files: this.#files, text, searched, skipped, ...(part && { part }) } });
+    this.results.push({ kind: 'found', found: { files: this.#files, text, counts, ...(part && { part }) } });
     this.#files = [];
-    this.#counts = { searched: 0, skipped: 0 };
+    this.#counts = { ...NO_COUNTS };
     this.#flushedText = this.list.text;
   }
 }

@@ -1,12 +1,14 @@
-import { type LineMatch, type MatchLimits, textLength } from '../file/match-list.ts';
+import { type FileCount, type LineMatch, type MatchLimits, textLength } from '../file/match-list.ts';
 import { unpackMatches } from '../file/packed-matches.ts';
 import { SearchError } from '../pattern/search-error.ts';
-import type { GrepFound } from './match-collector.ts';
+import type { FileCounts, GrepFound } from './match-collector.ts';
 import { OrderedSearch, type SearchOutcome } from './ordered-search.ts';
 import type { PooledSearch } from './search-pool.ts';
 
 interface MatchMergerOptions extends MatchLimits {
   readonly workers: number;
+  /** Number of matches, or of files if lines are only counted, to leave out at the beginning. */
+  readonly offset: number;
   /** Called with the number of files handled so far. */
   progress(files: number): void;
 }
@@ -17,8 +19,10 @@ interface MatchMergerOptions extends MatchLimits {
  */
 export class MatchMerger {
   readonly matches: LineMatch[] = [];
-  /** Files searched, files with matches, and files and folders skipped, up to the last match. */
-  readonly counts = { searched: 0, matched: 0, skipped: 0 };
+  /** The files with matches, if lines are only counted. */
+  readonly files: FileCount[] = [];
+  /** What was met up to the last match, and the number of files with matches. */
+  readonly counts = { searched: 0, matched: 0, skipped: 0, seen: 0, ignored: 0 };
 
   readonly #search: PooledSearch<GrepFound>;
   readonly #options: MatchMergerOptions;
@@ -26,6 +30,8 @@ export class MatchMerger {
   /** For the large file whose ranges are being merged: its number of lines so far, and whether any of them matched. */
   #linesBefore = 0;
   #hasMatched = false;
+  /** Number of matches or files that were left out at the beginning. */
+  #passed = 0;
 
   constructor(search: PooledSearch<GrepFound>, options: MatchMergerOptions) {
     this.#search = search;
@@ -46,32 +52,57 @@ export class MatchMerger {
     }).run();
   }
 
-  #take({ files, searched, skipped, part }: GrepFound): boolean {
+  #take({ files, counts, part }: GrepFound): boolean {
     if (part === undefined || part.isFirst) {
       this.#linesBefore = 0;
       this.#hasMatched = false;
     }
-    for (const file of files) {
-      this.#count(file);
-      if (!this.#hasMatched) this.counts.matched += 1;
+    for (const { matches, counts } of files) {
+      this.#count(counts);
+      const isNew = !this.#hasMatched;
+      if (isNew) this.counts.matched += 1;
       this.#hasMatched = part !== undefined;
-      if (!unpackMatches(file.matches, this.#linesBefore).every((match) => this.#add(match))) return false;
+      const fits =
+        'count' in matches
+          ? this.#addFile(matches, isNew)
+          : unpackMatches(matches, this.#linesBefore).every((match) => this.#add(match));
+      if (!fits) return false;
     }
-    this.#count({ searched, skipped });
+    this.#count(counts);
     this.#linesBefore += part?.lines ?? 0;
     this.#options.progress(this.counts.searched + this.counts.skipped);
     return true;
   }
 
-  #count({ searched, skipped }: { searched: number; skipped: number }): void {
+  #count({ searched, skipped, seen, ignored }: FileCounts): void {
     this.counts.searched += searched;
     this.counts.skipped += skipped;
+    this.counts.seen += seen;
+    this.counts.ignored += ignored;
+  }
+
+  /** Adds a file, or another part of the last one. Returns false if it exceeds the limits. */
+  #addFile({ file, count }: FileCount, isNew: boolean): boolean {
+    const { maxResults, offset } = this.#options;
+    if (!isNew) {
+      const last = this.files.pop();
+      if (last !== undefined) this.files.push({ file, count: last.count + count });
+      return true;
+    }
+    if (this.files.length >= maxResults) return false;
+    if (this.#passed < offset) this.#passed += 1;
+    else this.files.push({ file, count });
+    return true;
   }
 
   /** Adds a match. Returns false if it exceeds the limits. */
   #add(match: LineMatch): boolean {
-    const { maxResults, maxText } = this.#options;
+    const { maxResults, maxText, offset } = this.#options;
     if (this.matches.length >= maxResults) return false;
+    if (this.#passed < offset) {
+      this.#passed += 1;
+      return true;
+    }
     const size = textLength(match);
     if (size > maxText && this.matches.length === 0)
       throw new SearchError('result_too_large', { size, limit: maxText });

@@ -1,6 +1,6 @@
 import type { CallerPath, EntryType, SharedRoot } from '../../fence/index.ts';
 import type { LinePatternOptions } from '../file/line-pattern.ts';
-import type { MatchLimits } from '../file/match-list.ts';
+import type { GrepOutput, MatchLimits } from '../file/match-list.ts';
 import type { PackedResults } from './work-unit.ts';
 
 /** Where to search. */
@@ -9,12 +9,19 @@ interface SearchScope {
   readonly path: CallerPath;
   readonly maxDepth: number | undefined;
   readonly skipHidden: boolean;
+  /** Whether to skip what `.gitignore` and `.ignore` files rule out. */
+  readonly ignore: boolean;
+  /** Globs of files and folders to skip, see `compileExcludes`. */
+  readonly exclude: readonly string[];
 }
 
 /** A search for lines. Its tasks return `GrepFound`. */
 export interface GrepSpec extends SearchScope, LinePatternOptions, MatchLimits {
   readonly kind: 'grep';
   readonly globFilter: string | undefined;
+  /** Name of a type of files, see `FILE_TYPES`. */
+  readonly type: string | undefined;
+  readonly output: GrepOutput;
   readonly contextLines: number;
   /** Files with more bytes are skipped. */
   readonly maxFileSize: number | undefined;

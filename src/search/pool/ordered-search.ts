@@ -58,7 +58,9 @@ export class OrderedSearch<F> {
       this.#end = () => {
         if (this.#error !== undefined) reject(this.#error);
         else if (this.#full) resolve('full');
-        else resolve(this.#queue.isEmpty ? 'complete' : 'stopped');
+        else if (this.#queue.isEmpty) resolve('complete');
+        // A task ends early by itself if it finds more than a result can have.
+        else resolve(this.#search.stopped ? 'stopped' : 'full');
       };
       this.#advance();
     });

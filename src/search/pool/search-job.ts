@@ -1,7 +1,9 @@
-import type { Root } from '../../fence/index.ts';
+import type { EntryType, Root } from '../../fence/index.ts';
 import { compileLinePattern, compileRegex } from '../file/line-pattern.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
-import { compileGlob, compileGlobFilter, type PathPattern } from '../pattern/glob-pattern.ts';
+import { compileFileType } from '../pattern/file-type.ts';
+import { compileExcludes, compileGlob, compileGlobFilter, type PathPattern } from '../pattern/glob-pattern.ts';
+import { IgnoreRules } from '../walk/ignore-rules.ts';
 import { Budget } from './budget.ts';
 import { GlobTask } from './glob-task.ts';
 import { GrepTask } from './grep-task.ts';
@@ -37,24 +39,50 @@ export class SearchJob {
 
   #forEntries(spec: GlobSpec) {
     const { root, stop } = this.#options;
-    const pattern = spec.glob === undefined ? regexPattern(spec.regex ?? '') : compileGlob(spec.glob);
+    const query = spec.glob === undefined ? regexPattern(spec.regex ?? '') : compileGlob(spec.glob);
+    const pattern = spec.exclude.length === 0 ? query : without(query, compileExcludes(spec.exclude));
+    const rules = spec.ignore ? new IgnoreRules(root, spec.path) : undefined;
     return (units: readonly WorkUnit[], budget: Budget) =>
-      new GlobTask({ root, spec, pattern, stop, budget }).run(units);
+      new GlobTask({ root, spec, pattern, rules, stop, budget }).run(units);
   }
 
   #forLines(spec: GrepSpec) {
     const { root, stop, memory } = this.#options;
     const pattern = compileLinePattern(spec, { stop, memory });
-    const wanted = spec.globFilter === undefined ? undefined : compileGlobFilter(spec.globFilter);
+    const excluded = spec.exclude.length === 0 ? undefined : compileExcludes(spec.exclude);
+    const wanted = compileFilter(spec, excluded);
+    const enters = (path: string): boolean => excluded?.(path, 'directory') !== true;
+    const rules = spec.ignore ? new IgnoreRules(root, spec.path) : undefined;
+    const fixed = { root, spec, pattern, wanted, enters, rules, stop, memory };
     return function* (units: readonly WorkUnit[], budget: Budget): Coroutine<WorkResult<unknown>[]> {
       const buffer = memory.take(root);
       try {
-        return yield* new GrepTask({ root, spec, pattern, wanted, stop, memory, buffer, budget }).run(units);
+        return yield* new GrepTask({ ...fixed, buffer, budget }).run(units);
       } finally {
         memory.giveBack(buffer);
       }
     };
   }
+}
+
+type EntryTest = (path: string, type: EntryType) => boolean;
+
+/** Returns which files to search by their paths, or undefined for all of them. */
+function compileFilter({ globFilter, type }: GrepSpec, excluded: EntryTest | undefined) {
+  const matches = globFilter === undefined ? undefined : compileGlobFilter(globFilter);
+  const isOfType = type === undefined ? undefined : compileFileType(type);
+  if (matches === undefined && isOfType === undefined && excluded === undefined) return undefined;
+  return (path: string): boolean =>
+    isOfType?.(path.slice(path.lastIndexOf('/') + 1)) !== false &&
+    matches?.(path) !== false &&
+    excluded?.(path, 'file') !== true;
+}
+
+function without(pattern: PathPattern, excluded: EntryTest): PathPattern {
+  return {
+    matches: (path, type) => pattern.matches(path, type) && !excluded(path, type),
+    mayMatchBelow: (folder) => pattern.mayMatchBelow(folder) && !excluded(folder, 'directory'),
+  };
 }
 
 function regexPattern(source: string): PathPattern {

@@ -1,6 +1,7 @@
 import { type Entry, type EntryType, isFenceError } from '../../fence/index.ts';
 import { byCodePoint } from '../../runtime/unicode.ts';
 import { childNode, type DirCache, type DirNode, START_NODE } from './dir-cache.ts';
+import type { IgnoreRules } from './ignore-rules.ts';
 
 /**
  * Names with surrogates are not in code point order under `<`; names with U+FFFD may not be UTF-8 and then may look
@@ -33,6 +34,10 @@ export interface WalkTreeOptions {
   enters(path: string): boolean;
   /** Called for each folder that cannot be read. */
   skipped(): void;
+  /** The rules that say what to leave out, if any. */
+  readonly rules?: IgnoreRules | undefined;
+  /** Called for each folder that has entries which the rules leave out. */
+  ignored?(entries: number): void;
 }
 
 /**
@@ -116,15 +121,26 @@ function takeEntries(frame: WalkFrame): Entry[] {
   return entries;
 }
 
-function itemsIn(node: DirNode, { dirs, budget, types, maxDepth, skipHidden }: WalkTreeOptions): WalkItem[] {
+function itemsIn(node: DirNode, options: WalkTreeOptions): WalkItem[] {
+  const { dirs, budget, types, maxDepth, skipHidden } = options;
   const items: WalkItem[] = [];
   const entersFolders = node.depth + 1 < maxDepth;
   const listed = dirs.open(node).list();
+  const rules = options.rules?.of(node, dirs, listed);
+  let ignored = 0;
   for (const entry of listed) {
     if (skipHidden && entry.name.startsWith('.')) continue;
-    if (types.has(entry.type)) items.push({ key: entry.name, entry, enter: false });
-    if (entry.type === 'directory' && entersFolders) items.push({ key: `${entry.name}/`, entry, enter: true });
+    const isVisited = types.has(entry.type);
+    const isEntered = entry.type === 'directory' && entersFolders;
+    if (!isVisited && !isEntered) continue;
+    if (rules?.ignores(entry.name, entry.type === 'directory')) {
+      ignored += 1;
+      continue;
+    }
+    if (isVisited) items.push({ key: entry.name, entry, enter: false });
+    if (isEntered) items.push({ key: `${entry.name}/`, entry, enter: true });
   }
+  if (ignored > 0) options.ignored?.(ignored);
   budget.spend(FOLDER_COST + ENTRY_COST * listed.length);
   return items.sort(items.some(({ key }) => NEEDS_BYTE_ORDER.test(key)) ? byCodePointThenBytes : byKey);
 }
