@@ -56,7 +56,7 @@ onEveryBackend((open) => {
         { file: 'src/deep/.hidden', lineNumber: 1, lineContent: 'a TODO here', contextBefore: [], contextAfter: [] },
       ],
       ...{ totalMatches: 2, truncated: false, timedOut: false, filesSearched: 2, filesMatched: 2, skipped: 0 },
-      ...{ files: [], filesSeen: 2, ignored: 0 },
+      ...{ files: [], filesSeen: 2, pathIsFile: false, ignored: 0 },
     });
     expect(await filesWith(box, 'TODO', { path: 'src' })).toEqual(['src/deep/.hidden']);
     expect(await filesWith(box, 'TODO', { path: '/src/../code.go' })).toEqual(['code.go']);

@@ -71,6 +71,8 @@ export interface GrepResult {
   readonly skipped: number;
   /** Number of files met, before any filter but ignore rules. */
   readonly filesSeen: number;
+  /** Whether `path` is a file. */
+  readonly pathIsFile: boolean;
   /** Number of files and folders that ignore rules leave out. Nothing below such a folder is counted. */
   readonly ignored: number;
 }
@@ -98,7 +100,7 @@ export async function grep(
   const { maxDepth, skipHidden = false, maxFileSize, maxText = MAX_TEXT } = options;
   const { type, exclude = [], ignore = false, output = 'lines', offset = 0 } = options;
   return withLocation(root, path, async () => {
-    refuseUnreadable(root, path);
+    const pathIsFile = isReadableFile(root, path);
     using search = pool.begin({
       kind: 'grep',
       root: root.share(),
@@ -133,16 +135,19 @@ export async function grep(
       filesMatched: merger.counts.matched,
       skipped: merger.counts.skipped,
       filesSeen: merger.counts.seen,
+      pathIsFile,
       ignored: merger.counts.ignored,
     };
   });
 }
 
 /**
- * Raises the error of opening `path` if it is a file that cannot be read. Unreadable files found during the search are
- * only counted.
+ * Returns whether `path` is a file. Raises the error of opening it if it cannot be read; unreadable files found during the
+ * search are only counted.
  */
-function refuseUnreadable(root: Root, path: CallerPath): void {
+function isReadableFile(root: Root, path: CallerPath): boolean {
   using found = root.locate(path, { follow: true });
-  if (found.stats?.isFile()) found.dir.openFile(found.name)[Symbol.dispose]();
+  if (!found.stats?.isFile()) return false;
+  found.dir.openFile(found.name)[Symbol.dispose]();
+  return true;
 }

@@ -67,6 +67,7 @@ inWorkspace({}, (w) => {
       total_matches: 0,
       truncated: false,
       timed_out: false,
+      hint: 'no match among 1 entry; pattern matches direct children of path; "**/*.xyz" matches at any depth',
     });
   });
 

@@ -22,6 +22,7 @@ inWorkspace({}, (w) => {
       total_matches: 1,
       truncated: false,
       timed_out: false,
+      files_searched: 1,
     });
   });
 
@@ -67,6 +68,8 @@ inWorkspace({}, (w) => {
       total_matches: 0,
       truncated: false,
       timed_out: false,
+      files_searched: 1,
+      hint: 'no match in 1 file',
     });
   });
 

@@ -85,6 +85,7 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], source: ['*']
       total_matches: 2,
       truncated: false,
       timed_out: false,
+      files_searched: 2,
     });
     const { matches } = await w.ok('glob', { pattern: '**/*.go' });
     expect(matches.map(({ path }: { path: string }) => path)).toEqual(['main.go', 'pkg/util.go']);

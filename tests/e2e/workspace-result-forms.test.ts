@@ -117,7 +117,9 @@ test('files, folders and matches read as people and ripgrep print them', async (
     /^2\ttwo\n3\tthree\n\[.*\]$/,
   );
   expect(await text('glob', { pattern: '**' })).toBe('a.txt\nsrc/\nsrc/b.txt\n');
-  expect(await text('glob', { pattern: '*.none' })).toBe('[no match]');
+  expect(await text('glob', { pattern: '*.none' })).toBe(
+    '[no match among 2 entries; pattern matches direct children of path; "**/*.none" matches at any depth]',
+  );
   for (const [pattern, context] of [
     ['one', 0],
     ['e', 1],

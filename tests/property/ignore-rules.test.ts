@@ -71,8 +71,8 @@ const rule = fc
     fc.constantFrom('', '', '/', '/**', '/*', ' ', '\\ ', '\t'),
   )
   .map(([sign, start, segments, end]) => sign + start + segments.join('/') + end)
-  // ripgrep lets a negated class match a slash; git and we do not.
-  .filter((line) => !(line.includes('[!') && line.includes('/')));
+  // ripgrep lets a class match a slash; git and we do not.
+  .filter((line) => !(line.includes('[!') && line.includes('/')) && !/\[[^\]]*\/.*\]/.test(line));
 const ruleFile = fc.tuple(
   fc.array(name, { maxLength: 2 }),
   fc.constantFrom('.gitignore', '.gitignore', '.ignore'),

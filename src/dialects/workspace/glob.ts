@@ -1,14 +1,19 @@
 import * as z from 'zod';
-import { type GlobMatch, type PathQuery, glob as search } from '../../search/index.ts';
+import { type GlobMatch, type GlobResult, type PathQuery, glob as search } from '../../search/index.ts';
 import { ToolError } from '../../tools/errors.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import { TextList, textOf } from '../../wire/text-list.ts';
 import {
   entryType,
+  exclude,
+  globProblem,
+  includeIgnored,
   maxDepth,
   maxResults,
+  offset,
   outcomeLine,
+  outcomeOf,
   rootName,
   SUBJECT,
   searchOutcome,
@@ -24,7 +29,7 @@ const TYPES = ['file', 'directory', 'symlink', 'all'] as const;
 export const glob = defineTool({
   name: 'glob',
   description:
-    'Find files and folders by name, sorted by path, hidden ones included. Give pattern (glob: * within a folder, ** across, {a,b}) or regex (RE2, matched anywhere in the path), both relative to path. Result paths are relative to the root.',
+    'Find files and folders by name, hidden ones included, ignored ones (.gitignore, .ignore, .git) not. Give pattern (glob: * within a folder, ** across, {a,b}) or regex (RE2, matched anywhere in the path), both relative to path. Result paths are relative to the root.',
   needs: ['glob'],
   effect: 'read',
   paged: true,
@@ -35,7 +40,11 @@ export const glob = defineTool({
     pattern: z.string().optional().describe('Like **/*.go'),
     regex: z.string().optional(),
     path: startFolder,
+    exclude,
+    include_ignored: includeIgnored,
+    sort_by: z.enum(['path', 'modified']).default('path').describe('modified: newest first'),
     max_results: maxResults,
+    offset,
     timeout_seconds: timeoutSeconds,
     max_depth: maxDepth,
     type_filter: z.enum(TYPES).default('all'),
@@ -51,7 +60,11 @@ export const glob = defineTool({
       {
         ...queryOf(args.pattern, args.regex),
         path: root.parse(args.path),
+        exclude: args.exclude,
+        ignore: !args.include_ignored,
+        sortBy: args.sort_by,
         maxResults: args.max_results,
+        offset: args.offset,
         timeoutSeconds: args.timeout_seconds,
         maxDepth: args.max_depth,
         type: args.type_filter,
@@ -63,14 +76,40 @@ export const glob = defineTool({
     const matches = mode === 'text' ? pathLines(found.matches, maxChars) : matchJson(found.matches, maxChars);
     return {
       matches,
-      total_matches: matches.length,
-      truncated: found.truncated || matches.length < found.matches.length,
-      timed_out: found.timedOut,
+      ...outcomeOf({
+        returned: matches.length,
+        offset: args.offset,
+        found,
+        hint: (ignored) => hint(args, found, ignored),
+      }),
     };
   },
   readerText: ({ matches, ...outcome }) => textOf(matches) + outcomeLine(outcome),
   summary: (result) => `${result.total_matches} matches${outcomeLine(result)}`,
 });
+
+interface Query {
+  readonly pattern?: string | undefined;
+  readonly path: string;
+  readonly max_depth?: number | undefined;
+}
+
+/** Says why nothing was found, as far as that can be known. */
+function hint(
+  { pattern, path, max_depth: depth }: Query,
+  { entriesSeen, timedOut }: GlobResult,
+  ignored: string,
+): string {
+  const searched = `no match among ${entriesSeen} ${entriesSeen === 1 ? 'entry' : 'entries'}`;
+  if (timedOut || pattern === undefined) return searched + ignored;
+  const isShallow = !pattern.includes('/') && pattern !== '**' && depth !== 1;
+  const problem =
+    globProblem('pattern', pattern, path) ??
+    (isShallow
+      ? `pattern matches direct children of path; ${JSON.stringify(`**/${pattern}`)} matches at any depth`
+      : '');
+  return `${searched}${problem && `; ${problem}`}${ignored}`;
+}
 
 /** Formats matches as a path a line; folders end in a slash. */
 function pathLines(found: readonly GlobMatch[], maxChars: number | undefined): TextList {

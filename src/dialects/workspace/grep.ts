@@ -1,12 +1,17 @@
 import * as z from 'zod';
-import { type LineMatch, grep as search } from '../../search/index.ts';
+import { type FileCount, type GrepResult, type LineMatch, grep as search } from '../../search/index.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import { TextList, textOf } from '../../wire/text-list.ts';
 import {
+  exclude,
+  globProblem,
+  includeIgnored,
   maxDepth,
   maxResults,
+  offset,
   outcomeLine,
+  outcomeOf,
   rootName,
   SUBJECT,
   searchOutcome,
@@ -24,10 +29,12 @@ const match = z.object({
 });
 type Matches = JsonList<z.output<typeof match>>;
 
+const count = z.object({ file: z.string(), count: z.int() });
+
 export const grep = defineTool({
   name: 'grep',
   description:
-    'Search file contents by regular expression (RE2/Go syntax), one match a line, in path order. Hidden files are searched, binary files are not, symlinks are not followed. File paths in results are relative to the root.',
+    'Search file contents by regular expression (RE2/Go syntax), line by line, in path order. Hidden files are searched; binary and ignored files (.gitignore, .ignore, .git) are not, symlinks are not followed. File paths in results are relative to the root.',
   needs: ['grep'],
   effect: 'read',
   paged: true,
@@ -38,14 +45,22 @@ export const grep = defineTool({
     pattern: z.string(),
     path: startFolder,
     glob_filter: z.string().optional().describe('Only files like *.go (any depth) or src/**/*.ts'),
+    type: z.string().optional().describe("Only files of ripgrep's type: ts, py, rust"),
+    exclude,
+    include_ignored: includeIgnored,
+    output: z.enum(['lines', 'files', 'counts']).default('lines'),
     case_insensitive: z.boolean().default(false),
     context_lines: z.int().min(0).max(100).default(0),
     max_results: maxResults,
+    offset,
     timeout_seconds: timeoutSeconds,
     max_depth: maxDepth,
   }),
   output: z.object({
     matches: z.array(match),
+    files: z.array(z.string()).optional(),
+    counts: z.array(count).optional(),
+    files_searched: z.int(),
     ...searchOutcome,
   }),
   run: async (args, context) => {
@@ -56,9 +71,14 @@ export const grep = defineTool({
         pattern: args.pattern,
         path: root.parse(args.path),
         globFilter: args.glob_filter,
+        type: args.type,
+        exclude: args.exclude,
+        ignore: !args.include_ignored,
+        output: args.output,
         caseInsensitive: args.case_insensitive,
         contextLines: args.context_lines,
         maxResults: args.max_results,
+        offset: args.offset,
         timeoutSeconds: args.timeout_seconds,
         maxDepth: args.max_depth,
       },
@@ -66,17 +86,72 @@ export const grep = defineTool({
       context,
     );
     const { mode, maxChars } = context.results;
-    const matches = mode === 'text' ? matchText(found.matches, maxChars) : matchJson(found.matches, maxChars);
+    const list = mode === 'text' ? listText(args, found, maxChars) : listJson(args, found, maxChars);
     return {
-      matches,
-      total_matches: matches.length,
-      truncated: found.truncated || matches.length < found.matches.length,
-      timed_out: found.timedOut,
+      matches: [],
+      [LISTS[args.output]]: list,
+      files_searched: found.filesSearched,
+      ...outcomeOf({
+        returned: list.length,
+        offset: args.offset,
+        found,
+        hint: (ignored) => hint(args, found, ignored),
+      }),
     };
   },
-  readerText: ({ matches, ...outcome }) => textOf(matches) + outcomeLine(outcome),
-  summary: (result) => `${result.total_matches} matches${outcomeLine(result)}`,
+  readerText: (result, { output }) => textOf(result[LISTS[output]]) + outcomeLine(result),
+  summary: (result, { output }) => `${result.total_matches} ${SUMMARIES[output]}${outcomeLine(result)}`,
 });
+
+/** The field of the result that has the list. */
+const LISTS = { lines: 'matches', files: 'files', counts: 'counts' } as const;
+const SUMMARIES = { lines: 'matches', files: 'files', counts: 'files' } as const;
+
+type Output = keyof typeof LISTS;
+
+interface Filters {
+  readonly pattern: string;
+  readonly path: string;
+  readonly glob_filter?: string | undefined;
+  readonly type?: string | undefined;
+  readonly exclude?: readonly string[] | undefined;
+}
+
+/** Says why nothing was found, as far as that can be known. */
+function hint(args: Filters, { filesSearched, filesSeen, pathIsFile, timedOut }: GrepResult, ignored: string): string {
+  const searched = `no match in ${filesSearched} ${filesSearched === 1 ? 'file' : 'files'}`;
+  if (timedOut) return searched + ignored;
+  const { pattern, path, glob_filter: filter, type, exclude = [] } = args;
+  if (filesSearched > 0)
+    return `${searched}${LINE_BREAK.test(pattern) ? '; lines are matched one by one, without their \\n' : ''}${ignored}`;
+  if (filesSeen === 0) return `no files to search there${ignored}`;
+  const used = Object.entries({ glob_filter: filter, type, exclude: exclude[0] }).filter(
+    ([, value]) => value !== undefined,
+  );
+  if (used.length === 0) return `${searched}: what is there is binary or unreadable${ignored}`;
+  const names = used.map(([name]) => name).join(', ');
+  const problem =
+    (filter && globProblem('glob_filter', filter, path)) || (pathIsFile ? 'path is a file: leave them out' : undefined);
+  return `${searched}: none of ${filesSeen} passes ${names}${problem ? `; ${problem}` : ''}${ignored}`;
+}
+
+/** A line break in a pattern, as a character or as an escape sequence. */
+const LINE_BREAK = /\n|(?:^|[^\\])(?:\\\\)*\\n/;
+
+function listText({ output }: { output: Output }, found: GrepResult, maxChars: number | undefined): TextList {
+  if (output === 'lines') return matchText(found.matches, maxChars);
+  const text = new TextList(maxChars);
+  for (const { file, count } of found.files)
+    if (!text.add(output === 'files' ? `${file}\n` : `${file}:${count}\n`)) break;
+  return text;
+}
+
+function listJson({ output }: { output: Output }, found: GrepResult, maxChars: number | undefined) {
+  if (output === 'lines') return matchJson(found.matches, maxChars);
+  const list = new JsonList<string | FileCount>(maxChars);
+  for (const { file, count } of found.files) if (!list.add(output === 'files' ? file : { file, count })) break;
+  return list;
+}
 
 function matchJson(found: readonly LineMatch[], maxChars: number | undefined): Matches {
   const matches: Matches = new JsonList(maxChars);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { type NextArguments, nextLine } from '../../tools/result-form.ts';
 
 /** The root argument. */
 export const rootName = z.string().describe('Root name, see list_roots');
@@ -12,14 +13,29 @@ export const maxResults = z.int().min(1).max(10_000).default(100);
 export const timeoutSeconds = z.int().min(1).max(3600).default(300).describe('Partial results after this');
 /** The depth limit of searches. */
 export const maxDepth = z.int().min(1).optional().describe('Folder levels; 1 = direct children');
+/** The number of results of a search to skip. */
+export const offset = z.int().min(0).max(10_000_000).default(0).describe('Results to skip');
+/** The globs that a search leaves out. */
+export const exclude = z.array(z.string()).max(100).optional().describe('Globs of files and folders to leave out');
+/** Whether a search keeps ignore rules. */
+export const includeIgnored = z
+  .boolean()
+  .default(false)
+  .describe('Also what .gitignore and .ignore rule out, and .git');
 /** The type of an entry in results. */
 export const entryType = z.enum(['file', 'directory', 'symlink', 'other']);
+
+/** The arguments that get what a result left out, to lay over those of the call. */
+export const next = z.looseObject({}).optional().describe('Arguments to lay over these to get the rest');
 
 /** The result fields of a search besides its matches. */
 export const searchOutcome = {
   total_matches: z.int().describe('Returned here'),
   truncated: z.boolean().describe('There are more'),
   timed_out: z.boolean(),
+  ignored: z.int().optional().describe('Ignored entries skipped'),
+  hint: z.string().optional(),
+  next,
 };
 
 /** The arguments of copy and move. */
@@ -29,9 +45,6 @@ export const sourceDestination = {
   dest_root: z.string(),
   dest_path: z.string(),
 };
-
-/** The arguments that get what a result left out, to lay over those of the call. */
-export const next = z.looseObject({}).optional().describe('Arguments to lay over these to get the rest');
 
 /** The subject of tools on one path, for the log. */
 export const SUBJECT = ['root', 'path'] as const;
@@ -45,12 +58,17 @@ export function targetLine<T extends object>(target: object | null | undefined, 
 }
 
 /** Formats how a search ended, as a line of its own if there is anything to say. */
-export function outcomeLine({ total_matches: count, truncated, timed_out: timedOut }: SearchOutcome): string {
+export function outcomeLine(outcome: SearchOutcome): string {
+  const { total_matches: count, truncated, timed_out: timedOut, ignored, hint, next } = outcome;
   const facts = [
-    ...(count === 0 ? ['no match'] : []),
+    ...(count === 0 ? [hint ?? 'no match'] : []),
     ...(truncated ? ['there are more'] : []),
     ...(timedOut ? ['stopped for time, so there may be more'] : []),
+    ...(ignored !== undefined && count > 0
+      ? [`${ignored} ignored ${ignored === 1 ? 'entry' : 'entries'} skipped`]
+      : []),
   ];
+  if (next !== undefined) return nextLine(next as NextArguments, facts.join('; '));
   return facts.length === 0 ? '' : `[${facts.join('; ')}]`;
 }
 
@@ -58,4 +76,48 @@ interface SearchOutcome {
   readonly total_matches: number;
   readonly truncated: boolean;
   readonly timed_out: boolean;
+  readonly ignored?: number | undefined;
+  readonly hint?: string | undefined;
+  readonly next?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** How a search ended. */
+interface EndedSearch {
+  /** How many of its results are returned. */
+  readonly returned: number;
+  readonly offset: number;
+  readonly found: {
+    readonly totalMatches: number;
+    readonly truncated: boolean;
+    readonly timedOut: boolean;
+    readonly ignored: number;
+  };
+  /** Says why there is no result, given what was ignored. */
+  hint(ignored: string): string;
+}
+
+/** Returns the result fields of a search besides its matches. */
+export function outcomeOf({ returned, offset, found, hint }: EndedSearch) {
+  const { totalMatches, timedOut, ignored } = found;
+  const truncated = found.truncated || returned < totalMatches;
+  const skipped = ignored === 0 ? '' : `; ${ignored} ignored entries were skipped, include_ignored: true searches them`;
+  return {
+    total_matches: returned,
+    truncated,
+    timed_out: timedOut,
+    ...(ignored > 0 && { ignored }),
+    ...(returned === 0 && {
+      hint: offset > 0 && !timedOut ? `no match from offset ${offset} on` : hint(skipped),
+    }),
+    ...(truncated && returned > 0 && { next: { offset: offset + returned } }),
+  };
+}
+
+/** Returns what is wrong with a glob that is meant to be relative to `path`, or undefined if nothing is known to be. */
+export function globProblem(argument: string, glob: string, path: string): string | undefined {
+  if (glob.startsWith('!')) return `a leading "!" in ${argument} does not negate it; use exclude`;
+  const folder = `${path.replace(/^(?:\.?\/+)+|\/+$/g, '')}/`;
+  const plain = glob.replace(/^(?:\.?\/+)+/, '');
+  if (folder === '/' || folder === './' || !plain.startsWith(folder)) return undefined;
+  return `${argument} is relative to path; write ${JSON.stringify(plain.slice(folder.length))}`;
 }

@@ -131,6 +131,9 @@ function matchesPath(segments: readonly Segment[], folder: readonly string[], na
   return segments.slice(segment).every((rest) => rest === undefined);
 }
 
+/** The parts of a glob: an escaped character, a class, or any other character. */
+const PARTS = /\\.|\[[!^]?\]?[^\]]*\]|./gsu;
+
 /**
  * Returns the globs that one with braces stands for. Undefined if a brace is not closed or not opened, or if there are too
  * many. An empty alternative counts for nothing, as in ripgrep.
@@ -140,7 +143,7 @@ function expandBraces(glob: string): string[] | undefined {
   /** Open braces: the alternatives that are complete, and what stood before each brace. */
   const open: { readonly before: readonly string[]; readonly done: string[] }[] = [];
   let current = [''];
-  for (const part of glob.match(/\\.|\[[!^]?\]?[^\]]*\]|./gsu) ?? []) {
+  for (const part of glob.match(PARTS) ?? []) {
     const inner = open.at(-1);
     if (part === '{') {
       open.push({ before: current, done: [] });
@@ -162,9 +165,14 @@ function expandBraces(glob: string): string[] | undefined {
   return open.length === 0 ? current : undefined;
 }
 
-/** Splits a glob at its slashes. An escaped slash is one, too. */
+/** Splits a glob at its slashes. An escaped slash is one, too, but not one in a class. */
 function splitPath(glob: string): string[] {
-  return glob.replace(/\\(.)/gsu, (escaped, character) => (character === '/' ? '/' : escaped)).split('/');
+  const segments = [''];
+  for (const part of glob.match(PARTS) ?? []) {
+    if (part === '/' || part === '\\/') segments.push('');
+    else segments[segments.length - 1] += part;
+  }
+  return segments;
 }
 
 const SPECIAL = /[\\*?[\]]/;
