@@ -64,12 +64,14 @@ export function outcomeLine(outcome: SearchOutcome): string {
     ...(count === 0 ? [hint ?? 'no match'] : []),
     ...(truncated ? ['there are more'] : []),
     ...(timedOut ? ['stopped for time, so there may be more'] : []),
-    ...(ignored !== undefined && count > 0
-      ? [`${ignored} ignored ${ignored === 1 ? 'entry' : 'entries'} skipped`]
-      : []),
+    ...(ignored !== undefined && count > 0 ? [`${ignoredEntries(ignored)} skipped`] : []),
   ];
   if (next !== undefined) return nextLine(next as NextArguments, facts.join('; '));
   return facts.length === 0 ? '' : `[${facts.join('; ')}]`;
+}
+
+function ignoredEntries(count: number): string {
+  return count === 1 ? '1 ignored entry' : `${count} ignored entries`;
 }
 
 interface SearchOutcome {
@@ -100,14 +102,15 @@ interface EndedSearch {
 export function outcomeOf({ returned, offset, found, hint }: EndedSearch) {
   const { totalMatches, timedOut, ignored } = found;
   const truncated = found.truncated || returned < totalMatches;
-  const skipped = ignored === 0 ? '' : `; ${ignored} ignored entries were skipped, include_ignored: true searches them`;
+  const were = ignored === 1 ? 'was' : 'were';
+  const skipped = `; ${ignoredEntries(ignored)} ${were} skipped, include_ignored: true searches them`;
   return {
     total_matches: returned,
     truncated,
     timed_out: timedOut,
     ...(ignored > 0 && { ignored }),
     ...(returned === 0 && {
-      hint: offset > 0 && !timedOut ? `no match from offset ${offset} on` : hint(skipped),
+      hint: offset > 0 && !timedOut ? `no match from offset ${offset} on` : hint(ignored === 0 ? '' : skipped),
     }),
     ...(truncated && returned > 0 && { next: { offset: offset + returned } }),
   };

@@ -6,6 +6,7 @@ import type { LineMatcher, StopSignal } from '../pattern/line-matcher.ts';
 import { PikeMatcher } from '../pattern/pike-matcher.ts';
 import { programOf } from '../pattern/program.ts';
 import { SearchError } from '../pattern/search-error.ts';
+import { withShortNames } from '../pattern/unicode-names.ts';
 import { choosePrefilter } from '../prefilter/choose-prefilter.ts';
 import { exactSequences, regExpOf } from '../prefilter/exact-sequences.ts';
 import { LiteralScanner } from '../prefilter/literal-scanner.ts';
@@ -180,14 +181,27 @@ function literalOf(regex: RE2JS): string | undefined {
 export function compileRegex(pattern: string, caseInsensitive = false): RE2JS {
   if (pattern.length > MAX_PATTERN_LENGTH)
     throw new SearchError('invalid_pattern', { problem: `pattern is longer than ${MAX_PATTERN_LENGTH} characters` });
+  const flags = caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0;
   try {
-    return RE2JS.compile(pattern, caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0);
+    return RE2JS.compile(pattern, flags);
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
+    const renamed = withShortNames(pattern);
+    if (renamed !== pattern && isValid(renamed)) return RE2JS.compile(renamed, flags);
     // With the flag set, the parser's message would show `(?i)` as part of the pattern; without it, the message shows
     // the pattern as given.
     if (caseInsensitive) return compileRegex(pattern);
     throw new SearchError('invalid_pattern', { problem: error.message }, { cause: error });
+  }
+}
+
+function isValid(pattern: string): boolean {
+  try {
+    RE2JS.compile(pattern);
+    return true;
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    return false;
   }
 }
 

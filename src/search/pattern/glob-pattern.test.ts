@@ -58,7 +58,7 @@ test.each([
   expect(() => compileGlob(glob)).toThrow(expect.objectContaining({ code: 'invalid_pattern' }));
 });
 
-test.each(['[a', '*.[ch', '[]', '{a,b', 'x{1,{2,3}'])(
+test.each(['[a', '*.[ch', '[]', '[\\]', '[a\\]', '{a,b', 'x{1,{2,3}'])(
   '%s is rejected because it would silently match nothing',
   (glob) => {
     expect(() => compileGlob(glob)).toThrow(expect.objectContaining({ code: 'invalid_pattern' }));
@@ -69,6 +69,11 @@ test.each([
   ['\\[a', '[a'],
   ['[]]', ']'],
   ['[[]x', '[x'],
+  ['*[\\-]*', 'a-b'],
+  ['x[\\[]*', 'x[a'],
+  ['[\\]]', ']'],
+  ['[!\\]]', 'a'],
+  ['[\\\\]', '\\'],
   ['\\{a', '{a'],
   ['a}', 'a}'],
 ])('%s is accepted', (glob, name) => {

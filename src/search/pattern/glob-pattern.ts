@@ -88,10 +88,7 @@ function compile(pattern: string): Minimatch {
  * meant.
  */
 function refuseUnclosed(pattern: string): void {
-  const open = pattern
-    .replace(/\\./g, '')
-    .replace(/\[[!^]?(?:\][^\]]*|[^\]]+)\]/g, '')
-    .replace(/[^[{}]/g, '');
+  const open = pattern.replace(/\\.|\[[!^]?(?:\](?:\\.|[^\]\\])*|(?:\\.|[^\]\\])+)\]/gs, '').replace(/[^[{}]/g, '');
   if (open.includes('[')) throw invalid('the glob has a "[" without a "]"; write "\\[" for the character');
   if (count(open, '{') > count(open, '}'))
     throw invalid('the glob has a "{" without a "}"; write "\\{" for the character');

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { IgnoreFile } from './gitignore.ts';
+
+/** Whether rules ignore a path, which is a folder if it ends in a slash. */
+function ignores(rules: string, path: string): boolean | undefined {
+  const names = path.replace(/\/$/, '').split('/');
+  return new IgnoreFile(rules).ignores(names.slice(0, -1), names.at(-1) as string, path.endsWith('/'));
+}
+
+test.each<[rules: string, ignored: string[], others: string[]]>([
+  ['a', ['a', 'a/', 'x/a', 'x/y/a/'], ['b', 'ab']],
+  ['a/', ['a/', 'x/a/'], ['a', 'x/a']],
+  ['/a', ['a', 'a/'], ['x/a']],
+  ['a/b', ['a/b'], ['x/a/b', 'b']],
+  ['**/a/b', ['a/b', 'x/a/b', 'x/y/a/b'], ['a/x/b']],
+  ['a/**', ['a/b', 'a/b/c'], ['a/', 'x/a/b']],
+  ['a/**/b', ['a/b', 'a/x/b', 'a/x/y/b'], ['a/x', 'x/a/b']],
+  ['*.log', ['a.log', '.log', 'x/y.log'], ['log', 'a.logs']],
+  ['a*b?c', ['abxc', 'a/abbbc'.slice(2)], ['abc', 'a/bxc']],
+  ['[a-c]x', ['ax', 'cx'], ['dx', '-x']],
+  ['[!a]x', ['bx'], ['ax', 'x']],
+  ['[]a]', [']', 'a'], ['b']],
+  ['x[', ['x['], ['x']],
+  ['*.{js,ts}', ['a.js', 'x/a.ts'], ['a.{js,ts}', 'a.md']],
+  ['# a\n\\#a\n\\!a', ['#a', '!a'], ['a', '# a', '\\#a']],
+  ['a  \nb\\ \n', ['a', 'b '], ['a  ', 'b']],
+  ['a\\*', ['a*'], ['ab']],
+  ['a\r\n\r\nb\r\n', ['a', 'b'], ['\r']],
+  ['\ufeffa', ['a'], []],
+  ['?', ['a'], ['é']],
+  ['é*', ['é1'], ['e1']],
+])('rules %j', (rules, ignored, others) => {
+  for (const path of ignored) expect(ignores(rules, path), path).toBe(true);
+  for (const path of others) expect(ignores(rules, path), path).toBeUndefined();
+});
+
+test('the last rule that matches decides', () => {
+  expect(ignores('*.log\n!a.log', 'a.log')).toBe(false);
+  expect(ignores('!a.log\n*.log', 'a.log')).toBe(true);
+  expect(ignores('a.log\n!*.log\na.log/', 'a.log')).toBe(false);
+  expect(ignores('a.log\n!*.log\na.log/', 'a.log/')).toBe(true);
+});
+
+test('hostile rules take no longer than their length allows', () => {
+  const name = 'a'.repeat(255);
+  const started = performance.now();
+  expect(ignores(`${'*a'.repeat(100)}*b`, name)).toBeUndefined();
+  expect(ignores(`${'*[a]?'.repeat(80)}*b`, name)).toBeUndefined();
+  expect(ignores(`${'**/a/'.repeat(200)}b`, Array.from({ length: 500 }, () => 'a').join('/'))).toBeUndefined();
+  expect(ignores('{a,b}'.repeat(1_000), name)).toBeUndefined();
+  expect(ignores(`${'{'.repeat(5_000)}a`, 'a')).toBeUndefined();
+  expect(performance.now() - started).toBeLessThan(500);
+});
+
+test('only so many rules of a file have an effect', () => {
+  const many = Array.from({ length: 5_000 }, (_, index) => `n${index}`).join('\n');
+  expect(ignores(`${many}\nlast`, 'n4999')).toBe(true);
+  expect(ignores(`${many}\nlast`, 'last')).toBeUndefined();
+});
