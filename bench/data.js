@@ -18,6 +18,8 @@ const BLOCK_BYTES = 4096;
 export const SMALL_FILE_BYTES = 4096;
 const SMALL_FILES = 50;
 const SMALL_TREE_FILES = 100;
+/** One in so many files of a repository is its own; all others are installed packages. */
+const OWN_SHARE = 10;
 
 /** The name of the `index`th small file; they come round again after the last. */
 export const smallName = (index) => `file-${index % SMALL_FILES}.txt`;
@@ -43,10 +45,14 @@ export function benchData(scale) {
       files,
       bytes: makeTree(folder, { files }),
     }));
+  const repository = (files) =>
+    part(`repository-${files}`, { files, bytes: files * BYTES_PER_FILE }, (folder) => makeRepository(folder, files));
   const wide = (files) => part(`wide-${files}`, { files, bytes: 0 }, (folder) => makeWide(folder, files));
   return {
     /** Source-like files of all sizes; fewer of them with a divisor. */
     tree: (divisor = 1) => tree(Math.ceil(scale.files / divisor)),
+    /** A project with a large folder of packages, which its `.gitignore` rules out. */
+    repository: () => repository(scale.files),
     /** As many as a small project has. */
     smallTree: () => tree(SMALL_TREE_FILES),
     /** One folder with very many small files; fewer of them with a divisor. */
@@ -102,6 +108,16 @@ function assertRoom(name, { files, bytes }) {
   throw new Error(
     `${name} needs ${megabytes} MB and ${files} files of free space in ${CACHE}; set XDG_CACHE_HOME, or run with --quick`,
   );
+}
+
+function makeRepository(folder, files) {
+  const own = Math.ceil(files / OWN_SHARE);
+  for (const [name, count] of Object.entries({ src: own, node_modules: files - own })) {
+    fs.mkdirSync(path.join(folder, name));
+    makeTree(path.join(folder, name), { files: count });
+  }
+  fs.writeFileSync(path.join(folder, '.gitignore'), '# packages\nnode_modules/\n/dist\n*.log\n.env*\n!.env.example\n');
+  return { files, own };
 }
 
 function makeWide(folder, entries) {

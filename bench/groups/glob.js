@@ -9,7 +9,7 @@ const PATTERN = '**/*.ts';
 export async function glob({ data, rounds, config }) {
   const { folder, files } = data.tree();
   return withServers({ ours: ringfenceOnStdio(config(folder)) }, async ({ ours }) => {
-    const call = () => ours.call('glob', { root: ROOT, pattern: PATTERN, max_results: 10_000 });
+    const call = () => ours.call('glob', { root: ROOT, pattern: PATTERN, max_results: 10_000, include_ignored: true });
     const best = await bestOf(rounds, {
       ours: async () => (await call()).ms,
       theirs: async () => (await ripgrepFiles(PATTERN, folder)).ms,

@@ -20,6 +20,7 @@ export async function grep({ data, rounds, config }) {
   const tree = data.tree();
   const small = data.smallTree();
   const big = data.big();
+  const repository = data.repository();
   const searches = [
     {
       folder: tree.folder,
@@ -38,6 +39,15 @@ export async function grep({ data, rounds, config }) {
       rounds: rounds > 1 ? rounds * SMALL_TREE_TURNS : 1,
     },
     {
+      folder: repository.folder,
+      place: repository.folder,
+      keepsRules: true,
+      where: `${repository.own.toLocaleString('en')} files beside ${(repository.files - repository.own).toLocaleString('en')} ignored ones`,
+      needles: firstOfEachKind(1),
+      target: ({ kind }) => KINDS[kind].target,
+      rounds,
+    },
+    {
       folder: big.folder,
       place: path.join(big.folder, big.file),
       where: `one file of ${Math.round(big.bytes / 1e6)} MB`,
@@ -54,7 +64,7 @@ export async function grep({ data, rounds, config }) {
 const firstOfEachKind = (count) =>
   Object.keys(KINDS).flatMap((kind) => NEEDLES.filter((needle) => needle.kind === kind).slice(0, count));
 
-function compare({ folder, place, where, needles, target, rounds, config }) {
+function compare({ folder, place, keepsRules = false, where, needles, target, rounds, config }) {
   return withServers({ ours: ringfenceOnStdio(config(folder)) }, async ({ ours }) => {
     const rows = [];
     for (const needle of needles) {
@@ -64,14 +74,15 @@ function compare({ folder, place, where, needles, target, rounds, config }) {
           pattern: needle.pattern,
           case_insensitive: needle.ignoreCase === true,
           max_results: MAX_RESULTS,
+          include_ignored: !keepsRules,
         });
       const best = await bestOf(rounds, {
         ours: async () => (await call()).ms,
-        theirs: async () => (await ripgrep(needle, place, { base: folder })).ms,
+        theirs: async () => (await ripgrep(needle, place, { base: folder, keepsRules })).ms,
       });
       const { matches } = (await call()).result.structuredContent;
       const found = matches.map(({ file, line_number }) => `${file}:${line_number}`).sort();
-      const expected = (await ripgrep(needle, place, { base: folder })).found();
+      const expected = (await ripgrep(needle, place, { base: folder, keepsRules })).found();
       const agrees = found.join('\n') === expected.join('\n') && found.length > 0;
       rows.push({
         work: `grep ${KINDS[needle.kind].title}, ${where}`,

@@ -5,13 +5,16 @@ import { runToEnd } from '../clients/child.js';
 export const RIPGREP = 'ripgrep';
 /** See everything but binary files, as our tools do; no settings of the person who runs the benchmark. */
 const EVERYTHING = ['--no-config', '-uu'];
+/** Keep ignore rules, as our tools do: also where there is no repository, and for hidden files. */
+const NOT_IGNORED = ['--no-config', '--hidden', '--no-require-git', '--glob', '!.git'];
 const FORM = ['--line-number', '--with-filename', '--null', '--no-heading', '--color=never'];
 /** Exit code 1 says that nothing was found. */
 const okCodes = [0, 1];
 
 /** Searches a file or folder: the time from spawn to end, and what it found as sorted `file:line`. */
-export async function ripgrep({ pattern, ignoreCase = false }, place, { base }) {
-  const args = [...EVERYTHING, ...FORM, ...(ignoreCase ? ['--ignore-case'] : []), '-e', pattern, place];
+export async function ripgrep({ pattern, ignoreCase = false }, place, { base, keepsRules = false }) {
+  const scope = keepsRules ? NOT_IGNORED : EVERYTHING;
+  const args = [...scope, ...FORM, ...(ignoreCase ? ['--ignore-case'] : []), '-e', pattern, place];
   const { ms, output } = await runToEnd(rgPath, args, { okCodes });
   const found = () =>
     lines(output).map((line) => {
