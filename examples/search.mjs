@@ -10,7 +10,7 @@ try {
   for (const { file, lineNumber, lineContent } of lines.matches) console.log(`${file}:${lineNumber}: ${lineContent}`);
   console.log(`${lines.totalMatches} lines in ${lines.filesMatched} of ${lines.filesSearched} files`);
 
-  const files = await glob(root, { pattern: '**/*.md', type: 'file' }, pool);
+  const files = await glob(root, { pattern: '**/*.md', type: 'file', ignore: true, sortBy: 'modified' }, pool);
   console.log(`${files.totalMatches} Markdown files${files.truncated ? ' and more' : ''}`);
 
   let folders = 0;

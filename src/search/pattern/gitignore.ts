@@ -193,7 +193,9 @@ function compileSegment(glob: string): Segment {
   const suffix = glob.startsWith('*') ? literalOf(glob.replace(/^\*+/, '')) : undefined;
   if (suffix !== undefined) return (name) => name.endsWith(suffix);
   const tokens = parseTokens(toBytes(glob));
-  return tokens === undefined ? INVALID : (name) => matchesTokens(tokens, toBytes(name));
+  if (tokens === undefined) return INVALID;
+  const prefix = glob.slice(0, glob.search(SPECIAL));
+  return (name) => name.startsWith(prefix) && matchesTokens(tokens, toBytes(name));
 }
 
 /** Tests one byte. Undefined stands for `*`. */
