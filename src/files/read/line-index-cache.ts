@@ -44,14 +44,10 @@ export class LineIndexCache {
   async indexOf(work: LineReadContext & { file: OpenFile }): Promise<SparseLineIndex> {
     const { file } = work;
     if (file.stats.size < MIN_FILE_BYTES) return SparseLineIndex.of(work);
-    const key = `${file.stats.dev} ${file.stats.ino}`;
+    const known = this.known(file);
+    if (known !== undefined) return known;
+    const key = keyOf(file);
     const version = versionOf(file.stats);
-    const known = this.#entries.get(key);
-    if (known?.version === version) {
-      this.#entries.delete(key);
-      this.#entries.set(key, known);
-      return known.index;
-    }
     this.#evict(key);
     const started = Date.now();
     const index = await SparseLineIndex.of(work);
@@ -60,6 +56,16 @@ export class LineIndexCache {
     if (settled && index.size === file.stats.size && versionOf(file.stat()) === version)
       this.#store(key, version, index);
     return index;
+  }
+
+  /** Returns the cached line index of a file, if it is unchanged since. @internal */
+  known(file: OpenFile): SparseLineIndex | undefined {
+    const key = keyOf(file);
+    const entry = this.#entries.get(key);
+    if (entry?.version !== versionOf(file.stats)) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry.index;
   }
 
   #store(key: string, version: string, index: SparseLineIndex): void {
@@ -79,6 +85,8 @@ export class LineIndexCache {
     this.#bytes -= entry.index.bytes + ENTRY_BYTES;
   }
 }
+
+const keyOf = ({ stats }: OpenFile): string => `${stats.dev} ${stats.ino}`;
 
 function versionOf({ size, mtimeMs, ctimeMs }: OpenFile['stats']): string {
   return `${size} ${mtimeMs} ${ctimeMs}`;

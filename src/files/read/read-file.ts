@@ -5,11 +5,12 @@ import { FileError } from '../errors.ts';
 import { type ByteSource, type ReadLimit, readAt, readLimited, startsBinary } from './byte-source.ts';
 import type { LineIndexCache } from './line-index-cache.ts';
 import { linesIn, readLines } from './read-lines.ts';
+import { type ByteOrder, readUtf16Lines } from './read-utf16-lines.ts';
 
 /** The most bytes that one read returns, unless its caller sets a lower limit. The memory dialect promises this size. */
 export const MAX_READ_BYTES = 100 * 1024 * 1024;
 
-/** Which part of a file to read. Lines are numbered from 1 and end at LF. */
+/** Which part of a file to read. Lines are numbered from 1, or from the end if negative (-1 is the last), and end at LF. */
 export type ReadRange =
   | { readonly by: 'whole' }
   | { readonly by: 'bytes'; readonly offset: number; readonly limit?: number | undefined }
@@ -20,6 +21,8 @@ type ByteRange = Pick<Extract<ReadRange, { by: 'bytes' }>, 'offset' | 'limit'>;
 /** A part of a file, and facts about the whole file. */
 export interface FilePart {
   readonly bytes: Buffer;
+  /** The offset of the part in the file, in bytes. */
+  readonly start: number;
   /** The size of the whole file in bytes. */
   readonly size: number;
   /** Whether the file continues after this part. */
@@ -29,8 +32,10 @@ export interface FilePart {
   /** Whether the file counts as binary; see `looksBinary`. */
   readonly binary: boolean;
   readonly mtimeMs: number;
-  /** The number of lines of the whole file; only for a range of lines. */
+  /** The number of lines of the whole file; only for a range of lines, and for one from the end only where it is known. */
   readonly linesTotal?: number;
+  /** For lines from the end: the number of the first one; negative, counted from the end, where the total is not known. */
+  readonly firstLine?: number;
 }
 
 const WHOLE: ReadRange = { by: 'whole' };
@@ -41,6 +46,8 @@ export interface ReadOptions extends Partial<ReadLimit> {
   readonly range?: ReadRange;
   /** Caches where lines begin in large files, for further reads of the same file. */
   readonly lineIndex?: LineIndexCache | undefined;
+  /** Set for a file in UTF-16, where a line feed is two bytes. A part is then cut at `maxBytes`. */
+  readonly utf16?: ByteOrder | undefined;
 }
 
 /**
@@ -51,7 +58,7 @@ export interface ReadOptions extends Partial<ReadLimit> {
 export async function readFile(
   root: Root,
   path: CallerPath,
-  { range = WHOLE, lineIndex, maxBytes = MAX_READ_BYTES, ...rest }: ReadOptions = {},
+  { range = WHOLE, lineIndex, utf16, maxBytes = MAX_READ_BYTES, ...rest }: ReadOptions = {},
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<FilePart> {
   const readLimit = { maxBytes, ...rest };
@@ -59,6 +66,10 @@ export async function readFile(
     using file = root.openFile(path);
     const { mtimeMs } = file.stats;
     if (range.by !== 'lines') return { mtimeMs, ...readRange(file, range, readLimit) };
+    if (utf16 !== undefined) {
+      const part = await readUtf16Lines({ root, file, context }, { range, order: utf16, maxBytes });
+      return { mtimeMs, ...part };
+    }
     return { mtimeMs, ...(await readLines({ root, file, context }, { range, lineIndex, ...readLimit })) };
   });
 }
@@ -90,7 +101,7 @@ function readBytes(file: ByteSource, { offset, limit = Number.POSITIVE_INFINITY 
   const end = offset + bytes.length;
   const size = bytes.length > 0 ? Math.max(known, end) : known;
   const more = known > 0 || bytes.length === 0 ? end < size : readAt(file, end, 1).length > 0;
-  return { bytes, size, truncated: more, binary: startsBinary(file) };
+  return { bytes, start: offset, size, truncated: more, binary: startsBinary(file) };
 }
 
 function readWhole(file: GrowingSource, maxBytes: number) {
@@ -99,7 +110,7 @@ function readWhole(file: GrowingSource, maxBytes: number) {
   if (size > maxBytes) throw new FileError('too_large', { size, limit: maxBytes });
   const bytes = readAt(file, 0, Math.min(maxBytes, size || BINARY_SNIFF_BYTES) + 1);
   if (bytes.length > size) return rereadGrown(file, maxBytes);
-  return { bytes, size: bytes.length, truncated: false, binary: looksBinary(bytes) };
+  return { bytes, start: 0, size: bytes.length, truncated: false, binary: looksBinary(bytes) };
 }
 
 function rereadGrown(file: GrowingSource, maxBytes: number) {
@@ -107,5 +118,5 @@ function rereadGrown(file: GrowingSource, maxBytes: number) {
   if (bytes.length > maxBytes) {
     throw new FileError('too_large', { size: Math.max(bytes.length, file.stat().size), limit: maxBytes });
   }
-  return { bytes, size: bytes.length, truncated: false, binary: looksBinary(bytes) };
+  return { bytes, start: 0, size: bytes.length, truncated: false, binary: looksBinary(bytes) };
 }
