@@ -134,6 +134,7 @@ export {
   defineTool,
   type Effect,
   type Limits,
+  type MediaContent,
   type RenderedResult,
   type Tool,
   type ToolDefinition,

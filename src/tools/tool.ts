@@ -118,6 +118,16 @@ export interface Tool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject
   readerText?(result: z.output<O>, args: z.output<I>): string;
   /** Formats the result as one line, to stand beside structured content; by default the first line of `readerText`. */
   summary?(result: z.output<O>, args: z.output<I>): string;
+  /** Returns the image or audio that a result consists of, for a content block of its own before the text. */
+  media?(result: z.output<O>, args: z.output<I>): MediaContent | undefined;
+}
+
+/** An image or audio content block of MCP. */
+export interface MediaContent {
+  readonly type: 'image' | 'audio';
+  readonly mimeType: string;
+  /** In base64. */
+  readonly data: string;
 }
 
 /** The result of a tool's `run`. Each list in it may be a `JsonList`, which is JSON already, or a `TextList` for a client that is served text. */

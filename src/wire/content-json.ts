@@ -14,11 +14,11 @@ export interface ContentJson {
 }
 
 /**
- * Escapes a content, plain and with its lines numbered from `first`. The content must be well-formed and not empty. Equals
+ * Escapes a content, plain and with its lines numbered from `first`, which is negative if they are counted from the end. The content must be well-formed and not empty. Equals
  * `JSON.stringify` of the content and of `numberedContent`, without the quotes.
  */
 export function contentJson(content: string, first: number): ContentJson {
-  const escaper = jsonEscaper();
+  const escaper = first < 0 ? undefined : jsonEscaper();
   if (escaper === undefined) return stringifyContent(content, first);
   const firstPrefix = escapeJson(linePrefix(first));
   const plain: JsonChunks[] = [];

@@ -1,32 +1,39 @@
 import * as z from 'zod';
-import { encodeContent } from '../../files/encoding.ts';
 import { FileError } from '../../files/errors.ts';
+import { mediaTypeOf } from '../../files/read/media-type.ts';
 import { type FilePart, type ReadRange, readFile as read, sliceBytes } from '../../files/read/read-file.ts';
 import { ToolError } from '../../tools/errors.ts';
-import { type CallContext, defineTool } from '../../tools/tool.ts';
+import { type CallContext, defineTool, type MediaContent } from '../../tools/tool.ts';
 import { type ContentJson, contentJson, plainJson } from '../../wire/content-json.ts';
 import { formatSize } from '../../wire/format-size.ts';
 import { concatJson } from '../../wire/json-chunks.ts';
+import { escapeJson } from '../../wire/json-escaper.ts';
 import { truncateToFit } from '../../wire/result-size.ts';
-import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
+import { assertEncoding, byteLengthOf, contentOf, type PartContent, utf16Order } from './file-content.ts';
+import { viewOf } from './read-view.ts';
+import { filePath, next, rootName, SUBJECT, textEncoding } from './shared-schemas.ts';
 
 const input = z.strictObject({
   root: rootName,
   path: filePath,
   offset_bytes: z.int().min(0).optional(),
   limit_bytes: z.int().min(1).optional(),
-  offset_lines: z.int().min(1).optional().describe('First line, from 1'),
+  offset_lines: z.int().optional().describe('First line, from 1; -50: the last 50'),
   limit_lines: z.int().min(1).optional(),
+  encoding: textEncoding,
 });
 type Input = z.output<typeof input>;
 
 const output = z.object({
   content: z.string(),
-  encoding: z.enum(['utf-8', 'base64']),
+  encoding: z.string().describe('utf-8, base64, or as asked'),
   size: z.int().describe('Of the whole file'),
   truncated: z.boolean().describe('There is more after this'),
   lines_total: z.int().optional(),
+  first_line: z.int().optional().describe('With a negative offset_lines; negative if the total is unknown'),
   binary: z.literal(true).optional(),
+  mime_type: z.string().optional().describe('Of an image or audio'),
+  next,
 });
 
 type Output = z.output<typeof output>;
@@ -34,7 +41,7 @@ type Output = z.output<typeof output>;
 export const readFile = defineTool({
   name: 'read_file',
   description:
-    'Read a file, whole or a part of it by bytes or by lines (not both). A file over the size limit must be read in parts. Bytes that are not UTF-8 come as base64. truncated: true means there is more to read.',
+    'Read a file, whole or a part of it by bytes or by lines (not both). A file over the size limit must be read in parts. Bytes that are not UTF-8 come as base64 unless encoding is given; images and audio as such. truncated: true means there is more to read. For several files use read_files.',
   needs: ['read_file'],
   effect: 'read',
   paged: true,
@@ -43,66 +50,92 @@ export const readFile = defineTool({
   output,
   run: async (args, context) => {
     const range = rangeOf(args);
+    assertEncoding(args.encoding);
     const part = await partOf(args, range, context);
-    const { content, encoding, bytes } = fitting(part, range);
-    const cut = bytes < part.bytes.length;
-    if (cut && range.by === 'whole') {
-      throw new FileError('too_large', { size: part.size, limit: bytes }, { path: args.path, root: args.root });
+    const mimeType = range.by === 'whole' && args.encoding === undefined ? mediaTypeOf(part.bytes) : undefined;
+    const found =
+      mimeType === undefined
+        ? fitting(contentOf(part, { path: args.path, encoding: args.encoding, range }), range)
+        : fitting({ content: part.bytes.toString('base64'), encoding: 'base64', bytes: part.bytes, start: 0 }, range);
+    if (found.cut && range.by === 'whole') {
+      throw new FileError(
+        'too_large',
+        { size: part.size, limit: found.bytes.length },
+        { path: args.path, root: args.root },
+      );
     }
+    const view = mimeType === undefined ? viewOf(found, { part, range, form: context.results }) : { ...found };
     return {
-      content,
-      encoding,
+      content: view.content,
+      encoding: found.encoding,
       size: part.size,
-      truncated: part.truncated || cut,
+      truncated: part.truncated || found.cut || view.cut,
       ...(part.linesTotal !== undefined && { lines_total: part.linesTotal }),
+      ...(part.firstLine !== undefined && { first_line: part.firstLine }),
       ...(part.binary && { binary: true as const }),
+      ...(mimeType !== undefined && { mime_type: mimeType }),
+      ...(view.next !== undefined && { next: view.next }),
     };
   },
   render: (result, args) => {
-    const { content } = result;
+    const { content, first_line } = result;
     const { plain, numbered, added } = isNumbered(result, args)
-      ? contentJson(content, args.offset_lines ?? 1)
+      ? contentJson(content, first_line ?? args.offset_lines ?? 1)
       : unnumbered(content);
     const last = metadata(result);
+    const json = concatJson('{"content":"', plain, `",${factsJson(result)}}`);
+    // The content block of an image or audio has its content already.
+    if (result.mime_type !== undefined) return { result: json, text: last, bytes: last.length };
     return {
-      result: concatJson('{"content":"', plain, `",${factsJson(result)}}`),
-      // The metadata line has no characters that JSON escapes.
-      text: concatJson(numbered, `\\n${last}`),
+      result: json,
+      text: concatJson(numbered, `\\n${escapeJson(last)}`),
       bytes: Buffer.byteLength(content) + added + 1 + last.length,
     };
   },
-  readerText: (result, args) => {
-    const { content } = result;
-    const text = isNumbered(result, args) ? numberedText(content, args.offset_lines ?? 1) : content;
-    return `${text}\n${metadata(result)}`;
-  },
+  // In this form, `run` made the text already.
+  readerText: (result) => (result.mime_type === undefined ? result.content : metadata(result)),
   summary: metadata,
+  media: ({ content, mime_type }): MediaContent | undefined =>
+    mime_type === undefined
+      ? undefined
+      : { type: mime_type.startsWith('image/') ? 'image' : 'audio', mimeType: mime_type, data: content },
 });
 
-async function partOf({ root: name, path }: Input, range: ReadRange, context: CallContext): Promise<ReadPart> {
+async function partOf(
+  { root: name, path, encoding }: Input,
+  range: ReadRange,
+  context: CallContext,
+): Promise<Omit<FilePart, 'mtimeMs'>> {
   const { root, agent } = context.resolveRoot(name);
-  const options = { range, maxBytes: context.limits.maxFullReadSize, lineIndex: context.lineIndex };
+  const utf16 = utf16Order(encoding);
+  const cut = encoding === undefined ? 'characters' : 'bytes';
+  const options = {
+    range,
+    cut,
+    utf16,
+    maxBytes: context.limits.maxFullReadSize,
+    lineIndex: context.lineIndex,
+  } as const;
   if (agent === undefined) return read(root, root.parse(path), options, context);
+  if (utf16 !== undefined && range.by === 'lines') {
+    const problem = 'lines of UTF-16 cannot be read from client-side files; read the file whole';
+    throw new ToolError('invalid_argument', { problem, argument: 'encoding' }, { path });
+  }
   const { bytes } = await agent.read(path);
   return agent.withLocation(path, async () => sliceBytes(bytes, options));
 }
 
-type ReadPart = Omit<FilePart, 'mtimeMs'>;
-
-/** Truncates the content to what fits into one result. `bytes` is how many bytes of the file it represents. */
-function fitting(part: ReadPart, range: ReadRange) {
-  const { content: all, encoding } = encodeContent(part.bytes);
-  const text = range.by === 'bytes' || encoding === 'base64' ? 'plain' : 'numbered';
-  const content = truncateToFit(all, { encoding, text, bytes: part.bytes });
-  const bytes = content === all ? part.bytes.length : Buffer.byteLength(content, encoding);
-  return { content, encoding, bytes };
-}
-
-/** Numbers the lines of a content, without padding: a model pays for each character. */
-function numberedText(content: string, first: number): string {
-  const lines = content.split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  return lines.map((line, index) => `${first + index}\t${line}`).join('\n');
+/** Truncates a content to what fits into one result. */
+function fitting(found: PartContent, range: ReadRange): PartContent & { readonly cut: boolean } {
+  const { content: all, encoding, bytes } = found;
+  const isBase64 = encoding === 'base64';
+  const content = truncateToFit(all, {
+    encoding: isBase64 ? 'base64' : 'utf-8',
+    text: range.by === 'bytes' || isBase64 ? 'plain' : 'numbered',
+    ...(encoding === 'utf-8' && { bytes }),
+  });
+  if (content === all) return { ...found, cut: false };
+  return { ...found, content, bytes: bytes.subarray(0, byteLengthOf(content, encoding)), cut: true };
 }
 
 function rangeOf(args: Input): ReadRange {
@@ -113,6 +146,10 @@ function rangeOf(args: Input): ReadRange {
       'byte and line parameters are mutually exclusive; give offset_bytes/limit_bytes or offset_lines/limit_lines';
     throw new ToolError('invalid_argument', { problem }, { path: args.path });
   }
+  if (args.offset_lines === 0) {
+    const problem = 'offset_lines must not be 0: lines count from 1, or from the end with -1';
+    throw new ToolError('invalid_argument', { problem, argument: 'offset_lines' }, { path: args.path });
+  }
   if (bytes) return { by: 'bytes', offset: args.offset_bytes ?? 0, limit: args.limit_bytes };
   if (lines) return { by: 'lines', offset: args.offset_lines ?? 1, limit: args.limit_lines };
   return { by: 'whole' };
@@ -121,7 +158,7 @@ function rangeOf(args: Input): ReadRange {
 /** Whether the text gets line numbers. A byte range may start within a line, so it gets none. */
 function isNumbered({ content, encoding }: Output, args: Input): boolean {
   const byBytes = args.offset_bytes !== undefined || args.limit_bytes !== undefined;
-  return !byBytes && encoding === 'utf-8' && content !== '';
+  return !byBytes && encoding !== 'base64' && content !== '';
 }
 
 function unnumbered(content: string): ContentJson {
@@ -129,14 +166,21 @@ function unnumbered(content: string): ContentJson {
   return { plain, numbered: plain, added: 0 };
 }
 
-function metadata({ encoding, size, truncated, lines_total, binary }: Output): string {
+function metadata({ encoding, size, truncated, lines_total, binary, mime_type, next }: Output): string {
+  const type = mime_type === undefined ? '' : `, ${mime_type}`;
   const total = lines_total === undefined ? '' : `, lines_total: ${lines_total}`;
   const more = truncated ? ', truncated: there is more' : '';
-  return `[size: ${formatSize(size)}, encoding: ${encoding}${total}${binary ? ', binary' : ''}${more}]`;
+  const rest = next === undefined ? '' : `; next: ${JSON.stringify(next)}`;
+  return `[size: ${formatSize(size)}, encoding: ${encoding}${type}${total}${binary ? ', binary' : ''}${more}${rest}]`;
 }
 
-/** Serializes all fields except the content. None of them has characters that JSON escapes. */
-function factsJson({ encoding, size, truncated, lines_total, binary }: Output): string {
+/** Serializes all fields except the content. */
+function factsJson({ encoding, size, truncated, lines_total, first_line, binary, mime_type, next }: Output): string {
+  // No value has characters that JSON escapes, except for those of `next`.
   const total = lines_total === undefined ? '' : `,"lines_total":${lines_total}`;
-  return `"encoding":"${encoding}","size":${size},"truncated":${truncated}${total}${binary ? ',"binary":true' : ''}`;
+  const first = first_line === undefined ? '' : `,"first_line":${first_line}`;
+  const type = mime_type === undefined ? '' : `,"mime_type":"${mime_type}"`;
+  const rest = next === undefined ? '' : `,"next":${JSON.stringify(next)}`;
+  const start = `"encoding":"${encoding}","size":${size},"truncated":${truncated}`;
+  return `${start}${total}${first}${binary ? ',"binary":true' : ''}${type}${rest}`;
 }

@@ -5,6 +5,11 @@ import { type NextArguments, nextLine } from '../../tools/result-form.ts';
 export const rootName = z.string().describe('Root name, see list_roots');
 /** The path argument. */
 export const filePath = z.string().describe('Path in the root');
+/** The encoding argument of reads. */
+export const textEncoding = z
+  .string()
+  .optional()
+  .describe('Of a text that is not UTF-8: latin1, windows-1252, utf-16le, shift_jis, …');
 /** The folder argument of searches. */
 export const startFolder = z.string().default('.').describe('Where to start');
 /** The result limit of searches. */

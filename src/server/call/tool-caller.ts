@@ -7,7 +7,7 @@ import { type CallError, ToolError } from '../../tools/errors.ts';
 import { nearest } from '../../tools/nearest.ts';
 import type { ResultForm, ResultMode } from '../../tools/result-form.ts';
 import type { Roots } from '../../tools/roots.ts';
-import type { CallContext, RenderedResult, Tool } from '../../tools/tool.ts';
+import type { CallContext, MediaContent, RenderedResult, Tool } from '../../tools/tool.ts';
 import { concatJson, type JsonChunks, jsonAndEscaped, jsonByteLength } from '../../wire/json-chunks.ts';
 import { escapeJson } from '../../wire/json-escaper.ts';
 import { MAX_RESULT_BYTES } from '../../wire/result-size.ts';
@@ -211,23 +211,30 @@ export function renderSuccess(tool: Tool, value: Args, { args, mode = 'both' }: 
 /** Renders structured content, and a text that says the same. */
 function renderBoth(tool: Tool, value: Args, args: Args): RenderedCall {
   const { text, result, bytes } = tool.render?.(value, args) ?? renderResult(tool, value, args);
-  return { json: concatJson(textBlock(text), ',"structuredContent":', result), bytes };
+  const blocks = contentBlocks(text, tool.media?.(value, args));
+  return { json: concatJson(blocks, ',"structuredContent":', result), bytes };
 }
 
 /** Renders text alone, or structured content with a text of one line. */
 function renderOne(tool: Tool, value: Args, { args, mode }: Required<RenderOptions>): RenderedCall {
   const whole = tool.readerText?.(value, args) ?? '';
-  if (mode === 'text') return { json: textBlock(escapeJson(whole)), bytes: Buffer.byteLength(whole) };
+  const media = tool.media?.(value, args);
+  if (mode === 'text') return { json: contentBlocks(escapeJson(whole), media), bytes: Buffer.byteLength(whole) };
   const line = tool.summary?.(value, args) ?? whole.split('\n', 1)[0] ?? '';
   const result = tool.render?.(value, args).result ?? jsonAndEscaped(value).json;
   return {
-    json: concatJson(textBlock(escapeJson(line)), ',"structuredContent":', result),
+    json: concatJson(contentBlocks(escapeJson(line), media), ',"structuredContent":', result),
     bytes: jsonByteLength(result),
   };
 }
 
-function textBlock(escaped: JsonChunks): JsonChunks {
-  return concatJson('{"content":[{"type":"text","text":"', escaped, '"}]');
+/** Renders a text, which is escaped already, after the image or audio that it describes. */
+function contentBlocks(escaped: JsonChunks, media: MediaContent | undefined): JsonChunks {
+  if (media === undefined) return concatJson('{"content":[{"type":"text","text":"', escaped, '"}]');
+  const { type, mimeType, data } = media;
+  // Base64 has no characters that JSON escapes.
+  const block: JsonChunks = [Buffer.from(`{"content":[{"type":"${type}","data":"${data}","mimeType":"${mimeType}"}`)];
+  return concatJson(block, ',{"type":"text","text":"', escaped, '"}]');
 }
 
 /** Renders a result whose text is the tool's wording, or else the same JSON as the result. */

@@ -26,6 +26,7 @@ const root = path.basename(folder);
 fs.mkdirSync(path.join(folder, 'sub'));
 fs.writeFileSync(path.join(folder, 'a.txt'), 'one "quoted" \\n\n\ttwo ü 🙂 \u2028\n\nlast');
 fs.writeFileSync(path.join(folder, 'bytes.bin'), Buffer.from([0, 255, 10, 13, 200]));
+fs.writeFileSync(path.join(folder, 'image'), Buffer.from('\x89PNG\r\n\x1a\n\0', 'latin1'));
 fs.writeFileSync(path.join(folder, 'sub', 'b.txt'), '');
 fs.mkdirSync(path.join(folder, 'crowd'));
 for (let i = 0; i < 300; i += 1) fs.writeFileSync(path.join(folder, 'crowd', `"é\\${i}`), '');
@@ -66,6 +67,8 @@ const CASES: readonly Case[] = [
   { what: 'a read of lines', method: 'tools/call', params: read({ path: 'a.txt', offset_lines: 2 }) },
   { what: 'a read of bytes', method: 'tools/call', params: read({ path: 'a.txt', offset_bytes: 1, limit_bytes: 9 }) },
   { what: 'a read of what is no text', method: 'tools/call', params: read({ path: 'bytes.bin' }) },
+  { what: 'a read of an image', method: 'tools/call', params: read({ path: 'image' }) },
+  { what: 'a read of the last lines', method: 'tools/call', params: read({ path: 'a.txt', offset_lines: -2 }) },
   { what: 'a read of an empty file', method: 'tools/call', params: read({ path: 'sub/b.txt' }) },
   { what: 'a read that is refused', method: 'tools/call', params: read({ path: '../x' }) },
   { what: 'a read of too much', method: 'tools/call', params: read({ path: 'long.txt' }) },
