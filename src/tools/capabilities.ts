@@ -5,6 +5,7 @@
 export const CAPABILITIES = [
   'list_folder',
   'read_file',
+  'read_files',
   'write_file',
   'remove_file',
   'patch_file',

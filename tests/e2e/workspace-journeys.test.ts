@@ -4,7 +4,8 @@ import { CONNECTIONS } from '../support/connections.ts';
 import { inWorkspace } from '../support/workspace.ts';
 
 const ALL_TOOLS = [
-  ...['list_folder', 'read_file', 'write_file', 'remove_file', 'patch_file', 'create_folder', 'remove_folder'],
+  ...['list_folder', 'read_file', 'read_files', 'write_file', 'remove_file', 'patch_file', 'create_folder'],
+  ...['remove_folder'],
   ...['stat_file', 'hash_file', 'permissions_file', 'copy', 'move', 'grep', 'glob'],
 ];
 

@@ -2,7 +2,16 @@ import { expect, test } from 'vitest';
 import { CONNECTIONS } from '../support/connections.ts';
 import { inWorkspace } from '../support/workspace.ts';
 
-const READING = ['list_folder', 'read_file', 'stat_file', 'hash_file', 'permissions_file', 'grep', 'glob'];
+const READING = [
+  'list_folder',
+  'read_file',
+  'read_files',
+  'stat_file',
+  'hash_file',
+  'permissions_file',
+  'grep',
+  'glob',
+];
 const WRITING = ['write_file', 'remove_file', 'patch_file', 'create_folder', 'remove_folder', 'copy', 'move'];
 
 inWorkspace({ connections: CONNECTIONS }, (w) => {

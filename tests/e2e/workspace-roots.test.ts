@@ -3,7 +3,8 @@ import { CONNECTIONS } from '../support/connections.ts';
 import { inWorkspace } from '../support/workspace.ts';
 
 const ALL = [
-  ...['list_folder', 'read_file', 'write_file', 'remove_file', 'patch_file', 'create_folder', 'remove_folder'],
+  ...['list_folder', 'read_file', 'read_files', 'write_file', 'remove_file', 'patch_file', 'create_folder'],
+  ...['remove_folder'],
   ...['stat_file', 'hash_file', 'permissions_file', 'copy', 'move', 'grep', 'glob'],
 ];
 const roots = {
@@ -19,6 +20,7 @@ const roots = {
 const CALLS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   list_folder: { path: '' },
   read_file: { path: 'f' },
+  read_files: { paths: ['f'] },
   write_file: { path: 'new', content: 'x' },
   remove_file: { path: 'f' },
   patch_file: { path: 'new', patch: '--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n' },

@@ -40,8 +40,10 @@ const MESSAGES: Messages = {
   same_file: (_, path) => `source and destination are the same: ${path}`,
   into_itself: (_, path) => `cannot put a directory into itself: ${path}`,
   not_text: (_, path) => `file is not UTF-8 text: ${path}`,
-  invalid_encoding: ({ details }) =>
-    `${details.argument} holds an unpaired surrogate, which cannot be written as UTF-8`,
+  invalid_encoding: ({ details }, path, { args }) =>
+    args.encoding === 'base64'
+      ? `${details.argument} is not valid base64 (characters A-Z a-z 0-9 + /, padded with =, no white space); nothing was written: ${path || args.path}`
+      : `${details.argument} holds an unpaired surrogate, which cannot be written as UTF-8`,
   text_not_found: (_, path) => `text not found in file: ${path}`,
   text_not_unique: ({ details }, path) => `text appears ${details.count} times, must be unique: ${path}`,
   line_out_of_range: ({ details }, path) => `line ${details.line} out of range (0-${details.max}): ${path}`,

@@ -1,7 +1,7 @@
 import { BridgeError } from '../../agent/bridge-error.ts';
 import { decodeBytes, encodeText } from '../../agent/text-encoding.ts';
 import { encodeContent } from '../../files/encoding.ts';
-import type { FilePart, ReadRange } from '../../files/read/read-file.ts';
+import type { FilePart } from '../../files/read/read-file.ts';
 import { ToolError } from '../../tools/errors.ts';
 import { showValue } from '../../tools/show-value.ts';
 
@@ -48,17 +48,16 @@ interface ContentOptions {
   readonly path: string;
   /** The encoding that the caller named. */
   readonly encoding: string | undefined;
-  readonly range: ReadRange;
+  /** Whether the part was cut for its size, so that it may end inside a character. A range of bytes is exact. */
+  readonly isCut: boolean;
 }
 
 /**
  * Decodes a part of a file: with the encoding that the caller named, else as UTF-8, else as base64. A byte order mark of UTF-16 is
  * left out. Raises `undecodable` for bytes that are not valid in the named encoding.
  */
-export function contentOf(part: Omit<FilePart, 'mtimeMs'>, { path, encoding, range }: ContentOptions): PartContent {
+export function contentOf(part: Omit<FilePart, 'mtimeMs'>, { path, encoding, isCut }: ContentOptions): PartContent {
   if (encoding === undefined) return { ...encodeContent(part.bytes), bytes: part.bytes, start: part.start };
-  // A part that was cut for its size may end inside a character. A range of bytes is exact, so there it is an error.
-  const isCut = part.capped === true && range.by === 'lines';
   for (let dropped = 0; dropped <= (isCut ? MAX_CHARACTER_BYTES - 1 : 0); dropped += 1) {
     const bytes = part.bytes.subarray(0, part.bytes.length - dropped);
     const text = decodeBytes(bytes, encoding);

@@ -11,6 +11,7 @@ import { move } from './move.ts';
 import { patchFile } from './patch-file.ts';
 import { permissionsFile } from './permissions-file.ts';
 import { readFile } from './read-file.ts';
+import { readFiles } from './read-files.ts';
 import { removeFile } from './remove-file.ts';
 import { removeFolder } from './remove-folder.ts';
 import { statFile } from './stat-file.ts';
@@ -29,6 +30,7 @@ export const workspace: Dialect = {
     listRoots,
     listFolder,
     readFile,
+    readFiles,
     writeFile,
     removeFile,
     patchFile,

@@ -2,14 +2,19 @@ import * as z from 'zod';
 import type { AgentEntry } from '../../agent/bridge/agent-root.ts';
 import type { Root } from '../../fence/index.ts';
 import { type EntryInfo, listEntries } from '../../files/list/list-folder.ts';
+import { listTree, type TreeEntry } from '../../files/list/list-tree.ts';
 import { IsoTimeFormatter } from '../../runtime/iso-times.ts';
+import { ToolError } from '../../tools/errors.ts';
+import { type NextArguments, nextLine, type ResultMode } from '../../tools/result-form.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import { TextList, textOf } from '../../wire/text-list.ts';
-import { entryType, filePath, rootName, SUBJECT } from './shared-schemas.ts';
+import { entryType, filePath, next, offset, rootName, SUBJECT } from './shared-schemas.ts';
 
 /** Serializing more entries would delay other calls, and a model has no use for them. */
 const MAX_ENTRIES = 20_000;
+/** The most characters of a tree where the client has no limit, so that it fits into one result. */
+const MAX_TREE_CHARS = 1_000_000;
 
 const entry = z.object({
   name: z.string(),
@@ -17,38 +22,71 @@ const entry = z.object({
   size: z.int().optional(),
   modified_at: z.string().optional(),
   target_type: z.enum(['file', 'directory', 'other', 'external', 'missing']).optional(),
+  children_omitted: z.int().optional(),
 });
-type Entries = JsonList<z.output<typeof entry>>;
+
+const input = z.strictObject({
+  root: rootName,
+  path: filePath,
+  depth: z.int().min(1).max(10).default(1),
+  offset,
+});
+type Input = z.output<typeof input>;
 
 export const listFolder = defineTool({
   name: 'list_folder',
   description:
-    'List the direct children of a folder, hidden ones included, sorted by name. "" or "." is the root. For recursive listing use glob.',
+    'List the direct children of a folder, hidden ones included, sorted by name. "" or "." is the root. depth: a tree, names are paths in the folder; folders that do not fit count children_omitted. To find by name use glob.',
   needs: ['list_folder'],
   effect: 'read',
   paged: true,
   subject: SUBJECT,
-  input: z.strictObject({ root: rootName, path: filePath }),
+  input,
   output: z.object({
     entries: z.array(entry),
     count: z.int(),
-    truncated: z.literal(true).optional().describe('Only the first entries fit; narrow with glob'),
+    truncated: z.literal(true).optional(),
+    next,
   }),
   run: async (args, context) => {
     const { root, agent } = context.resolveRoot(args.root);
+    assertCombination(args, agent !== undefined);
+    if (args.depth > 1 && agent === undefined) return runTree(args, root, context);
     const { mode, maxChars } = context.results;
-    const entries = mode === 'text' ? new EntryLines(maxChars) : new EntryJson(maxChars);
+    const list = new EntryList(mode, maxChars);
     const count =
       agent === undefined
-        ? await addLocalEntries(entries, root, args.path, context)
-        : addAgentEntries(entries, await agent.list(args.path));
-    const { list } = entries;
-    return { entries: list, count, ...(list.length < count && { truncated: true as const }) };
+        ? await addLocalEntries(list, root, args, context)
+        : addAgentEntries(list, await agent.list(args.path), args.offset);
+    const end = args.offset + list.length;
+    const more = end < count && list.length > 0;
+    return {
+      entries: list.entries,
+      count,
+      ...(end < count && { truncated: true as const }),
+      ...(more && { next: { offset: end } }),
+    };
   },
-  readerText: ({ entries, count, truncated }) =>
-    textOf(entries) + (truncated ? `[the first of ${count} entries]` : count === 0 ? '[empty folder]' : ''),
+  readerText: ({ entries, count, truncated, next }, args) => {
+    const text = textOf(entries);
+    if (next !== undefined) return text + nextLine(next as NextArguments, shownOf(args, count));
+    return text + (truncated ? `[${count} entries, not all shown]` : text === '' ? nothingIn(args, count) : '');
+  },
   summary: ({ count }) => `${count} entries`,
 });
+
+const shownOf = ({ depth }: Input, count: number): string =>
+  depth > 1 ? `${count} entries, not all shown` : `of ${count} entries`;
+
+const nothingIn = ({ offset }: Input, count: number): string =>
+  offset > 0 && count > 0 ? `[no more; ${count} entries]` : '[empty folder]';
+
+function assertCombination({ depth, offset, path }: Input, isAgent: boolean): void {
+  if (depth === 1) return;
+  const problem =
+    offset > 0 ? 'offset works with depth 1 only' : isAgent ? 'depth works on folders of the server only' : undefined;
+  if (problem !== undefined) throw new ToolError('invalid_argument', { problem, argument: 'depth' }, { path });
+}
 
 /** One entry of a folder. Of a client-side file, size and time may be unknown. */
 interface ListedEntry {
@@ -56,60 +94,105 @@ interface ListedEntry {
   readonly size?: number | undefined;
   readonly modifiedAt?: string | undefined;
   readonly targetType?: string | undefined;
+  readonly omitted?: number | undefined;
 }
 
-/** Takes the entries of a folder while it is listed. */
-interface EntrySink {
-  add(name: string, entry: ListedEntry): void;
-}
+/** The entries of a result, as JSON or as lines of text, up to the client's limit. */
+class EntryList {
+  readonly entries: JsonList<z.output<typeof entry>> | TextList;
 
-/** Writes entries as JSON. */
-class EntryJson implements EntrySink {
-  readonly list: Entries;
-
-  constructor(maxChars: number | undefined) {
-    this.list = new JsonList(maxChars);
+  constructor(mode: ResultMode, maxChars?: number) {
+    this.entries = mode === 'text' ? new TextList(maxChars) : new JsonList(maxChars);
   }
 
-  add(name: string, { type, size, modifiedAt, targetType }: ListedEntry): void {
-    const bytes = size === undefined ? '' : `,"size":${size}`;
-    const time = modifiedAt === undefined ? '' : `,"modified_at":"${modifiedAt}"`;
-    const target = targetType === undefined ? '' : `,"target_type":"${targetType}"`;
-    this.list.addJson(`{"name":${JSON.stringify(name)},"type":"${type}"${bytes}${time}${target}}`);
-  }
-}
-
-/** Writes entries as lines with columns: name, size in bytes, time to the minute. Folders end in a slash and show no size. */
-class EntryLines implements EntrySink {
-  readonly list: TextList;
-
-  constructor(maxChars: number | undefined) {
-    this.list = new TextList(maxChars);
+  get length(): number {
+    return this.entries.length;
   }
 
-  add(name: string, { type, size, modifiedAt, targetType }: ListedEntry): void {
-    const shown = type === 'directory' ? `${name}/` : type === 'symlink' ? `${name} -> ${targetType ?? '?'}` : name;
-    const bytes = type === 'directory' || size === undefined ? '-' : String(size);
-    this.list.add(`${shown}\t${bytes}\t${modifiedAt === undefined ? '-' : `${modifiedAt.slice(0, 16)}Z`}\n`);
+  /** Adds an entry. Returns false if it does not fit. */
+  add(name: string, listed: ListedEntry): boolean {
+    const { entries } = this;
+    return entries instanceof TextList
+      ? entries.add(entryLine(name, listed))
+      : entries.addJson(entryJson(name, listed));
   }
 }
 
-async function addLocalEntries(entries: EntrySink, root: Root, path: string, context: CallContext): Promise<number> {
+function entryJson(name: string, { type, size, modifiedAt, targetType, omitted }: ListedEntry): string {
+  const bytes = size === undefined ? '' : `,"size":${size}`;
+  const time = modifiedAt === undefined ? '' : `,"modified_at":"${modifiedAt}"`;
+  const target = targetType === undefined ? '' : `,"target_type":"${targetType}"`;
+  const rest = omitted === undefined ? '' : `,"children_omitted":${omitted}`;
+  return `{"name":${JSON.stringify(name)},"type":"${type}"${bytes}${time}${target}${rest}}`;
+}
+
+/** Formats an entry as a line with columns: name, size in bytes, time to the minute. Folders end in a slash and show no size. */
+function entryLine(name: string, { type, size, modifiedAt, targetType, omitted }: ListedEntry): string {
+  const shown = type === 'directory' ? `${name}/` : type === 'symlink' ? `${name} -> ${targetType ?? '?'}` : name;
+  const bytes = type === 'directory' || size === undefined ? '-' : String(size);
+  const rest = omitted === undefined ? '' : `\t[${omitted} not shown]`;
+  return `${shown}\t${bytes}\t${modifiedAt === undefined ? '-' : `${modifiedAt.slice(0, 16)}Z`}${rest}\n`;
+}
+
+async function addLocalEntries(list: EntryList, root: Root, args: Input, context: CallContext): Promise<number> {
   const times = new IsoTimeFormatter();
-  const onEntry = (name: string, { type, size, modifiedMs, targetType }: EntryInfo): void =>
-    entries.add(name, { type, size, modifiedAt: times.format(modifiedMs), targetType });
-  return listEntries(
-    root,
-    root.parse(path),
-    { maxEntries: MAX_ENTRIES, statThread: context.statThread, onEntry },
-    context,
-  );
+  const onEntry = (name: string, { type, size, modifiedMs, targetType }: EntryInfo): boolean =>
+    list.add(name, { type, size, modifiedAt: times.format(modifiedMs), targetType });
+  const { statThread } = context;
+  const options = { maxEntries: MAX_ENTRIES, offset: args.offset, statThread, onEntry };
+  return listEntries(root, root.parse(args.path), options, context);
 }
 
 /** Adds client-side entries. Returns the number of all entries. */
-function addAgentEntries(entries: EntrySink, all: readonly AgentEntry[]): number {
-  for (const { name, type, size, modified } of all.slice(0, MAX_ENTRIES)) {
-    entries.add(name, { type, size, modifiedAt: modified?.toISOString() });
+function addAgentEntries(list: EntryList, all: readonly AgentEntry[], from: number): number {
+  for (const { name, type, size, modified } of all.slice(from, from + MAX_ENTRIES)) {
+    if (!list.add(name, { type, size, modifiedAt: modified?.toISOString() })) break;
   }
   return all.length;
+}
+
+/** The characters that a folder may take more once it is known how many of its children are left out. */
+const OMITTED_CHARS = 30;
+
+async function runTree(args: Input, root: Root, context: CallContext) {
+  const { mode, maxChars = MAX_TREE_CHARS } = context.results;
+  const times = new IsoTimeFormatter();
+  const listed = ({ type, size, modifiedMs, targetType, omitted }: TreeEntry): ListedEntry => ({
+    type,
+    size,
+    modifiedAt: times.format(modifiedMs),
+    targetType,
+    omitted,
+  });
+  let left = maxChars;
+  const fits = (found: TreeEntry): boolean => {
+    const name = mode === 'text' ? indented(found.path) : found.path;
+    left -= (mode === 'text' ? entryLine : entryJson)(name, listed(found)).length + 1;
+    if (found.type === 'directory') left -= OMITTED_CHARS;
+    return left >= 0;
+  };
+  const options = { depth: args.depth, maxEntries: MAX_ENTRIES, fits };
+  const { entries, omitted, cut } = await listTree(root, root.parse(args.path), options, context);
+  const list = new EntryList(mode);
+  let count = entries.length + omitted;
+  for (const found of entries) {
+    list.add(mode === 'text' ? indented(found.path) : found.path, listed(found));
+    count += found.omitted ?? 0;
+  }
+  return {
+    entries: list.entries,
+    count,
+    ...(cut && { truncated: true as const, next: { ...folderOf(args.path, cut.path), depth: 1, offset: cut.listed } }),
+  };
+}
+
+/** Shows an entry of a tree by its name, under its folder. */
+function indented(path: string): string {
+  const parts = path.split('/');
+  return `${'  '.repeat(parts.length - 1)}${parts.at(-1)}`;
+}
+
+function folderOf(listed: string, below: string): { path?: string } {
+  if (below === '') return {};
+  return { path: /^(?:\.?\/?)$/.test(listed) ? below : `${listed.replace(/\/+$/, '')}/${below}` };
 }

@@ -11,28 +11,28 @@ import { escapeJson } from '../../wire/json-escaper.ts';
 import { truncateToFit } from '../../wire/result-size.ts';
 import { assertEncoding, byteLengthOf, contentOf, type PartContent, utf16Order } from './file-content.ts';
 import { viewOf } from './read-view.ts';
-import { filePath, next, rootName, SUBJECT, textEncoding } from './shared-schemas.ts';
+import { filePath, next, rootName, SUBJECT } from './shared-schemas.ts';
 
 const input = z.strictObject({
   root: rootName,
   path: filePath,
   offset_bytes: z.int().min(0).optional(),
   limit_bytes: z.int().min(1).optional(),
-  offset_lines: z.int().optional().describe('First line, from 1; -50: the last 50'),
+  offset_lines: z.int().optional().describe('From 1; -50: the last 50'),
   limit_lines: z.int().min(1).optional(),
-  encoding: textEncoding,
+  encoding: z.string().optional().describe('latin1, windows-1252, utf-16le, shift_jis, …'),
 });
 type Input = z.output<typeof input>;
 
 const output = z.object({
   content: z.string(),
-  encoding: z.string().describe('utf-8, base64, or as asked'),
+  encoding: z.string(),
   size: z.int().describe('Of the whole file'),
   truncated: z.boolean().describe('There is more after this'),
   lines_total: z.int().optional(),
-  first_line: z.int().optional().describe('With a negative offset_lines; negative if the total is unknown'),
+  first_line: z.int().optional().describe('If offset_lines is negative'),
   binary: z.literal(true).optional(),
-  mime_type: z.string().optional().describe('Of an image or audio'),
+  mime_type: z.string().optional(),
   next,
 });
 
@@ -41,7 +41,7 @@ type Output = z.output<typeof output>;
 export const readFile = defineTool({
   name: 'read_file',
   description:
-    'Read a file, whole or a part of it by bytes or by lines (not both). A file over the size limit must be read in parts. Bytes that are not UTF-8 come as base64 unless encoding is given; images and audio as such. truncated: true means there is more to read. For several files use read_files.',
+    'Read a file, whole or a part of it by bytes or by lines (not both). A file over the size limit must be read in parts. Bytes that are not UTF-8 come as base64 unless encoding is given, images and audio as such. truncated: true means there is more to read.',
   needs: ['read_file'],
   effect: 'read',
   paged: true,
@@ -55,7 +55,7 @@ export const readFile = defineTool({
     const mimeType = range.by === 'whole' && args.encoding === undefined ? mediaTypeOf(part.bytes) : undefined;
     const found =
       mimeType === undefined
-        ? fitting(contentOf(part, { path: args.path, encoding: args.encoding, range }), range)
+        ? fitting(contentOf(part, { path: args.path, encoding: args.encoding, isCut: part.capped === true }), range)
         : fitting({ content: part.bytes.toString('base64'), encoding: 'base64', bytes: part.bytes, start: 0 }, range);
     if (found.cut && range.by === 'whole') {
       throw new FileError(

@@ -5,17 +5,14 @@ import { type NextArguments, nextLine } from '../../tools/result-form.ts';
 export const rootName = z.string().describe('Root name, see list_roots');
 /** The path argument. */
 export const filePath = z.string().describe('Path in the root');
-/** The encoding argument of reads. */
-export const textEncoding = z
-  .string()
-  .optional()
-  .describe('Of a text that is not UTF-8: latin1, windows-1252, utf-16le, shift_jis, …');
 /** The folder argument of searches. */
 export const startFolder = z.string().default('.').describe('Where to start');
 /** The result limit of searches. */
 export const maxResults = z.int().min(1).max(10_000).default(100);
 /** The time limit of searches. */
 export const timeoutSeconds = z.int().min(1).max(3600).default(300).describe('Partial results after this');
+/** How many results to leave out, for the next part of a result that was cut. */
+export const offset = z.int().min(0).default(0).describe('Results to skip');
 /** The depth limit of searches. */
 export const maxDepth = z.int().min(1).optional().describe('Folder levels; 1 = direct children');
 /** The number of results of a search to skip. */

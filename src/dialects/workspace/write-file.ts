@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { textToBytes } from '../../files/encoding.ts';
+import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
 import { WRITE_MODES, writeFile as write } from '../../files/write/write-file.ts';
 import { showValue } from '../../tools/show-value.ts';
 import { defineTool } from '../../tools/tool.ts';
@@ -23,11 +23,12 @@ export const writeFile = defineTool({
         error: ({ input }) => `invalid mode: ${showValue(input)}; valid modes: ${WRITE_MODES.join(', ')}`,
       })
       .default('overwrite'),
+    encoding: z.enum(['utf-8', 'base64']).default('utf-8').describe('Of content'),
   }),
   output: z.object({ path: z.string(), size: z.int().describe('Bytes written'), mode: z.enum(WRITE_MODES) }),
-  run: async ({ root, path, content, mode }, context) => {
+  run: async ({ root, path, content, mode, encoding }, context) => {
     const target = context.root(root);
-    const bytes = textToBytes(content, 'content');
+    const bytes = encoding === 'base64' ? base64ToBytes(content, 'content') : textToBytes(content, 'content');
     await write(target, target.parse(path), bytes, { mode, durable: context.durable });
     return { path, size: bytes.length, mode };
   },

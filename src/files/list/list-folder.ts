@@ -42,10 +42,12 @@ export interface FolderEntry extends EntryInfo {
 export interface ListOptions {
   /** The most entries to report. */
   readonly maxEntries: number;
+  /** How many entries to leave out before the first one to report; by default none. They are not statted. */
+  readonly offset?: number;
   /** A second thread to stat the entries of large folders. */
   readonly statThread?: StatThread | undefined;
-  /** Called for each entry, in order. */
-  onEntry(name: string, info: EntryInfo): void;
+  /** Called for each entry, in order. Returns false to stop; the entry then does not count as reported. */
+  onEntry(name: string, info: EntryInfo): boolean;
 }
 
 /**
@@ -58,19 +60,19 @@ export async function listFolder(
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<FolderEntry[]> {
   const entries: FolderEntry[] = [];
-  const onEntry = (name: string, info: EntryInfo): void => void entries.push({ name, ...info });
+  const onEntry = (name: string, info: EntryInfo): boolean => entries.push({ name, ...info }) > 0;
   await listEntries(root, path, { maxEntries: Number.POSITIVE_INFINITY, onEntry }, context);
   return entries;
 }
 
 /**
- * Reports the first `maxEntries` children of a folder, sorted by code point, and returns how many children there are. The others
- * are not statted. Raises what `Root.openDir` raises, and the reason of an aborted signal.
+ * Reports `maxEntries` children of a folder from `offset` on, sorted by code point, and returns how many children there are. The
+ * others are not statted. Raises what `Root.openDir` raises, and the reason of an aborted signal.
  */
 export async function listEntries(
   root: Root,
   path: CallerPath,
-  { maxEntries, statThread, onEntry }: ListOptions,
+  { maxEntries, offset = 0, statThread, onEntry }: ListOptions,
   context: OperationContext,
 ): Promise<number> {
   return withLocation(root, path, async () => {
@@ -78,8 +80,10 @@ export async function listEntries(
     const pause = yieldPoint(context);
     const names = await sortedNames(dir, pause);
     let reported = 0;
-    let seen = 0;
-    while (seen < names.length && reported < maxEntries) {
+    let missing = 0;
+    let seen = Math.min(offset, names.length);
+    let isWanted = true;
+    while (isWanted && seen < names.length && reported < maxEntries) {
       const next = names.slice(seen, seen + maxEntries - reported);
       const batch = StatBatch.of(next);
       using help = next.length >= MIN_SHARED_ENTRIES ? statThread?.help(root, dir, batch) : undefined;
@@ -87,11 +91,15 @@ export async function listEntries(
         const wait = pause();
         if (wait !== undefined) await wait;
         if (help !== undefined) await help.done(step, context.signal);
-        reported += reportStep({ root, path, dir, names: next, batch, onEntry }, step);
+        const done = reportStep({ root, path, dir, names: next, batch, onEntry }, step);
+        reported += done.reported;
+        missing += done.missing;
+        isWanted = done.isWanted;
+        if (!isWanted) break;
       }
       seen += next.length;
     }
-    return names.length - seen + reported;
+    return names.length - missing;
   });
 }
 
@@ -103,22 +111,25 @@ interface ListingStep extends Pick<ListOptions, 'onEntry'> {
   readonly batch: StatBatch;
 }
 
-/** Reports the entries of one step, after statting those that the second thread did not. Returns how many it reported. */
-function reportStep({ root, path, dir, names, batch, onEntry }: ListingStep, step: number): number {
+/** Reports the entries of one step, after statting those that the second thread did not. */
+function reportStep({ root, path, dir, names, batch, onEntry }: ListingStep, step: number) {
   const end = Math.min((step + 1) * STEP_ENTRIES, names.length);
   let reported = 0;
+  let missing = 0;
   for (let at = step * STEP_ENTRIES; at < end; at += 1) {
     const raw = names[at] as Name;
     const type = batch.type(at) ?? batch.stat(at, raw, dir);
-    if (type === undefined) continue;
+    if (type === undefined) {
+      missing += 1;
+      continue;
+    }
     const name = displayName(raw);
-    const size = batch.size(at);
-    const modifiedMs = Math.round(batch.mtimeMs(at));
-    if (type !== 'symlink') onEntry(name, { type, size, modifiedMs });
-    else onEntry(name, { type, size, modifiedMs, targetType: targetType(root, path, name) });
+    const info = { type, size: batch.size(at), modifiedMs: Math.round(batch.mtimeMs(at)) };
+    const isWanted = onEntry(name, type === 'symlink' ? { ...info, targetType: targetType(root, path, name) } : info);
+    if (!isWanted) return { reported, missing, isWanted };
     reported += 1;
   }
-  return reported;
+  return { reported, missing, isWanted: true };
 }
 
 /** Lists the names of a folder's direct children, sorted by code point. Raises what `Root.openDir` raises. */

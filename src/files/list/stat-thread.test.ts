@@ -29,7 +29,7 @@ function threadThat(given: (batch: StatBatch) => void, thread = { hasEnded: fals
 
 async function listWith(statThread: StatThread, { maxEntries = COUNT * 2, context = DEFAULT_CONTEXT } = {}) {
   const entries: FolderEntry[] = [];
-  const onEntry = (name: string, info: EntryInfo) => void entries.push({ name, ...info });
+  const onEntry = (name: string, info: EntryInfo) => entries.push({ name, ...info }) > 0;
   return { count: await listEntries(root, HERE, { maxEntries, statThread, onEntry }, context), entries };
 }
 
