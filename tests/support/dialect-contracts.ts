@@ -116,10 +116,19 @@ export function errorOf<D extends DialectName, T extends string>({ dialect, tool
   return CONTRACTS[contractOf(dialect, tool)].error(result.text) as ToolError<D, T>;
 }
 
-/** Throws `AssertionError` unless the call succeeded with one text block that the dialect's contract allows. */
+/**
+ * Throws `AssertionError` unless the call succeeded with one text block that the dialect's contract allows, after a block with the
+ * same content if the file is an image or audio.
+ */
 export function assertSuccess({ dialect, tool, result }: Answer<DialectName, string>): void {
   assert(!result.isError, `${tool} failed: ${result.text}`);
-  assertOneText(result);
+  const { content: data, mime_type: mimeType } = result.structured ?? {};
+  if (typeof mimeType !== 'string') assertOneText(result);
+  else {
+    const [media, text, ...rest] = result.raw.content;
+    assert.deepEqual(media, { type: mimeType.split('/')[0], mimeType, data });
+    assert.deepEqual([text.type, rest], ['text', []]);
+  }
   CONTRACTS[contractOf(dialect, tool)].success?.(tool, result);
 }
 

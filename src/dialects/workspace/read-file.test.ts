@@ -274,7 +274,7 @@ describe('read_file as structured content with a limit', () => {
   test('cuts at a line and says how to go on', async () => {
     using box = new Sandbox('openat2');
     box.file('f', TWENTY);
-    const form = { mode: 'both', maxChars: 15 } as const;
+    const form = { mode: 'both', maxChars: 16 } as const;
     const { result, text } = await run(box, { path: 'f' }, 1000, form);
     expect(result).toMatchObject({ content: 'line 1\nline 2\n', truncated: true, next: { offset_lines: 3 } });
     expect(text).toContain('; next: {"offset_lines":3}]');

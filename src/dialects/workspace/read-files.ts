@@ -13,7 +13,7 @@ import { truncateToFit } from '../../wire/result-size.ts';
 import { TextList, textOf } from '../../wire/text-list.ts';
 import { formatError } from './errors.ts';
 import { assertEncoding, byteLengthOf, contentOf } from './file-content.ts';
-import { cutText, readerLines } from './reader-lines.ts';
+import { charsAsJson, cutText, readerLines } from './reader-lines.ts';
 import { next, offset, rootName } from './shared-schemas.ts';
 
 /** The most files of one call. */
@@ -67,11 +67,13 @@ export const readFiles = defineTool({
       const wait = pause();
       if (wait !== undefined) await wait;
       const found = await readOne(path, { args, root, context, left });
-      const chars = path.length + FIELD_CHARS + (found.content ?? found.error ?? '').length;
+      const text = mode === 'text' ? `${section(found)}\n\n` : JSON.stringify(found);
+      const chars = text.length + 1;
       isFull = files.length > 0 && (chars > left || found.truncated === true);
       if (isFull) break;
       left -= chars;
-      add(files, found);
+      if (files instanceof TextList) files.add(text);
+      else files.addJson(text);
     }
     const isCut = isFull || more || files.length < paths.length;
     return { files, ...(isCut && { next: { offset: args.offset + files.length } }) };
@@ -141,7 +143,9 @@ type Content = ReturnType<typeof contentOf>;
 
 function plain({ content, encoding }: Content, budget: number) {
   const isBase64 = encoding === 'base64';
-  const cut = isBase64 ? content.slice(0, Math.max(4, budget - (budget % 4))) : cutText(content, budget);
+  const cut = isBase64
+    ? content.slice(0, Math.max(4, budget - (budget % 4)))
+    : cutText(content, charsAsJson(content, budget));
   const fitting = truncateToFit(cut, { encoding: isBase64 ? 'base64' : 'utf-8', text: 'json' });
   return { content: fitting, cut: fitting.length < content.length };
 }
@@ -153,11 +157,6 @@ function numbered(found: Content, capped: boolean, budget: number) {
   const { text, lines, more } = readerLines(content, { first: 1, maxChars: budget, start, capped, byteLength });
   const cut = more || capped;
   return { content: cut ? `${text}\n[cut; on with read_file {"offset_lines":${lines + 1}}]` : text, cut };
-}
-
-function add(files: JsonList<FoundFile> | TextList, found: FoundFile): void {
-  if (files instanceof TextList) files.add(`${section(found)}\n\n`);
-  else files.add(found);
 }
 
 /** Formats a file under its name, as `head` and `tail` do with several files. */

@@ -1,7 +1,7 @@
 import type { FilePart, ReadRange } from '../../files/read/read-file.ts';
 import { type NextArguments, nextLine, type ResultForm } from '../../tools/result-form.ts';
 import { byteLengthOf, type PartContent } from './file-content.ts';
-import { cutAtLine, cutText, readerLines } from './reader-lines.ts';
+import { charsAsJson, cutAtLine, cutText, readerLines } from './reader-lines.ts';
 
 /** What a client gets to see of a part of a file. */
 export interface ReadView {
@@ -73,14 +73,14 @@ function asReaderLines(all: string, options: Parameters<typeof readerLines>[1]) 
 }
 
 function asLines(all: string, maxChars: number | undefined) {
-  const found = maxChars === undefined ? undefined : cutAtLine(all, maxChars);
+  const found = maxChars === undefined ? undefined : cutAtLine(all, charsAsJson(all, maxChars));
   return found === undefined ? { content: all, lines: 0, cut: false } : { ...found, cut: true };
 }
 
-function viewBytes(found: PartContent, { part, range, form: { maxChars } }: ViewOptions): Cut {
+function viewBytes(found: PartContent, { part, range, form: { mode, maxChars } }: ViewOptions): Cut {
   const { content: all, encoding, start } = found;
-  const content =
-    maxChars === undefined ? all : encoding === 'base64' ? cutBase64(all, maxChars) : cutText(all, maxChars);
+  const fitting = maxChars === undefined || mode === 'text' ? maxChars : charsAsJson(all, maxChars);
+  const content = fitting === undefined ? all : encoding === 'base64' ? cutBase64(all, fitting) : cutText(all, fitting);
   const bytes = content === all ? found.bytes.length : byteLengthOf(content, encoding);
   const limit = range.by === 'bytes' ? range.limit : undefined;
   const left = limit === undefined ? 0 : limit - bytes;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cutAtLine, cutText, MAX_LINE_CHARS, readerLines } from './reader-lines.ts';
+import { charsAsJson, cutAtLine, cutText, MAX_LINE_CHARS, readerLines } from './reader-lines.ts';
 
 const OPTIONS = { first: 1, maxChars: 100_000, start: 0, capped: false, byteLength: Buffer.byteLength };
 
@@ -62,4 +62,16 @@ test('cutText cuts at a line, else between characters', () => {
   expect(cutText('aabb', 3)).toBe('aab');
   expect(cutText('aa\u{1f600}', 3)).toBe('aa');
   expect(cutText('aa', 2)).toBe('aa');
+});
+
+test('charsAsJson counts what JSON escapes', () => {
+  expect(charsAsJson('abc', 2)).toBe(2);
+  expect(charsAsJson('a\n\n\n', 4)).toBe(2);
+  expect(charsAsJson('abc\n', 5)).toBe(4);
+  for (const maxChars of [1, 10, 99, 400]) {
+    const text = '\u0001\n"x'.repeat(100);
+    const chars = charsAsJson(text, maxChars);
+    expect(JSON.stringify(text.slice(0, chars)).length - 2).toBeLessThanOrEqual(maxChars);
+    expect(chars).toBeGreaterThan(maxChars / 6 - 6);
+  }
 });

@@ -1,3 +1,5 @@
+import { escapeJson } from '../../wire/json-escaper.ts';
+
 /** A longer line is cut: it is data, such as minified code, that a model seldom has to read whole. */
 export const MAX_LINE_CHARS = 10_000;
 
@@ -74,6 +76,16 @@ function cutLine(content: string, { from, to, isPart, byteOffset }: LongLine): s
 
 function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+/** Returns how many characters from the start of a content take at most `maxChars` as JSON, which escapes some of them. */
+export function charsAsJson(content: string, maxChars: number): number {
+  let fitting = Math.min(content.length, maxChars);
+  for (;;) {
+    const { length } = escapeJson(content.slice(0, fitting));
+    if (length <= maxChars) return fitting;
+    fitting = Math.floor((fitting * maxChars) / length);
+  }
 }
 
 /**
