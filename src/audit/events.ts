@@ -54,7 +54,12 @@ export function recordCall(logger: Logger, event: CallEvent, activity?: Activity
 
 /** Whether a failure is neither a violation nor a bug. */
 function isOrdinary({ code }: CallFailure): boolean {
-  return code !== 'internal' && !VIOLATIONS.has(code);
+  return code !== 'internal' && !isViolation(code);
+}
+
+/** Whether a code says that the fence, a policy or an allowlist denied an attempt. */
+export function isViolation(code: string): boolean {
+  return VIOLATIONS.has(code);
 }
 
 function fieldsOf(event: CallEvent): Record<string, unknown> {

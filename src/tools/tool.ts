@@ -12,6 +12,7 @@ import type { JsonList } from '../wire/json-list.ts';
 import type { TextList } from '../wire/text-list.ts';
 import type { Capability } from './capabilities.ts';
 import type { Client } from './client.ts';
+import type { CallError } from './errors.ts';
 import type { ResultForm } from './result-form.ts';
 import type { NamedRoot } from './roots.ts';
 
@@ -77,6 +78,11 @@ export interface CallContext extends OperationContext {
   require(root: Root, capability: Capability): void;
   /** Logs a warning about this call. `facts` must not contain file content. */
   warn(message: string, facts: Readonly<Record<string, string | number>>): void;
+  /**
+   * Reports that one of several paths failed, for a tool that then goes on with the others. A violation gets a line in the log, as
+   * that of a call that failed.
+   */
+  reportFailure(path: string, error: CallError): void;
   /** Returns all roots that this client may see, for listing only. */
   allRoots(): NamedRoot[];
 }

@@ -4,6 +4,7 @@ import { inWorkspace } from '../support/workspace.ts';
 interface Property {
   readonly type: string;
   readonly enum?: readonly string[];
+  readonly minimum?: number;
 }
 
 /** Arguments that fit, for every tool. */
@@ -11,6 +12,7 @@ const FITTING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   list_roots: {},
   list_folder: { root: 'workspace', path: '' },
   read_file: { root: 'workspace', path: 'f' },
+  read_files: { root: 'workspace', paths: ['f'] },
   write_file: { root: 'workspace', path: 'g', content: 'x' },
   remove_file: { root: 'workspace', path: 'f' },
   patch_file: { root: 'workspace', path: 'g', patch: '@@ -0,0 +1 @@\n+x\n' },
@@ -25,10 +27,12 @@ const FITTING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   glob: { root: 'workspace', pattern: '*' },
 };
 
-function wrongValues({ type, enum: names }: Property): unknown[] {
+function wrongValues({ type, enum: names, minimum }: Property): unknown[] {
   const never = [null, ['x'], { x: 1 }, []];
   if (type === 'string') return [...never, 5, true, ...(names === undefined ? [] : ['bogus', 'x'.repeat(10_000)])];
-  if (type === 'integer') return [...never, 'five', '5', -1, 1.5, true, 1e300, -0.5];
+  // A number without a minimum may be negative, as one that counts from the end, but not 0.
+  if (type === 'integer') return [...never, 'five', '5', minimum === undefined ? 0 : -1, 1.5, true, 1e300, -0.5];
+  if (type === 'array') return [null, { x: 1 }, [], 'x', 5, true, [5]];
   if (type === 'boolean') return [...never, 'true', 1, 0];
   throw new Error(`no wrong values for ${type}`);
 }

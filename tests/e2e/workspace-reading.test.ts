@@ -52,7 +52,9 @@ inWorkspace({ connections: CONNECTIONS }, (w) => {
     });
     const first = await w.ok('read_file', { path: 'log.txt', offset_lines: -2, limit_lines: 1 });
     expect(first).toMatchObject({ content: 'two\n', truncated: true });
-    expect(await w.fails('read_file', { path: 'log.txt', offset_lines: 0 })).toMatch(/^offset_lines must not be 0/);
+    expect(await w.fails('read_file', { path: 'log.txt', offset_lines: 0 })).toMatch(
+      /^offset_lines must be at least 1, or at most -1 /,
+    );
   });
 });
 
@@ -148,6 +150,14 @@ inWorkspace({}, (w) => {
       { path: 'pic', size: PNG.length, mime_type: 'image/png' },
     ]);
     expect(next).toBeUndefined();
+    const violations = () =>
+      w.server.logs().filter(({ tool, msg }) => tool === 'read_files' && msg === 'security violation');
+    await expect
+      .poll(() => violations().map(({ path, violation }) => [path, violation]))
+      .toEqual([
+        ['../x', 'outside_root'],
+        ['link', 'outside_root'],
+      ]);
     const decoded = await w.ok('read_files', { paths: ['latin1.txt'], encoding: 'latin1' });
     expect(decoded.files).toMatchObject([{ content: '\u00e9', encoding: 'latin1' }]);
   });

@@ -109,6 +109,7 @@ function contextFor(root: Root, durable: boolean): CallContext {
     boundRoot: () => root,
     require: () => {},
     warn: () => {},
+    reportFailure: () => {},
     allRoots: () => [],
     root: () => {
       throw new Error('memory tools name no roots');

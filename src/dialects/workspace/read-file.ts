@@ -147,7 +147,7 @@ function rangeOf(args: Input): ReadRange {
     throw new ToolError('invalid_argument', { problem }, { path: args.path });
   }
   if (args.offset_lines === 0) {
-    const problem = 'offset_lines must not be 0: lines count from 1, or from the end with -1';
+    const problem = 'offset_lines must be at least 1, or at most -1 to count from the end, got 0';
     throw new ToolError('invalid_argument', { problem, argument: 'offset_lines' }, { path: args.path });
   }
   if (bytes) return { by: 'bytes', offset: args.offset_bytes ?? 0, limit: args.limit_bytes };

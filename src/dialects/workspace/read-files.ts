@@ -134,8 +134,9 @@ async function readOne(path: string, { args, root, context, left }: ReadOne): Pr
   } catch (error) {
     throwIfAborted(context.signal);
     if (!(error instanceof RingfenceError)) throw error;
-    const call = { tool: { name: 'read_file' }, args: { root: args.root, path } };
-    return { path, error: formatError(error as CallError, call) };
+    const failure = error as CallError;
+    context.reportFailure(path, failure);
+    return { path, error: formatError(failure, { tool: { name: 'read_file' }, args: { root: args.root, path } }) };
   }
 }
 

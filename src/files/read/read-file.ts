@@ -5,7 +5,7 @@ import { FileError } from '../errors.ts';
 import { type ByteSource, type ReadLimit, readAt, readLimited, startsBinary } from './byte-source.ts';
 import type { LineIndexCache } from './line-index-cache.ts';
 import { linesIn, readLines } from './read-lines.ts';
-import { type ByteOrder, readUtf16Lines } from './read-utf16-lines.ts';
+import { readUtf16Lines } from './read-utf16-lines.ts';
 
 /** The most bytes that one read returns, unless its caller sets a lower limit. The memory dialect promises this size. */
 export const MAX_READ_BYTES = 100 * 1024 * 1024;
@@ -47,7 +47,7 @@ export interface ReadOptions extends Partial<ReadLimit> {
   /** Caches where lines begin in large files, for further reads of the same file. */
   readonly lineIndex?: LineIndexCache | undefined;
   /** Set for a file in UTF-16, where a line feed is two bytes. A part is then cut at `maxBytes`. */
-  readonly utf16?: ByteOrder | undefined;
+  readonly utf16?: 'le' | 'be' | undefined;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { LineReadContext } from './sparse-line-index.ts';
 const LF = 0x0a;
 
 /** The byte order of UTF-16. */
-export type ByteOrder = 'le' | 'be';
+type ByteOrder = 'le' | 'be';
 
 interface Utf16Options extends Pick<ReadLimit, 'maxBytes'> {
   /** The first line, from 1, or from the end if negative. */

@@ -1,8 +1,9 @@
 import { AgentRoot } from '../../agent/bridge/agent-root.ts';
 import type { FilesystemBridge } from '../../agent/bridge/filesystem-bridge.ts';
 import type { Sample } from '../../agent/sample.ts';
+import { isViolation, recordViolation } from '../../audit/events.ts';
 import type { Root } from '../../fence/index.ts';
-import { ToolError } from '../../tools/errors.ts';
+import { type CallError, ToolError } from '../../tools/errors.ts';
 import { DEFAULT_RESULT_FORM, type ResultForm } from '../../tools/result-form.ts';
 import type { NamedRoot } from '../../tools/roots.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
@@ -175,6 +176,18 @@ export class ToolContext implements CallContext {
     const { service, tool, request } = this.#options;
     const call = { tool: tool.name, dialect: service.dialect.name, client: request.client.name };
     service.logger.warn({ ...call, ...facts }, message);
+  }
+
+  reportFailure(path: string, error: CallError): void {
+    if (!isViolation(error.code)) return;
+    const { service, tool, request, subject } = this.#options;
+    const { client } = request;
+    const fields = { tool: tool.name, dialect: service.dialect.name, client: client.name, root: subject.root, path };
+    recordViolation(
+      service.logger,
+      { path, client, fields, failure: { code: error.code, cause: error } },
+      service.activity,
+    );
   }
 }
 
