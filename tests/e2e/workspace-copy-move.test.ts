@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { inWorkspace } from '../support/workspace.ts';
+import { inWorkspace, VERSION } from '../support/workspace.ts';
 
 inWorkspace({ roots: { workspace: ['*'], source: ['*'], dest: ['*'] } }, (w) => {
   test('E2E-041 FR-014: a copy in the same root', async () => {
@@ -12,7 +12,7 @@ inWorkspace({ roots: { workspace: ['*'], source: ['*'], dest: ['*'] } }, (w) => 
       size: 13,
     });
     const original = await w.ok('read_file', { path: 'original.txt' });
-    expect(await w.ok('read_file', { path: 'duplicate.txt' })).toEqual(original);
+    expect(await w.ok('read_file', { path: 'duplicate.txt' })).toEqual({ ...original, version: VERSION });
     expect(original.content).toBe('known content');
     expect(w.tree()).toEqual(['duplicate.txt', 'original.txt']);
   });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { CONNECTIONS } from '../support/connections.ts';
-import { inWorkspace } from '../support/workspace.ts';
+import { inWorkspace, VERSION } from '../support/workspace.ts';
 
 const ALL_TOOLS = [
   ...['list_folder', 'read_file', 'read_files', 'write_file', 'remove_file', 'patch_file', 'create_folder'],
@@ -13,7 +13,13 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], source: ['*']
   test('E2E-001 FR-005 FR-008 FR-012: read a file, patch it, read it again, hash it', async () => {
     w.file('hello.txt', 'Hello World\n');
     const before = await w.call('read_file', { root: 'workspace', path: 'hello.txt' });
-    expect(before.structured).toEqual({ content: 'Hello World\n', encoding: 'utf-8', size: 12, truncated: false });
+    expect(before.structured).toEqual({
+      content: 'Hello World\n',
+      encoding: 'utf-8',
+      size: 12,
+      truncated: false,
+      version: VERSION,
+    });
     expect(before.text).toContain('Hello World');
 
     const patch = '--- a/hello.txt\n+++ b/hello.txt\n@@ -1 +1 @@\n-Hello World\n+Hello Agent\n';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inWorkspace } from '../support/workspace.ts';
+import { inWorkspace, VERSION } from '../support/workspace.ts';
 
 const HUNDRED = Array.from({ length: 100 }, (_, index) => `line ${index + 1}\n`).join('');
 
@@ -8,7 +8,7 @@ inWorkspace({}, (w) => {
     const content = 'x'.repeat(99).concat('\n');
     w.file('small.txt', content);
     const { structured, text } = await w.call('read_file', { root: 'workspace', path: 'small.txt' });
-    expect(structured).toEqual({ content, encoding: 'utf-8', size: 100, truncated: false });
+    expect(structured).toEqual({ content, encoding: 'utf-8', size: 100, truncated: false, version: VERSION });
     expect(text).toContain(content.trimEnd());
   });
 
@@ -44,6 +44,7 @@ inWorkspace({}, (w) => {
       size: HUNDRED.length,
       truncated: true,
       lines_total: 100,
+      version: VERSION,
     });
     const last = await w.ok('read_file', { path: 'lines.txt', offset_lines: 99, limit_lines: 5 });
     expect(last).toMatchObject({ content: 'line 99\nline 100\n', truncated: false, lines_total: 100 });
@@ -73,11 +74,12 @@ inWorkspace({}, (w) => {
       size: 10,
       truncated: false,
       lines_total: 5,
+      version: VERSION,
     });
     const { text } = await w.call('read_file', { root: 'workspace', path: 'short.txt', offset_lines: 100 });
     expect(text).toContain('lines_total: 5');
     const bytes = await w.ok('read_file', { path: 'short.txt', offset_bytes: 1000, limit_bytes: 10 });
-    expect(bytes).toEqual({ content: '', encoding: 'utf-8', size: 10, truncated: false });
+    expect(bytes).toEqual({ content: '', encoding: 'utf-8', size: 10, truncated: false, version: VERSION });
   });
 
   test('E2E-013 FR-005: a NUL in the first 8 KB is binary, one after it is not', async () => {
@@ -90,6 +92,7 @@ inWorkspace({}, (w) => {
       size: 8192,
       truncated: true,
       binary: true,
+      version: VERSION,
     });
     expect((await w.ok('read_file', { path: 'image.bin' })).binary).toBe(true);
     expect((await w.ok('read_file', { path: 'image.bin', limit_lines: 1 })).binary).toBe(true);
@@ -104,7 +107,7 @@ inWorkspace({}, (w) => {
 
   test('an empty file, in all three ways', async () => {
     w.file('empty');
-    const empty = { content: '', encoding: 'utf-8', size: 0, truncated: false };
+    const empty = { content: '', encoding: 'utf-8', size: 0, truncated: false, version: VERSION };
     expect(await w.ok('read_file', { path: 'empty' })).toEqual(empty);
     expect(await w.ok('read_file', { path: 'empty', offset_bytes: 0 })).toEqual(empty);
     expect(await w.ok('read_file', { path: 'empty', offset_lines: 1 })).toEqual({ ...empty, lines_total: 0 });

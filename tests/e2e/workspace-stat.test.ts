@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import { expect, test } from 'vitest';
-import { inWorkspace } from '../support/workspace.ts';
+import { inWorkspace, VERSION } from '../support/workspace.ts';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -18,6 +18,7 @@ inWorkspace({}, (w) => {
       is_symlink: false,
       modified_at: '2023-11-14T22:13:20.500Z',
       created_at: expect.stringMatching(ISO),
+      version: VERSION,
     });
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { treeOf } from '../../src/fence/sandbox.fixture.ts';
 import { type Connection, TRANSPORTS } from './connections.ts';
 import type { CallResult } from './dialect-contracts.ts';
@@ -9,6 +9,9 @@ import type { LogLine } from './ringfence-process.ts';
 import { startServer, type TestServer } from './start-server.ts';
 import { tempDir } from './temp-dir.ts';
 import type { Args, CallOptions } from './tool-client.ts';
+
+/** Matches the version of a file in a result. */
+export const VERSION: unknown = expect.stringMatching(/^[0-9a-v]{12}$/);
 
 export interface WorkspaceOptions {
   /** Default: both transports in the legacy era. */

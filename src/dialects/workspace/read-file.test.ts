@@ -51,12 +51,14 @@ async function run(
   return { result, text };
 }
 
+const version = expect.stringMatching(/^[0-9a-v]{12}$/);
+
 describe('read_file', () => {
   test('returns the content, and text with line numbers', async () => {
     using box = new Sandbox('openat2');
     box.file('f', 'one\r\ntwo\n\nfour');
     const { result, text } = await run(box, { path: 'f' });
-    expect(result).toEqual({ content: 'one\r\ntwo\n\nfour', encoding: 'utf-8', size: 14, truncated: false });
+    expect(result).toEqual({ content: 'one\r\ntwo\n\nfour', encoding: 'utf-8', size: 14, truncated: false, version });
     expect(text).toBe('     1\tone\r\n     2\ttwo\n     3\t\n     4\tfour\n[size: 14 bytes, encoding: utf-8]');
   });
 
@@ -64,7 +66,7 @@ describe('read_file', () => {
     using box = new Sandbox('openat2');
     box.file('f', 'one\ntwo\nthree\n');
     const { result, text } = await run(box, { path: 'f', offset_lines: 2, limit_lines: 1 });
-    expect(result).toEqual({ content: 'two\n', encoding: 'utf-8', size: 14, truncated: true, lines_total: 3 });
+    expect(result).toEqual({ content: 'two\n', encoding: 'utf-8', size: 14, truncated: true, lines_total: 3, version });
     expect(text).toBe('     2\ttwo\n[size: 14 bytes, encoding: utf-8, lines_total: 3, truncated: there is more]');
     expect((await run(box, { path: 'f', limit_lines: 1 })).result).toMatchObject({ content: 'one\n', lines_total: 3 });
     expect((await run(box, { path: 'f', offset_lines: 9 })).text).toBe(
@@ -84,7 +86,7 @@ describe('read_file', () => {
     expect((await run(box, { path: 'f' })).result).not.toHaveProperty('binary');
     box.file('b', Buffer.from([0, 0xff]));
     const { result, text } = await run(box, { path: 'b' });
-    expect(result).toEqual({ content: 'AP8=', encoding: 'base64', size: 2, truncated: false, binary: true });
+    expect(result).toEqual({ content: 'AP8=', encoding: 'base64', size: 2, truncated: false, binary: true, version });
     expect(text).toBe('AP8=\n[size: 2 bytes, encoding: base64, binary]');
   });
 

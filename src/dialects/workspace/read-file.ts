@@ -11,7 +11,7 @@ import { escapeJson } from '../../wire/json-escaper.ts';
 import { truncateToFit } from '../../wire/result-size.ts';
 import { assertEncoding, byteLengthOf, contentOf, type PartContent, utf16Order } from './file-content.ts';
 import { viewOf } from './read-view.ts';
-import { filePath, next, rootName, SUBJECT } from './shared-schemas.ts';
+import { filePath, next, rootName, SUBJECT, version } from './shared-schemas.ts';
 
 const input = z.strictObject({
   root: rootName,
@@ -32,6 +32,7 @@ const output = z.object({
   lines_total: z.int().optional(),
   first_line: z.int().optional().describe('If offset_lines is negative'),
   binary: z.literal(true).optional(),
+  version: version.optional(),
   mime_type: z.string().optional(),
   next,
 });
@@ -73,6 +74,7 @@ export const readFile = defineTool({
       ...(part.linesTotal !== undefined && { lines_total: part.linesTotal }),
       ...(part.firstLine !== undefined && { first_line: part.firstLine }),
       ...(part.binary && { binary: true as const }),
+      ...(part.version !== undefined && { version: part.version }),
       ...(mimeType !== undefined && { mime_type: mimeType }),
       ...(view.next !== undefined && { next: view.next }),
     };
@@ -94,7 +96,7 @@ export const readFile = defineTool({
   },
   // In this form, `run` made the text already.
   readerText: (result) => (result.mime_type === undefined ? result.content : metadata(result)),
-  summary: metadata,
+  summary: (result) => metadata(result),
   media: ({ content, mime_type }): MediaContent | undefined =>
     mime_type === undefined
       ? undefined
@@ -105,7 +107,7 @@ async function partOf(
   { root: name, path, encoding }: Input,
   range: ReadRange,
   context: CallContext,
-): Promise<Omit<FilePart, 'mtimeMs'>> {
+): Promise<ReadPart> {
   const { root, agent } = context.resolveRoot(name);
   const utf16 = utf16Order(encoding);
   const cut = encoding === undefined ? 'characters' : 'bytes';
@@ -124,6 +126,9 @@ async function partOf(
   const { bytes } = await agent.read(path);
   return agent.withLocation(path, async () => sliceBytes(bytes, options));
 }
+
+/** A part of a file. Client-side files have no version. */
+export type ReadPart = Omit<FilePart, 'mtimeMs' | 'version'> & Partial<Pick<FilePart, 'version'>>;
 
 /** Truncates a content to what fits into one result. */
 function fitting(found: PartContent, range: ReadRange): PartContent & { readonly cut: boolean } {
@@ -175,12 +180,13 @@ function metadata({ encoding, size, truncated, lines_total, binary, mime_type, n
 }
 
 /** Serializes all fields except the content. */
-function factsJson({ encoding, size, truncated, lines_total, first_line, binary, mime_type, next }: Output): string {
+function factsJson({ encoding, size, truncated, lines_total, first_line, binary, version, mime_type, next }: Output): string {
   // No value has characters that JSON escapes, except for those of `next`.
   const total = lines_total === undefined ? '' : `,"lines_total":${lines_total}`;
   const first = first_line === undefined ? '' : `,"first_line":${first_line}`;
+  const known = version === undefined ? '' : `,"version":"${version}"`;
   const type = mime_type === undefined ? '' : `,"mime_type":"${mime_type}"`;
   const rest = next === undefined ? '' : `,"next":${JSON.stringify(next)}`;
   const start = `"encoding":"${encoding}","size":${size},"truncated":${truncated}`;
-  return `${start}${total}${first}${binary ? ',"binary":true' : ''}${type}${rest}`;
+  return `${start}${total}${first}${binary ? ',"binary":true' : ''}${known}${type}${rest}`;
 }

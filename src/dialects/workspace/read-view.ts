@@ -13,7 +13,7 @@ export interface ReadView {
 }
 
 interface ViewOptions {
-  readonly part: Omit<FilePart, 'mtimeMs'>;
+  readonly part: Omit<FilePart, 'mtimeMs' | 'version'> & Partial<Pick<FilePart, 'version'>>;
   readonly range: ReadRange;
   readonly form: ResultForm;
 }
@@ -107,10 +107,14 @@ interface LastLine extends Pick<Cut, 'span' | 'next'> {
 }
 
 function lastLine({ found, part, span, next, more }: LastLine): string {
-  const facts = found.encoding === 'base64' ? ', base64' : '';
-  if (found.content === '') return part.size === 0 ? '[empty file]' : `[nothing there; ${extentOf(part)}]`;
-  if (next !== undefined) return nextLine(next, span + facts);
-  return more || facts !== '' ? `[${span}${facts}]` : '';
+  const isBase64 = found.encoding === 'base64';
+  const what =
+    found.content === ''
+      ? [part.size === 0 ? 'empty file' : `nothing there; ${extentOf(part)}`]
+      : [...(more || isBase64 ? [span] : []), ...(isBase64 ? ['base64'] : [])];
+  const facts = [...what, ...(part.version === undefined ? [] : [`version ${part.version}`])].join(', ');
+  if (next !== undefined) return nextLine(next, facts);
+  return facts === '' ? '' : `[${facts}]`;
 }
 
 function extentOf({ linesTotal, size }: ViewOptions['part']): string {

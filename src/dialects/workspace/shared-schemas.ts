@@ -40,6 +40,9 @@ export const searchOutcome = {
   next,
 };
 
+/** The version of an entry in results. */
+export const version = z.string().describe('For if_match');
+
 /** The arguments of copy and move. */
 export const sourceDestination = {
   source_root: rootName,

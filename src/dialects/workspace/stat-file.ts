@@ -3,9 +3,10 @@ import * as z from 'zod';
 import type { AgentEntry } from '../../agent/bridge/agent-root.ts';
 import { parseCallerPath } from '../../fence/index.ts';
 import { statPath } from '../../files/list/stat-path.ts';
+import { versionOf } from '../../files/version.ts';
 import { isoTime } from '../../runtime/iso-times.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, rootName, SUBJECT, targetLine } from './shared-schemas.ts';
+import { filePath, rootName, SUBJECT, targetLine, version } from './shared-schemas.ts';
 
 const status = z.object({
   name: z.string(),
@@ -15,6 +16,7 @@ const status = z.object({
   is_symlink: z.boolean(),
   modified_at: z.string().optional(),
   created_at: z.string().optional(),
+  version: version.optional(),
 });
 type Status = z.output<typeof status>;
 
@@ -38,12 +40,13 @@ export const statFile = defineTool({
   readerText: ({ target, ...own }) => line(own) + targetLine(target, line),
 });
 
-function line({ path, size, is_directory, is_symlink, modified_at, created_at }: Status): string {
+function line({ path, size, is_directory, is_symlink, modified_at, created_at, version }: Status): string {
   const kind = is_symlink ? 'symlink' : is_directory ? 'folder' : 'file';
   const facts = [
     ...(size === undefined || is_directory ? [] : [`${size} bytes`]),
     ...(modified_at === undefined ? [] : [`modified ${modified_at}`]),
     ...(created_at === undefined ? [] : [`created ${created_at}`]),
+    ...(version === undefined ? [] : [`version ${version}`]),
   ];
   return `${path}: ${[kind, ...facts].join(', ')}`;
 }
@@ -59,6 +62,7 @@ function describe(path: string, stats: Stats) {
     modified_at: isoTime(stats.mtimeMs),
     // A filesystem without birth times reports 0.
     ...(stats.birthtimeMs > 0 && { created_at: isoTime(stats.birthtimeMs) }),
+    version: versionOf(stats),
   };
 }
 

@@ -12,7 +12,7 @@ const WHOLE: ReadRange = { by: 'whole' };
 const MB = 1024 * 1024;
 
 async function read(root: Root, raw: string, range: ReadRange = WHOLE, maxBytes = MB) {
-  const { bytes, mtimeMs, start, ...rest } = await readFile(
+  const { bytes, mtimeMs, start, version, ...rest } = await readFile(
     root,
     parseCallerPath(raw),
     { range, maxBytes },

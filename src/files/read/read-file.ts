@@ -2,6 +2,7 @@ import { type CallerPath, type Root, withLocation } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { BINARY_SNIFF_BYTES, looksBinary } from '../encoding.ts';
 import { FileError } from '../errors.ts';
+import { versionOf } from '../version.ts';
 import { type ByteSource, type ReadLimit, readAt, readLimited, startsBinary } from './byte-source.ts';
 import type { LineIndexCache } from './line-index-cache.ts';
 import { linesIn, readLines } from './read-lines.ts';
@@ -32,6 +33,8 @@ export interface FilePart {
   /** Whether the file counts as binary; see `looksBinary`. */
   readonly binary: boolean;
   readonly mtimeMs: number;
+  /** The version of the file when it was opened: see `versionOf`. */
+  readonly version: string;
   /** The number of lines of the whole file; only for a range of lines, and for one from the end only where it is known. */
   readonly linesTotal?: number;
   /** For lines from the end: the number of the first one; negative, counted from the end, where the total is not known. */
@@ -64,13 +67,13 @@ export async function readFile(
   const readLimit = { maxBytes, ...rest };
   return withLocation(root, path, async () => {
     using file = root.openFile(path);
-    const { mtimeMs } = file.stats;
-    if (range.by !== 'lines') return { mtimeMs, ...readRange(file, range, readLimit) };
+    const facts = { mtimeMs: file.stats.mtimeMs, version: versionOf(file.stats) };
+    if (range.by !== 'lines') return { ...facts, ...readRange(file, range, readLimit) };
     if (utf16 !== undefined) {
       const part = await readUtf16Lines({ root, file, context }, { range, order: utf16, maxBytes });
-      return { mtimeMs, ...part };
+      return { ...facts, ...part };
     }
-    return { mtimeMs, ...(await readLines({ root, file, context }, { range, lineIndex, ...readLimit })) };
+    return { ...facts, ...(await readLines({ root, file, context }, { range, lineIndex, ...readLimit })) };
   });
 }
 
@@ -78,7 +81,7 @@ export async function readFile(
 export function sliceBytes(
   bytes: Buffer,
   { range, ...readLimit }: Required<Pick<ReadOptions, 'range'>> & ReadLimit,
-): Omit<FilePart, 'mtimeMs'> {
+): Omit<FilePart, 'mtimeMs' | 'version'> {
   if (range.by === 'lines') return linesIn(bytes, { range, ...readLimit });
   const size = bytes.length;
   const read = (into: Buffer, position: number): number => (position < size ? bytes.copy(into, 0, position) : 0);
