@@ -194,6 +194,17 @@ export class DescriptorDir extends Dir {
     return this.#syscalls?.exchangeUnconfined(this.fd, name, other) === true;
   }
 
+  override flock(): Disposable | 'busy' | undefined {
+    const fd = this.#openat('.', O_RDONLY | O_DIRECTORY);
+    if (fd === undefined) return undefined;
+    const syscalls = this.#syscalls as Syscalls;
+    const state = syscalls.flock(fd);
+    // Closing releases the lock. Nobody else has the descriptor, since it is closed in child processes (O_CLOEXEC).
+    if (state === 'held') return { [Symbol.dispose]: () => syscalls.close(fd) };
+    syscalls.close(fd);
+    return state;
+  }
+
   hostPath(): HostPath {
     this.#assertOpen();
     return fs.readlinkSync(`${descriptorFolder()}${this.fd}`) as HostPath;

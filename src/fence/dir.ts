@@ -217,6 +217,14 @@ export abstract class Dir implements Disposable {
     return false;
   }
 
+  /**
+   * Tries to lock this directory with flock(2), until the result is disposed of. Undefined where the system cannot: `lockFolder`
+   * has another way then.
+   */
+  flock(): Disposable | 'busy' | undefined {
+    return undefined;
+  }
+
   /** Flushes the names in this directory to disk. A file system that cannot do that is not an error. */
   async sync(): Promise<void> {
     try {

@@ -4,6 +4,7 @@ export { Dir, type SharedDir } from './dir.ts';
 export { type Entry, type EntryType, entryTypeOf, type Name } from './entry.ts';
 export { fromSystem, withLocation, withLocationSync } from './errno.ts';
 export { FenceError, type FenceErrorCode, type FenceErrorDetails, isFenceError } from './errors.ts';
+export { lockFolder, lockFolders, removeStaleLock } from './folder-lock.ts';
 export { ensureHostFolder } from './host-folder.ts';
 export type { OpenFile, ReadableFile } from './open-file.ts';
 export { OwnerNames } from './owner-names.ts';

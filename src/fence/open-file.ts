@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { promisify } from 'node:util';
 import { type EntryType, entryTypeOf } from './entry.ts';
-import { fromSystem, withFenceErrors } from './errno.ts';
+import { errnoOf, fromSystem, withFenceErrors } from './errno.ts';
 import { FenceError } from './errors.ts';
 
 const fsync = promisify(fs.fsync);
@@ -139,6 +139,19 @@ export class OpenFile extends ReadableFile {
   /** Sets the times of last access and last modification. */
   utimes(atime: Date, mtime: Date): void {
     withFenceErrors(() => fs.futimesSync(this.fd, atime, mtime));
+  }
+
+  /**
+   * Sets the time of last modification to now, to a fraction of a millisecond that is random. The system's own stamps are those of
+   * its last clock tick, so that two changes within milliseconds get the same one. Does nothing where the file is not this user's.
+   */
+  stampMtime(): void {
+    const now = (Date.now() + Math.random()) / 1000;
+    try {
+      fs.futimesSync(this.fd, now, now);
+    } catch (error) {
+      if (errnoOf(error) !== 'EPERM') throw fromSystem(error);
+    }
   }
 
   /** Flushes the content to disk with fsync(2), on libuv's thread pool because that may take long. */

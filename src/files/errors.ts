@@ -24,6 +24,11 @@ export type FileErrorDetails = {
   patch_failed: { readonly problem: string; readonly hunk?: number; readonly line?: number };
   /** Another process or call changed the file while the operation ran. */
   changed_meanwhile: object;
+  /** The file is not the one that the caller expects; `now` is what is there, undefined if nothing is. */
+  version_mismatch: {
+    readonly expected: string;
+    readonly now: { readonly version: string; readonly size: number; readonly mtimeMs: number } | undefined;
+  };
 };
 
 /** The closed list of codes that an operation on files raises, besides those of the fence. */

@@ -25,16 +25,7 @@ onEveryBackend((open) => {
     box.file('.gitignore', '*.log\n/a/skip/\n');
     box.file('a/.gitignore', '!keep.log\n');
     box.file('a/b/.ignore', '!*.log\nno.md\n');
-    for (const name of [
-      'x.log',
-      'a/keep.log',
-      'a/x.log',
-      'a/b/x.log',
-      'a/b/no.md',
-      'a/skip/x',
-      'a/b/skip/x',
-      '.git/x',
-    ])
+    for (const name of ['x.log', 'a/keep.log', 'a/x.log', 'a/b/x.log', 'a/b/no.md', 'a/skip/x', 'a/b/skip/x', '.git/x'])
       box.file(name, 'x');
     const inB = ['a/b/skip/x', 'a/b/x.log'];
     expect(await found(box)).toEqual([...inB, 'a/keep.log']);

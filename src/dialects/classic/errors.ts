@@ -83,7 +83,7 @@ const ERROR_BODIES: ErrorBodies = {
   }),
 
   internal: () => INTERNAL,
-  // No tool of this dialect raises these: none takes a root name, edits text, applies patches or uses client-side
+  // No tool of this dialect raises these: none takes a root name or a version, edits text, applies patches or uses client-side
   // files.
   unknown_root: () => INTERNAL,
   not_text: () => INTERNAL,
@@ -91,6 +91,7 @@ const ERROR_BODIES: ErrorBodies = {
   text_not_unique: () => INTERNAL,
   line_out_of_range: () => INTERNAL,
   patch_failed: () => INTERNAL,
+  version_mismatch: () => INTERNAL,
   path_not_allowed: () => INTERNAL,
   sampling_unsupported: () => INTERNAL,
   bad_answer: () => INTERNAL,

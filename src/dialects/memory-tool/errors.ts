@@ -73,6 +73,7 @@ const MESSAGES: Messages = {
   // No command raises these.
   unknown_root: () => 'Error: Internal error',
   patch_failed: () => 'Error: Internal error',
+  version_mismatch: () => 'Error: Internal error',
   invalid_pattern: () => 'Error: Internal error',
   path_not_allowed: () => 'Error: Internal error',
   sampling_unsupported: () => 'Error: Internal error',

@@ -62,6 +62,7 @@ const STORAGE_ERRORS: StorageErrors = {
   // No tool of this dialect raises these.
   unknown_root: () => failed('Internal error'),
   patch_failed: () => failed('Internal error'),
+  version_mismatch: () => failed('Internal error'),
   invalid_pattern: () => failed('Internal error'),
   path_not_allowed: () => failed('Internal error'),
   sampling_unsupported: () => failed('Internal error'),

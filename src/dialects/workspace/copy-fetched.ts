@@ -5,6 +5,10 @@ import { ToolError } from '../../tools/errors.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import type { SourceDestinationArgs } from './source-destination.ts';
 
+interface CopyArgs extends SourceDestinationArgs {
+  readonly if_match?: string | undefined;
+}
+
 interface CopyFetchedOptions {
   /** The source root; undefined if it is a local root. */
   readonly agent: AgentRoot | undefined;
@@ -16,7 +20,7 @@ interface CopyFetchedOptions {
  * again until then. Raises `invalid_argument` if the destination is a root of client-side files, and the codes of
  * `AgentRoot.fetch` and of writing.
  */
-export async function copyFetched(args: SourceDestinationArgs, { agent, context }: CopyFetchedOptions) {
+export async function copyFetched(args: CopyArgs, { agent, context }: CopyFetchedOptions) {
   const { source_path: source, dest_root, dest_path } = args;
   const { root } = context.resolveRoot(dest_root);
   if (root === undefined || agent === undefined) {
@@ -26,11 +30,12 @@ export async function copyFetched(args: SourceDestinationArgs, { agent, context 
   const to = { root, path: root.parse(dest_path) };
   const fetched = await agent.fetch(source);
   const from = parseCallerPath(toForwardSlashes(source));
+  const options = { durable: context.durable, overwrite: args.overwrite, ifMatch: args.if_match };
   if ('bytes' in fetched) {
-    const destination = await writeFetchedFile(from, fetched.bytes, to, context);
+    const destination = await writeFetchedFile(from, fetched.bytes, to, options);
     return { source, destination, is_directory: false, size: fetched.bytes.length };
   }
-  const destination = await writeFetchedFolder(from, fetched, to, context);
+  const destination = await writeFetchedFolder(from, fetched, to, context, options);
   const skipped = [...fetched.skipped];
   return { source, destination, is_directory: true, ...(skipped.length > 0 && { skipped }) };
 }

@@ -3,17 +3,20 @@ import { copy as copyOp } from '../../files/copy/copy.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { formatSize } from '../../wire/format-size.ts';
 import { copyFetched } from './copy-fetched.ts';
-import { SOURCE_DESTINATION_SUBJECT, sourceDestination } from './shared-schemas.ts';
+import { ifMatch, SOURCE_DESTINATION_SUBJECT, sourceDestination } from './shared-schemas.ts';
 import { parseSourceDestination } from './source-destination.ts';
 
 export const copy = defineTool({
   name: 'copy',
   description:
-    'Copy a file or a whole folder, also between roots. An existing destination file is replaced; an existing destination folder is copied into. Both roots must allow copy.',
+    'Copy a file or a whole folder, also between roots. An existing destination file is replaced unless overwrite is false; an existing destination folder is copied into. Both roots must allow copy.',
   needs: ['copy'],
   effect: 'change',
   subject: SOURCE_DESTINATION_SUBJECT,
-  input: z.strictObject(sourceDestination),
+  input: z.strictObject({
+    ...sourceDestination,
+    if_match: ifMatch.describe('Only if this is the version of the destination, or absent'),
+  }),
   output: z.object({
     source: z.string(),
     destination: z.string(),
@@ -27,7 +30,8 @@ export const copy = defineTool({
       return copyFetched(args, { agent, context });
     }
     const { from, to } = parseSourceDestination(args, context);
-    const { destination, isDirectory, bytes, skipped } = await copyOp(from, to, { durable: context.durable }, context);
+    const options = { durable: context.durable, overwrite: args.overwrite, ifMatch: args.if_match };
+    const { destination, isDirectory, bytes, skipped } = await copyOp(from, to, options, context);
     return {
       source: args.source_path,
       destination,

@@ -1,3 +1,5 @@
+import type { FileErrorDetails } from '../../files/errors.ts';
+import { isoTime } from '../../runtime/iso-times.ts';
 import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
 import { type ErrorMap, mapError } from '../../tools/error-map.ts';
 import type { CallError } from '../../tools/errors.ts';
@@ -50,6 +52,7 @@ const MESSAGES: Messages = {
   patch_failed: ({ details }, path) => `patch failed: ${details.problem}; file unchanged: ${path}`,
   invalid_pattern: ({ details }) => `invalid pattern: ${details.problem}`,
   changed_meanwhile: (_, path) => `file was changed by someone else meanwhile, try again: ${path}`,
+  version_mismatch: ({ details }, path) => `${versionMismatch(details)}; nothing was changed: ${path}`,
   result_too_large: ({ details: { size, limit } }) =>
     `result too large (size: ${formatSize(size)}, limit: ${formatSize(limit)}); ask for less`,
   timed_out: ({ details }, path) => `timed out after ${details.seconds} seconds${path && `: ${path}`}`,
@@ -67,6 +70,14 @@ const MESSAGES: Messages = {
   undecodable: ({ details }, path) => `file cannot be decoded as ${details.tried.join(', ')}: ${path}`,
   internal: () => 'internal error; the server log has the details',
 };
+
+function versionMismatch({ expected, now }: FileErrorDetails['version_mismatch']): string {
+  if (now === undefined) return `if_match ${expected} does not match: there is no such file now`;
+  const facts = `version ${now.version}, size ${formatSize(now.size)}, modified ${isoTime(now.mtimeMs)}`;
+  return expected === 'absent'
+    ? `if_match absent does not match: it exists now (${facts})`
+    : `if_match ${expected} does not match: it is now ${facts}; read it again`;
+}
 
 const PATH_PROBLEMS = {
   null_byte: 'contains a null byte',

@@ -52,11 +52,14 @@ interface ContentOptions {
   readonly isCut: boolean;
 }
 
+/** A part of a file. Client-side files have no version. */
+export type ReadPart = Omit<FilePart, 'mtimeMs' | 'version'> & Partial<Pick<FilePart, 'version'>>;
+
 /**
  * Decodes a part of a file: with the encoding that the caller named, else as UTF-8, else as base64. A byte order mark of UTF-16 is
  * left out. Raises `undecodable` for bytes that are not valid in the named encoding.
  */
-export function contentOf(part: Omit<FilePart, 'mtimeMs'>, { path, encoding, isCut }: ContentOptions): PartContent {
+export function contentOf(part: ReadPart, { path, encoding, isCut }: ContentOptions): PartContent {
   if (encoding === undefined) return { ...encodeContent(part.bytes), bytes: part.bytes, start: part.start };
   for (let dropped = 0; dropped <= (isCut ? MAX_CHARACTER_BYTES - 1 : 0); dropped += 1) {
     const bytes = part.bytes.subarray(0, part.bytes.length - dropped);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { patchFile as patchOp } from '../../files/edit/edit-file.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
+import { filePath, ifMatch, rootName, SUBJECT, version } from './shared-schemas.ts';
 
 export const patchFile = defineTool({
   name: 'patch_file',
@@ -10,12 +10,20 @@ export const patchFile = defineTool({
   needs: ['patch_file'],
   effect: 'change',
   subject: SUBJECT,
-  input: z.strictObject({ root: rootName, path: filePath, patch: z.string().describe('Unified diff') }),
-  output: z.object({ path: z.string(), hunks_applied: z.int() }),
-  run: async ({ root, path, patch }, context) => {
+  input: z.strictObject({
+    root: rootName,
+    path: filePath,
+    patch: z.string().describe('Unified diff'),
+    if_match: ifMatch,
+  }),
+  output: z.object({ path: z.string(), hunks_applied: z.int(), version }),
+  run: async ({ root, path, patch, if_match }, context) => {
     const target = context.root(root);
-    const { hunksApplied } = await patchOp(target, target.parse(path), patch, context);
-    return { path, hunks_applied: hunksApplied };
+    const { durable, signal } = context;
+    const options = { durable, signal, ifMatch: if_match };
+    const { hunksApplied, version } = await patchOp(target, target.parse(path), patch, options);
+    return { path, hunks_applied: hunksApplied, version };
   },
-  readerText: ({ path, hunks_applied }) => `patched ${path}: ${hunks_applied} hunks applied`,
+  readerText: ({ path, hunks_applied, version }) =>
+    `patched ${path}: ${hunks_applied} hunks applied, version ${version}`,
 });

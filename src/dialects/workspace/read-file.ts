@@ -9,7 +9,14 @@ import { formatSize } from '../../wire/format-size.ts';
 import { concatJson } from '../../wire/json-chunks.ts';
 import { escapeJson } from '../../wire/json-escaper.ts';
 import { truncateToFit } from '../../wire/result-size.ts';
-import { assertEncoding, byteLengthOf, contentOf, type PartContent, utf16Order } from './file-content.ts';
+import {
+  assertEncoding,
+  byteLengthOf,
+  contentOf,
+  type PartContent,
+  type ReadPart,
+  utf16Order,
+} from './file-content.ts';
 import { viewOf } from './read-view.ts';
 import { filePath, next, rootName, SUBJECT, version } from './shared-schemas.ts';
 
@@ -127,9 +134,6 @@ async function partOf(
   return agent.withLocation(path, async () => sliceBytes(bytes, options));
 }
 
-/** A part of a file. Client-side files have no version. */
-export type ReadPart = Omit<FilePart, 'mtimeMs' | 'version'> & Partial<Pick<FilePart, 'version'>>;
-
 /** Truncates a content to what fits into one result. */
 function fitting(found: PartContent, range: ReadRange): PartContent & { readonly cut: boolean } {
   const { content: all, encoding, bytes } = found;
@@ -180,7 +184,17 @@ function metadata({ encoding, size, truncated, lines_total, binary, mime_type, n
 }
 
 /** Serializes all fields except the content. */
-function factsJson({ encoding, size, truncated, lines_total, first_line, binary, version, mime_type, next }: Output): string {
+function factsJson({
+  encoding,
+  size,
+  truncated,
+  lines_total,
+  first_line,
+  binary,
+  version,
+  mime_type,
+  next,
+}: Output): string {
   // No value has characters that JSON escapes, except for those of `next`.
   const total = lines_total === undefined ? '' : `,"lines_total":${lines_total}`;
   const first = first_line === undefined ? '' : `,"first_line":${first_line}`;

@@ -1,6 +1,6 @@
-import type { FilePart, ReadRange } from '../../files/read/read-file.ts';
+import type { ReadRange } from '../../files/read/read-file.ts';
 import { type NextArguments, nextLine, type ResultForm } from '../../tools/result-form.ts';
-import { byteLengthOf, type PartContent } from './file-content.ts';
+import { byteLengthOf, type PartContent, type ReadPart } from './file-content.ts';
 import { charsAsJson, cutAtLine, cutText, readerLines } from './reader-lines.ts';
 
 /** What a client gets to see of a part of a file. */
@@ -13,7 +13,7 @@ export interface ReadView {
 }
 
 interface ViewOptions {
-  readonly part: Omit<FilePart, 'mtimeMs' | 'version'> & Partial<Pick<FilePart, 'version'>>;
+  readonly part: ReadPart;
   readonly range: ReadRange;
   readonly form: ResultForm;
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { removeFile as remove } from '../../files/remove/remove-entry.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
+import { filePath, ifMatch, rootName, SUBJECT } from './shared-schemas.ts';
 
 export const removeFile = defineTool({
   name: 'remove_file',
@@ -9,11 +9,11 @@ export const removeFile = defineTool({
   needs: ['remove_file'],
   effect: 'destroy',
   subject: SUBJECT,
-  input: z.strictObject({ root: rootName, path: filePath }),
+  input: z.strictObject({ root: rootName, path: filePath, if_match: ifMatch }),
   output: z.object({ path: z.string(), removed: z.literal(true) }),
-  run: async ({ root, path }, context) => {
+  run: async ({ root, path, if_match }, context) => {
     const target = context.root(root);
-    await remove(target, target.parse(path));
+    await remove(target, target.parse(path), { ifMatch: if_match }, context);
     return { path, removed: true as const };
   },
   readerText: ({ path }) => `removed ${path}`,

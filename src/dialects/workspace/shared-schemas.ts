@@ -11,8 +11,6 @@ export const startFolder = z.string().default('.').describe('Where to start');
 export const maxResults = z.int().min(1).max(10_000).default(100);
 /** The time limit of searches. */
 export const timeoutSeconds = z.int().min(1).max(3600).default(300).describe('Partial results after this');
-/** How many results to leave out, for the next part of a result that was cut. */
-export const offset = z.int().min(0).default(0).describe('Results to skip');
 /** The depth limit of searches. */
 export const maxDepth = z.int().min(1).optional().describe('Folder levels; 1 = direct children');
 /** The number of results of a search to skip. */
@@ -43,12 +41,16 @@ export const searchOutcome = {
 /** The version of an entry in results. */
 export const version = z.string().describe('For if_match');
 
+/** The condition of a change. */
+export const ifMatch = z.string().min(1).optional().describe('Only if this is its version (or sha256:…, or absent)');
+
 /** The arguments of copy and move. */
 export const sourceDestination = {
   source_root: rootName,
   source_path: z.string(),
   dest_root: z.string(),
   dest_path: z.string(),
+  overwrite: z.boolean().default(true).describe('false: fail if the destination exists'),
 };
 
 /** The subject of tools on one path, for the log. */

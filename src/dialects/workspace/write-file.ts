@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
+import { versionOf } from '../../files/version.ts';
 import { WRITE_MODES, writeFile as write } from '../../files/write/write-file.ts';
 import { showValue } from '../../tools/show-value.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
+import { filePath, ifMatch, rootName, SUBJECT, version } from './shared-schemas.ts';
 
 const WRITTEN = { overwrite: 'wrote', append: 'appended to', create_only: 'created' };
 
@@ -24,13 +25,15 @@ export const writeFile = defineTool({
       })
       .default('overwrite'),
     encoding: z.enum(['utf-8', 'base64']).default('utf-8').describe('Of content'),
+    if_match: ifMatch,
   }),
-  output: z.object({ path: z.string(), size: z.int().describe('Bytes written'), mode: z.enum(WRITE_MODES) }),
-  run: async ({ root, path, content, mode, encoding }, context) => {
+  output: z.object({ path: z.string(), size: z.int().describe('Bytes written'), mode: z.enum(WRITE_MODES), version }),
+  run: async ({ root, path, content, mode, encoding, if_match }, context) => {
     const target = context.root(root);
     const bytes = encoding === 'base64' ? base64ToBytes(content, 'content') : textToBytes(content, 'content');
-    await write(target, target.parse(path), bytes, { mode, durable: context.durable });
-    return { path, size: bytes.length, mode };
+    const options = { mode, durable: context.durable, ifMatch: if_match };
+    const stats = await write(target, target.parse(path), bytes, options, context);
+    return { path, size: bytes.length, mode, version: versionOf(stats) };
   },
-  readerText: ({ path, size, mode }) => `${WRITTEN[mode]} ${path}: ${size} bytes`,
+  readerText: ({ path, size, mode, version }) => `${WRITTEN[mode]} ${path}: ${size} bytes, version ${version}`,
 });

@@ -18,6 +18,8 @@ export interface CopyFileOptions {
   readonly durable?: boolean;
   /** Replace an existing file (the default); otherwise it is `already_exists`. */
   readonly overwrite?: boolean;
+  /** Replace only a destination of this version: see `expectedVersion`. */
+  readonly expected?: string | undefined;
   /** Also preserve times, owner and all mode bits, as a move does. */
   readonly asMoved?: boolean;
 }
@@ -32,7 +34,7 @@ export interface CopyFileOptions {
 export async function copyFile(
   { file: source, root, path }: FileSource,
   target: ReplaceTarget,
-  { durable = true, overwrite = true, asMoved = false }: CopyFileOptions,
+  { durable = true, overwrite = true, asMoved = false, expected }: CopyFileOptions,
   context: OperationContext,
 ): Promise<number> {
   const { stats } = source;
@@ -54,6 +56,7 @@ export async function copyFile(
       file.utimes(stats.atime, stats.mtime);
     }
   };
-  await replaceFile(target, fill, { durable, over: overwrite ? 'anything' : 'nothing', mode: stats.mode & 0o777 });
+  const over = overwrite ? 'anything' : 'nothing';
+  await replaceFile(target, fill, { durable, over, expected, keepTimes: asMoved, mode: stats.mode & 0o777 });
   return copied;
 }

@@ -3,12 +3,14 @@ import {
   type CallerPath,
   FenceError,
   isFenceError,
+  type Location,
   type RootPath,
   temporaryName,
   withLocation,
 } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { discardTree } from '../remove/remove-folder.ts';
+import { ABSENT, assertVersion, expectedVersion, locateToMatch, mismatch } from '../write/if-match.ts';
 import { copyFile, type FileSource } from './copy-file.ts';
 import { type CopyTreeResult, copyTree, type OpenTree } from './copy-tree.ts';
 import { assertDisjoint, hostPathOf, prospectiveHostPath } from './host-paths.ts';
@@ -23,6 +25,11 @@ export interface CopyOptions {
   readonly recursive?: boolean;
   /** Copy into a destination that is a folder (the default); otherwise a folder merges with it, and a file is refused. */
   readonly intoFolders?: boolean;
+  /**
+   * Copy only if the destination is still this file: a version, `sha256:` and the hash of the content, or `absent`. A folder can only
+   * be copied to a destination that is `absent`.
+   */
+  readonly ifMatch?: string | undefined;
 }
 
 /** What `copy` did. */
@@ -42,7 +49,7 @@ export interface CopyResult {
  * copy flushes only the parent of the new folder, not every file.
  *
  * Raises `not_found`, `is_directory`, `already_exists`, `not_directory`, `same_file` and `into_itself` if source and destination
- * overlap, what `copyFile` raises, and the reason of an aborted signal. Errors carry the path they are about.
+ * overlap, `version_mismatch` if the destination is not that of `ifMatch`, what `copyFile` raises, and the reason of an aborted signal. Errors carry the path they are about.
  */
 export async function copy(
   from: RootPath,
@@ -60,6 +67,7 @@ export async function copy(
       return { destination: end.path.raw, isDirectory: false, bytes, skipped: [] };
     }
     if (options.recursive === false) throw new FenceError('is_directory', {});
+    if (options.ifMatch !== undefined && options.ifMatch !== ABSENT) throw new FenceError('is_directory', {});
     using tree = source.dir.openDir(source.name);
     const { bytes, skipped } = await copyFolderTo({ ...from, dir: tree }, end, options, context);
     return { destination: end.path.raw, isDirectory: true, bytes, skipped };
@@ -92,8 +100,15 @@ async function copyFileTo(
   context: OperationContext,
 ): Promise<number> {
   return withLocation(to.root, to.path, async () => {
-    using place = to.root.locate(to.path, { follow: true, makeParents: true });
-    return await copyFile(source, place, options, context);
+    const { ifMatch, ...rest } = options;
+    if (ifMatch === undefined) {
+      using place = to.root.locate(to.path, { follow: true, makeParents: true });
+      return await copyFile(source, place, rest, context);
+    }
+    using place = locateToMatch(to.root, to.path, ifMatch);
+    if (rest.overwrite === false && place.stats !== undefined) throw new FenceError('already_exists', {});
+    const expected = await expectedVersion(ifMatch, { root: to.root, ...place, context });
+    return await copyFile(source, place, { ...rest, expected }, context);
   });
 }
 
@@ -110,6 +125,7 @@ async function copyFolderTo(
     // Flushing every file of a large tree would take minutes.
     const job = { source: from, options: { ...options, durable: false }, context, pause: yieldPoint(context) };
     if (place.stats !== undefined) {
+      if (options.ifMatch !== undefined) assertVersion(place.stats, options.ifMatch);
       if (options.overwrite === false) throw new FenceError('already_exists', {});
       if (!place.stats.isDirectory()) throw new FenceError('not_directory', {});
       using existing = place.dir.openDir(place.name);
@@ -120,7 +136,7 @@ async function copyFolderTo(
     try {
       using fresh = place.dir.openDir(temporary);
       const copied = await copyTree(job, fresh);
-      place.dir.renameNoReplace(temporary, place.dir, place.name);
+      renameFresh(place, temporary, options);
       if (options.durable ?? true) await place.dir.sync();
       return copied;
     } catch (error) {
@@ -128,4 +144,13 @@ async function copyFolderTo(
       throw error;
     }
   });
+}
+
+function renameFresh({ dir, name }: Location, temporary: string, { ifMatch }: CopyOptions): void {
+  try {
+    dir.renameNoReplace(temporary, dir, name);
+  } catch (error) {
+    if (ifMatch === undefined || !isFenceError(error, 'already_exists')) throw error;
+    throw mismatch(ifMatch, dir.lstat(name));
+  }
 }

@@ -2,6 +2,8 @@ import {
   FenceError,
   isFenceError,
   type Location,
+  lockFolder,
+  lockFolders,
   type RootPath,
   temporaryName,
   withLocation,
@@ -13,6 +15,7 @@ import { FileError } from '../errors.ts';
 import { refuseOutwardLink } from '../links.ts';
 import { canChangeEntries } from '../list/access.ts';
 import { discardTree, removeTree } from '../remove/remove-folder.ts';
+import { assertVersion, expectedVersion } from '../write/if-match.ts';
 import { assertReplaceable, isSameFile } from '../write/replace-file.ts';
 import { replaceLink } from '../write/replace-link.ts';
 import { resolveInto } from './copy.ts';
@@ -29,6 +32,8 @@ export interface MoveOptions {
   readonly overwrite?: boolean;
   /** Move into a destination that is a folder (the default); otherwise the folder counts as existing. */
   readonly intoFolders?: boolean;
+  /** Move only if the source is still this entry: a version, or `sha256:` and the hash of the content. For a link, its own version. */
+  readonly ifMatch?: string | undefined;
 }
 
 /** The source or destination of a move, with the open folder that contains it. */
@@ -40,6 +45,8 @@ interface MoveJob {
   readonly source: MoveEnd;
   readonly place: MoveEnd;
   readonly options: MoveOptions;
+  /** The version that the source must have, from `ifMatch`. */
+  readonly expected: string | undefined;
   readonly context: OperationContext;
 }
 
@@ -48,7 +55,7 @@ interface MoveJob {
  * source is copied, the copy is verified and appears complete, and only then the source is removed.
  *
  * Raises `not_found`, `root_itself`, `is_directory`, `already_exists`, `same_file`, `into_itself`, `special_file` across
- * filesystems, `changed_meanwhile` if the source changes during the copy, and the reason of an aborted signal. A failure leaves
+ * filesystems, `version_mismatch` if the source is not that of `ifMatch`, `changed_meanwhile` if it changes during the copy, and the reason of an aborted signal. A failure leaves
  * the source complete or, if it happens while the source is removed, the copy. Errors carry the path they are about.
  */
 export async function move(
@@ -62,12 +69,14 @@ export async function move(
     if (at.stats === undefined) throw new FenceError('not_found', {});
     if (at.name === '.') throw new FileError('root_itself', { action: 'move' });
     const end = options.intoFolders === false ? to : resolveInto(from.path, to);
-    await withLocation(end.root, end.path, () => moveTo({ ...from, at }, end, options, context));
+    const expected = options.ifMatch && (await expectedVersion(options.ifMatch, { root: from.root, ...at, context }));
+    await withLocation(end.root, end.path, () => moveTo({ source: { ...from, at }, options, expected, context }, end));
     return { destination: end.path.raw };
   });
 }
 
-async function moveTo(source: MoveEnd, to: RootPath, options: MoveOptions, context: OperationContext): Promise<void> {
+async function moveTo(job: Omit<MoveJob, 'place'>, to: RootPath): Promise<void> {
+  const { source, options } = job;
   if (to.path.segments.length === 0) throw new FenceError('is_directory', {});
   using folder = source.at.stats?.isDirectory() ? atEnd(source, ({ dir, name }) => dir.openDir(name)) : undefined;
   if (folder !== undefined) assertDisjoint(folder, prospectiveHostPath(to, { follow: false }));
@@ -78,7 +87,7 @@ async function moveTo(source: MoveEnd, to: RootPath, options: MoveOptions, conte
   if (isSameEntry(source.at, at)) throw new FileError('same_file', {});
   if (folder === undefined && options.overwrite !== false) assertReplaceable(at);
   using _held = deferFree(at);
-  await renameOrCopy({ source, place: { ...to, at }, options, context });
+  await renameOrCopy({ ...job, place: { ...to, at } });
   if (options.durable ?? true) {
     await at.dir.sync();
     await withLocation(source.root, source.path, () => source.at.dir.sync());
@@ -88,12 +97,19 @@ async function moveTo(source: MoveEnd, to: RootPath, options: MoveOptions, conte
 async function renameOrCopy(move: MoveJob): Promise<void> {
   const { source, place, options } = move;
   try {
+    using _locks = await lockFolders(source.at.dir, place.at.dir);
+    assertExpected(move);
     if (options.overwrite === false) source.at.dir.renameNoReplace(source.at.name, place.at.dir, place.at.name);
     else renameOver(source.at, place.at);
   } catch (error) {
     if (!(isFenceError(error, 'io_error') && error.details.errno === 'EXDEV')) throw nameFailedEnd(error, move);
     await moveAcross(move);
   }
+}
+
+/** Raises `version_mismatch` if the source is not the expected one. */
+function assertExpected({ source, expected }: MoveJob): void {
+  if (expected !== undefined) atEnd(source, ({ dir, name }) => assertVersion(dir.lstat(name), expected));
 }
 
 /** Adds the source's path to an error if a rename failed because of the source, which the errno does not show. */
@@ -134,8 +150,10 @@ async function moveAcross(move: MoveJob): Promise<void> {
 async function moveFileAcross({ source, place, options, context }: MoveJob): Promise<void> {
   using _held = deferFree(source.at);
   using file = atEnd(source, ({ dir, name }) => dir.openFile(name));
-  const bytes = await copyFile({ ...source, file }, place.at, { ...options, asMoved: true }, context);
+  const { durable = true, overwrite = true } = options;
+  const bytes = await copyFile({ ...source, file }, place.at, { durable, overwrite, asMoved: true }, context);
   try {
+    using _lock = await lockFolder(source.at.dir);
     atEnd(source, ({ dir, name }) => {
       const now = dir.lstat(name);
       if (!isSameFile(file.stats, now) || bytes !== now?.size || now.mtimeMs !== file.stats.mtimeMs) {
@@ -159,7 +177,8 @@ async function moveFolderAcross({ source, place, options, context }: MoveJob): P
     using fresh = dir.openDir(temporary);
     const tree = { root: source.root, path: source.path, dir: original };
     const before = await treeDigest(tree, context);
-    const kept = { options: { ...options, asMoved: true }, linksAsTheyAre: true };
+    const { durable = true, overwrite = true } = options;
+    const kept = { options: { durable, overwrite, asMoved: true }, linksAsTheyAre: true };
     await copyTree({ ...kept, source: tree, context, pause: yieldPoint(context) }, fresh);
     const copied = await treeDigest({ root: place.root, path: place.path, dir: fresh }, context);
     const after = await treeDigest(tree, context);

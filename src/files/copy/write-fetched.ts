@@ -1,8 +1,17 @@
-import { type CallerPath, FenceError, isFenceError, type RootPath } from '../../fence/index.ts';
+import { type CallerPath, FenceError, isFenceError, type RootPath, withLocation } from '../../fence/index.ts';
 import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { statPath } from '../list/stat-path.ts';
+import { ABSENT, mismatch } from '../write/if-match.ts';
 import { makeFolder } from '../write/make-folder.ts';
 import { writeFile } from '../write/write-file.ts';
 import { resolveInto } from './copy.ts';
+
+/** Options of `writeFetchedFile` and `writeFetchedFolder`, as those of `copy`. */
+export interface WriteFetchedOptions {
+  readonly durable: boolean;
+  readonly overwrite?: boolean;
+  readonly ifMatch?: string | undefined;
+}
 
 /** A folder fetched from the agent's side. The `names` are the path of each entry below it, and are not validated. */
 export interface FetchedFolder {
@@ -18,29 +27,31 @@ export async function writeFetchedFile(
   source: CallerPath,
   bytes: Buffer,
   to: RootPath,
-  { durable }: { readonly durable: boolean },
+  { durable, overwrite = true, ifMatch }: WriteFetchedOptions,
 ): Promise<string> {
   const { root, path } = resolveInto(source, to);
-  await writeFile(root, path, bytes, { mode: 'overwrite', durable });
+  await writeFile(root, path, bytes, { mode: overwrite ? 'overwrite' : 'create_only', durable, ifMatch });
   return path.raw;
 }
 
 /**
  * Writes a folder fetched from the agent's side to a destination, or into it if that is a folder, merging with an existing
  * folder. Returns the path it was written to. Each file is written atomically, the folder as a whole is not. Raises
- * `not_directory`, what `Root.parse` raises for invalid names, what `writeFile` raises, and the reason of an aborted signal.
+ * `not_directory`, `already_exists` without `overwrite`, `version_mismatch` and `is_directory` for `ifMatch`, what `Root.parse` raises for invalid names, what `writeFile` raises, and the reason of an aborted signal.
  */
 export async function writeFetchedFolder(
   source: CallerPath,
   { folders, files }: FetchedFolder,
   to: RootPath,
   context: OperationContext,
+  { overwrite = true, ifMatch }: Omit<WriteFetchedOptions, 'durable'> = {},
 ): Promise<string> {
   const end = resolveInto(source, to);
+  if (ifMatch !== undefined && ifMatch !== ABSENT) throw new FenceError('is_directory', {}, { path: source.raw });
   const { root, path } = end;
   const pause = yieldPoint(context);
   const below = (names: readonly string[]): CallerPath => root.parse([path.raw, ...names].join('/'));
-  await ensureFolder(end);
+  await (overwrite && ifMatch === undefined ? ensureFolder(end) : makeNewFolder(end, ifMatch));
   for (const names of folders) await ensureFolder({ root, path: below(names) });
   for (const [done, { names, bytes }] of files.entries()) {
     // Flushing every file of a large tree would take minutes.
@@ -49,6 +60,16 @@ export async function writeFetchedFolder(
     await pause();
   }
   return path.raw;
+}
+
+/** Creates a folder. One that exists is `already_exists`, or `version_mismatch` if the caller said that it is absent. */
+async function makeNewFolder({ root, path }: RootPath, ifMatch: string | undefined): Promise<void> {
+  await withLocation(root, path, async () => {
+    const { created } = await makeFolder(root, path);
+    if (created) return;
+    if (ifMatch === undefined) throw new FenceError('already_exists', {});
+    throw mismatch(ifMatch, statPath(root, path).stats);
+  });
 }
 
 async function ensureFolder({ root, path }: RootPath): Promise<void> {

@@ -45,7 +45,7 @@ export async function patchFile(
   path: CallerPath,
   patch: string,
   options: RewriteOptions = {},
-): Promise<{ hunksApplied: number }> {
-  const { result } = await rewriteFile(root, path, { kind: 'patch', patch }, options);
-  return result;
+): Promise<{ hunksApplied: number; version: string }> {
+  const { result, version } = await rewriteFile(root, path, { kind: 'patch', patch }, options);
+  return { ...result, version };
 }

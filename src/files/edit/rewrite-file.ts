@@ -2,6 +2,7 @@ import {
   type CallerPath,
   isFenceError,
   type Location,
+  lockFolder,
   type OpenFile,
   type Root,
   withLocation,
@@ -9,6 +10,8 @@ import {
 import { DEFAULT_CONTEXT, throwIfAborted } from '../../runtime/operation-context.ts';
 import { FileError, isFileError } from '../errors.ts';
 import { readAt } from '../read/byte-source.ts';
+import { versionOf } from '../version.ts';
+import { assertVersion, expectedVersion } from '../write/if-match.ts';
 import { replaceFile } from '../write/replace-file.ts';
 import { applyEdit, type Edit, type EditResult, isQuickEdit } from './edit.ts';
 import { editInWorker } from './edit-in-worker.ts';
@@ -20,6 +23,8 @@ const MAX_EDIT_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
 /** How often an edit is tried while other processes change the file. */
 const MAX_ATTEMPTS = 20;
+/** How often without locking the folder: most edits meet nobody, and a lock would make others wait for the disk. */
+const OPTIMISTIC_ATTEMPTS = 4;
 /** The longest random backoff between attempts, without which two processes could keep colliding. */
 const MAX_BACKOFF_MS = 20;
 
@@ -29,29 +34,38 @@ export interface RewriteOptions {
   readonly durable?: boolean;
   /** Aborts the rewriting of a large file, which then stays unchanged. A small file is rewritten regardless. */
   readonly signal?: AbortSignal;
+  /** Edit only if the file is still this one: a version, `sha256:` and the hash of the content, or `absent`. */
+  readonly ifMatch?: string | undefined;
+}
+
+/** What `rewriteFile` did. */
+export interface Rewritten<R> extends EditOutcome<R> {
+  /** The version of the file after the edit. */
+  readonly version: string;
 }
 
 /**
  * Reads a file, applies an edit, and replaces the file atomically, following links that stay inside the root. Rewrites of one
  * path in this process are serialized. If another process changes the file meanwhile, the edit is applied again to the new
- * content (optimistic concurrency), so no change is lost. Large files are read, edited and written on other threads, one file
+ * content (optimistic concurrency), so no change is lost; after a few such attempts, other processes of this program have to wait. Large files are read, edited and written on other threads, one file
  * of a root at a time. Missing parent folders are created only after the edit has succeeded.
  *
- * Raises what `applyEdit` and `replaceFile` raise, `too_large`, `changed_meanwhile` after 20 attempts, and the reason of an
- * aborted signal.
+ * Raises what `applyEdit` and `replaceFile` raise, `too_large`, `version_mismatch` if the file is not that of `ifMatch`,
+ * `changed_meanwhile` after 20 attempts, and the reason of an aborted signal.
  */
 export async function rewriteFile<C extends Edit>(
   root: Root,
   path: CallerPath,
   edit: C,
   options: RewriteOptions,
-): Promise<EditOutcome<EditResult<C>>> {
-  const rewrite = async (): Promise<EditOutcome<EditResult<C>>> => {
+): Promise<Rewritten<EditResult<C>>> {
+  const rewrite = async (): Promise<Rewritten<EditResult<C>>> => {
     for (let left = MAX_ATTEMPTS; ; left -= 1) {
+      using lock = left > MAX_ATTEMPTS - OPTIMISTIC_ATTEMPTS ? undefined : await lockFolderOf(root, path);
       // Held open until the file is replaced: the inode number of a removed and closed file may be reused for another.
       using current = openCurrent(root, path);
       try {
-        return await attempt({ root, path, edit, options, current });
+        return await attempt({ root, path, edit, options, current, locked: lock !== undefined });
       } catch (error) {
         if (left === 1 || !(isFileError(error, 'changed_meanwhile') || isFenceError(error, 'already_exists')))
           throw error;
@@ -68,13 +82,16 @@ interface RewriteAttempt<C extends Edit> {
   readonly edit: C;
   readonly options: RewriteOptions;
   readonly current: OpenFile | undefined;
+  readonly locked: boolean;
 }
 
-async function attempt<C extends Edit>({ root, path, edit, options, current }: RewriteAttempt<C>) {
+async function attempt<C extends Edit>({ root, path, edit, options, current, locked }: RewriteAttempt<C>) {
+  await assertMatch({ root, path, options, current });
+  const { durable = true } = options;
   const put = async (outcome: EditOutcome<EditResult<C>>, fill: Parameters<typeof replaceFile>[1]) => {
     using place = root.locate(path, { follow: true, makeParents: true });
-    await replaceFile(place, fill, { durable: options.durable ?? true, over: current?.stats ?? 'nothing' });
-    return outcome;
+    const written = await replaceFile(place, fill, { durable, locked, over: current?.stats ?? 'nothing' });
+    return { ...outcome, version: versionOf(written) };
   };
   const quick = applyQuickEdit(current, edit);
   if (quick !== undefined) return put(quick, quick.content);
@@ -82,9 +99,9 @@ async function attempt<C extends Edit>({ root, path, edit, options, current }: R
     const { signal = DEFAULT_CONTEXT.signal } = options;
     const original = current && (await readInChunks(current, signal));
     const outcome = await editInWorker(original, edit, signal);
-    await put(outcome, (file) => writeInChunks(file, outcome.content, signal));
+    const written = await put(outcome, (file) => writeInChunks(file, outcome.content, signal));
     await current?.closeAsync();
-    return outcome;
+    return written;
   });
 }
 
@@ -102,6 +119,32 @@ function applyQuickEdit<C extends Edit>(
     if (error instanceof WorkLimitExceeded) return undefined;
     throw error;
   }
+}
+
+/** Raises `version_mismatch` if the open file, undefined if there is none, is not the one that the caller expects. */
+async function assertMatch({
+  root,
+  path,
+  options: { ifMatch, signal = DEFAULT_CONTEXT.signal },
+  current,
+}: Pick<RewriteAttempt<Edit>, 'root' | 'path' | 'options' | 'current'>): Promise<void> {
+  if (ifMatch === undefined) return;
+  using place = locateIfPresent(root, path);
+  const context = { ...DEFAULT_CONTEXT, signal };
+  const expected = place === undefined ? ifMatch : await expectedVersion(ifMatch, { root, ...place, context });
+  assertVersion(current?.stats, expected);
+}
+
+/** Locks the folder that a path leads to, if there is one. */
+async function lockFolderOf(root: Root, path: CallerPath): Promise<Disposable> {
+  const place = locateIfPresent(root, path);
+  const lock = place && (await lockFolder(place.dir));
+  return {
+    [Symbol.dispose]() {
+      lock?.[Symbol.dispose]();
+      place?.[Symbol.dispose]();
+    },
+  };
 }
 
 function openCurrent(root: Root, path: CallerPath): OpenFile | undefined {

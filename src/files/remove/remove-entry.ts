@@ -3,11 +3,14 @@ import {
   type EntryType,
   entryTypeOf,
   FenceError,
+  type Location,
+  lockFolder,
   type Root,
   withLocation,
 } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
+import { assertVersion, expectedVersion } from '../write/if-match.ts';
 import { type RemoveOptions, removeLocatedFolder } from './remove-folder.ts';
 
 /** Options of `removeEntry`. */
@@ -16,16 +19,38 @@ export interface RemoveEntryOptions extends RemoveOptions {
   beforeFolder?(): void;
 }
 
-/** Removes a file or a link itself, and returns its type. Raises `not_found`, `is_directory`, and what `Root.locate` raises. */
-export async function removeFile(root: Root, path: CallerPath): Promise<{ type: EntryType }> {
-  return withLocation(root, path, () => {
+/** Options of `removeFile`. */
+export interface RemoveFileOptions {
+  /** Remove only if it is still this file: a version, or `sha256:` and the hash of the content. For a link, its own version. */
+  readonly ifMatch?: string | undefined;
+}
+
+/**
+ * Removes a file or a link itself, and returns its type. Raises `not_found`, `is_directory`, `version_mismatch` if it is not that of
+ * `ifMatch`, and what `Root.locate` raises.
+ */
+export async function removeFile(
+  root: Root,
+  path: CallerPath,
+  { ifMatch }: RemoveFileOptions = {},
+  context: OperationContext = DEFAULT_CONTEXT,
+): Promise<{ type: EntryType }> {
+  return withLocation(root, path, async () => {
     using found = root.locate(path, { follow: false });
     if (found.stats === undefined) throw new FenceError('not_found', {});
     if (found.stats.isDirectory()) throw new FenceError('is_directory', {});
-    using _held = deferFree(found);
-    found.dir.unlink(found.name);
+    const expected = ifMatch && (await expectedVersion(ifMatch, { root, ...found, context }));
+    await unlinkLocked(found, expected);
     return { type: entryTypeOf(found.stats) };
   });
+}
+
+/** Unlinks an entry while its folder is locked, so that an edit under way in another process does not bring it back. */
+async function unlinkLocked(found: Location, expected?: string): Promise<void> {
+  using _held = deferFree(found);
+  using _lock = await lockFolder(found.dir);
+  if (expected !== undefined) assertVersion(found.dir.lstat(found.name), expected);
+  found.dir.unlink(found.name);
 }
 
 /**
@@ -45,8 +70,7 @@ export async function removeEntry(
       beforeFolder?.();
       await removeLocatedFolder(found, options, context);
     } else {
-      using _held = deferFree(found);
-      found.dir.unlink(found.name);
+      await unlinkLocked(found);
     }
     return { type: entryTypeOf(found.stats) };
   });

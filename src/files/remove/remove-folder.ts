@@ -9,6 +9,7 @@ import {
   type Location,
   type Name,
   type Root,
+  removeStaleLock,
   withLocation,
 } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
@@ -68,7 +69,9 @@ async function removeLeftovers(parent: Dir, name: Name): Promise<void> {
 
 /** Removes an entry if it is a temporary file or folder of a killed process, and reports whether it was. */
 export async function removeIfLeftover(dir: Dir, { name, raw }: Entry): Promise<boolean> {
-  const stats = isTemporaryName(name) ? dir.lstat(raw) : undefined;
+  if (!isTemporaryName(name)) return false;
+  if (removeStaleLock(dir, raw)) return true;
+  const stats = dir.lstat(raw);
   if (stats === undefined || !isLeftover(name, stats)) return false;
   if (stats.isDirectory()) await discardTree(dir, raw);
   else dir.unlink(raw);

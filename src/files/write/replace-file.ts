@@ -1,7 +1,16 @@
 import type { Stats } from 'node:fs';
-import { type Dir, FenceError, isFenceError, type Name, type OpenFile, temporaryName } from '../../fence/index.ts';
+import {
+  type Dir,
+  FenceError,
+  isFenceError,
+  lockFolder,
+  type Name,
+  type OpenFile,
+  temporaryName,
+} from '../../fence/index.ts';
 import { deferFree } from '../deferred-free.ts';
-import { FileError } from '../errors.ts';
+import { FileError, isFileError } from '../errors.ts';
+import { assertVersion, mismatch } from './if-match.ts';
 
 /** The entry of an open folder that a new file or link goes to. A `Location` is one. */
 export interface ReplaceTarget {
@@ -17,6 +26,12 @@ export interface ReplaceOptions {
   readonly durable?: boolean;
   /** What may be replaced: anything replaceable (the default), nothing, or only this file, unchanged since it was read. */
   readonly over?: 'anything' | 'nothing' | Stats;
+  /** Replace only a file of this version, or nothing if it is `absent`: see `expectedVersion`. Overrules `over`. */
+  readonly expected?: string | undefined;
+  /** The caller holds the lock of the folder. */
+  readonly locked?: boolean;
+  /** Keep the times that `fill` has set. */
+  readonly keepTimes?: boolean;
   /** Permission bits of the new file; by default those of the replaced file. */
   readonly mode?: number;
 }
@@ -24,18 +39,24 @@ export interface ReplaceOptions {
 /**
  * Creates or replaces a file atomically: writes a temporary file in the same folder, flushes it, and renames it over the
  * target. A replaced file's owner and mode are kept; its set-user-ID and set-group-ID bits only together with owner and group.
- * Hard links to a replaced file keep the old content. Returns the new file's stats.
+ * Hard links to a replaced file keep the old content. Returns the new file's stats as of the rename.
  *
- * Raises `already_exists` or `changed_meanwhile` if `over` does not allow what is there, and what `assertReplaceable` raises.
+ * The check of what is there and the rename happen while the folder is locked, so no other process of this program can change the
+ * entry between them. Against other programs see `swapIfUnchanged`.
+ *
+ * Raises `already_exists` or `changed_meanwhile` if `over` does not allow what is there, `version_mismatch` if `expected` does not,
+ * and what `assertReplaceable` raises.
  * After a failure the target is unchanged and no temporary file remains.
  */
 export async function replaceFile(
   target: ReplaceTarget,
   fill: Uint8Array | ((file: OpenFile) => Promise<void>),
-  { durable = true, over = 'anything', mode }: ReplaceOptions,
+  options: ReplaceOptions,
 ): Promise<Stats> {
-  const { dir, name, stats } = target;
-  if (stats !== undefined && over === 'nothing') throw new FenceError('already_exists', {});
+  const { durable = true, mode } = options;
+  const { dir, stats } = target;
+  if (options.expected !== undefined) assertVersion(stats, options.expected);
+  else if (stats !== undefined && options.over === 'nothing') throw new FenceError('already_exists', {});
   if (stats !== undefined) assertReplaceable(target);
   using _held = deferFree(target);
   const temporary = temporaryName();
@@ -49,11 +70,12 @@ export async function replaceFile(
       if (wanted !== undefined && wanted !== (file.stats.mode & 0o7777)) file.chmod(wanted);
       if (typeof fill === 'function') await fill(file);
       else file.writeAll(fill);
-      written = file.stat();
+      if (!options.keepTimes) file.stampMtime();
       if (durable) await file.sync();
-      if (typeof over === 'object') swapIfUnchanged(target, temporary, over);
-      else if (over === 'nothing') dir.renameNoReplace(temporary, dir, name);
-      else dir.rename(temporary, dir, name);
+      using _lock = options.locked ? undefined : await lockFolder(dir);
+      renameInto(target, temporary, options);
+      // A rename sets the change time, and so the version.
+      written = file.stat();
     } catch (error) {
       removeIfPresent(target, temporary);
       throw error;
@@ -61,6 +83,28 @@ export async function replaceFile(
   }
   if (durable) await dir.sync();
   return written;
+}
+
+/** Renames a complete temporary file to its name, if what is there may be replaced. */
+function renameInto(target: ReplaceTarget, temporary: string, { over = 'anything', expected }: ReplaceOptions): void {
+  const { dir, name } = target;
+  if (expected !== undefined) renameOverVersion(target, temporary, expected);
+  else if (typeof over === 'object') swapIfUnchanged(target, temporary, over);
+  else if (over === 'nothing') dir.renameNoReplace(temporary, dir, name);
+  else dir.rename(temporary, dir, name);
+}
+
+function renameOverVersion(target: ReplaceTarget, temporary: string, expected: string): void {
+  const { dir, name } = target;
+  try {
+    const now = dir.lstat(name);
+    assertVersion(now, expected);
+    if (now === undefined) dir.renameNoReplace(temporary, dir, name);
+    else swapIfUnchanged(target, temporary, now);
+  } catch (error) {
+    if (!(isFileError(error, 'changed_meanwhile') || isFenceError(error, 'already_exists'))) throw error;
+    throw mismatch(expected, dir.lstat(name));
+  }
 }
 
 /**
@@ -75,10 +119,11 @@ export function assertReplaceable({ dir, name, stats }: ReplaceTarget): void {
 }
 
 /**
- * Replaces a file by the temporary one, but only if it is unchanged since `before` (compare-and-swap). The check and the
- * rename run without yielding, so only another process can get between them. Against that, the two files are exchanged
+ * Replaces a file by the temporary one, but only if it is unchanged since `before` (compare-and-swap). The caller holds the lock of
+ * the folder, so only another program can get between the check and the rename. Against that, the two files are exchanged
  * (RENAME_EXCHANGE, https://man7.org/linux/man-pages/man2/rename.2.html), and exchanged back if what came out is not the
- * expected file. Where the system has no exchange, a window of microseconds remains.
+ * expected file. Where the system has no exchange, a window of microseconds remains. A program that has the old file open and
+ * writes to it after the exchange writes to a file that has no name any more.
  */
 function swapIfUnchanged({ dir, name }: ReplaceTarget, temporary: string, before: Stats): void {
   const now = dir.lstat(name);

@@ -4,11 +4,14 @@ import {
   FenceError,
   isFenceError,
   type Location,
+  lockFolder,
   type OpenFile,
   type Root,
   withLocation,
 } from '../../fence/index.ts';
-import { replaceFile } from './replace-file.ts';
+import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
+import { assertVersion, expectedVersion, locateToMatch } from './if-match.ts';
+import { type ReplaceTarget, replaceFile } from './replace-file.ts';
 
 /** How `writeFile` treats an existing file. */
 export const WRITE_MODES = ['overwrite', 'append', 'create_only'] as const;
@@ -23,30 +26,43 @@ export interface WriteOptions {
   readonly durable?: boolean;
   /** Create missing parent folders (the default). */
   readonly makeParents?: boolean;
+  /** Write only if the file is still this one: a version, `sha256:` and the hash of the content, or `absent`. */
+  readonly ifMatch?: string | undefined;
 }
 
 /**
  * Writes a file, following links that stay inside the root, and returns its new stats. Overwriting and creating are atomic. An
  * append is one `O_APPEND` write; if it is incomplete, the file is truncated to its former size, which also removes what
- * another process appended meanwhile.
+ * another program appended meanwhile. Neither loses what another process of this program does to the file at the same time.
  *
  * Raises `is_directory`; with `create_only`, `already_exists` for any existing entry, a dangling link included; `disk_full`
- * for an incomplete append; and what `replaceFile` and `Root.locate` raise.
+ * for an incomplete append; `version_mismatch`, with nothing changed, if the file is not that of `ifMatch`; and what `replaceFile`
+ * and `Root.locate` raise.
  */
 export async function writeFile(
   root: Root,
   path: CallerPath,
   bytes: Buffer,
   options: WriteOptions = {},
+  context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<Stats> {
-  const { mode = 'overwrite', durable = true, makeParents = true } = options;
+  const { mode = 'overwrite', durable = true, makeParents = true, ifMatch } = options;
   return withLocation(root, path, async () => {
     if (path.segments.length === 0) throw new FenceError('is_directory', {});
     if (mode === 'create_only') assertNoLink(root, path);
-    using place = root.locate(path, { follow: mode !== 'create_only', makeParents });
+    const follow = mode !== 'create_only';
+    using place =
+      ifMatch === undefined
+        ? root.locate(path, { follow, makeParents })
+        : locateToMatch(root, path, ifMatch, { follow, makeParents });
     if (place.stats?.isDirectory()) throw new FenceError('is_directory', {});
-    if (mode === 'append') return await append(place, bytes, durable);
-    return await replaceFile(place, bytes, { durable, over: mode === 'create_only' ? 'nothing' : 'anything' });
+    const expected = ifMatch && (await expectedVersion(ifMatch, { root, ...place, context }));
+    if (mode === 'append') return await append(place, bytes, { durable, expected });
+    return await replaceFile(place, bytes, {
+      durable,
+      expected,
+      over: mode === 'create_only' ? 'nothing' : 'anything',
+    });
   });
 }
 
@@ -63,19 +79,40 @@ function assertNoLink(root: Root, path: CallerPath): void {
   throw new FenceError('already_exists', {});
 }
 
-async function append(place: Location, bytes: Buffer, durable: boolean): Promise<Stats> {
-  let written: Stats;
-  {
-    using file = place.dir.openForAppend(place.name);
-    appendOnce(place, file, bytes);
-    written = file.stat();
-    if (durable) await file.sync();
-  }
-  if (durable && place.stats === undefined) await place.dir.sync();
-  return written;
+interface AppendOptions {
+  readonly durable: boolean;
+  readonly expected: string | undefined;
 }
 
-function appendOnce(place: Location, file: OpenFile, bytes: Buffer): void {
+async function append({ dir, name }: Location, bytes: Buffer, { durable, expected }: AppendOptions): Promise<Stats> {
+  using appended = await appendLocked({ dir, name }, bytes, expected);
+  if (durable) {
+    await appended.file.sync();
+    if (appended.isNew) await dir.sync();
+  }
+  return appended.stats;
+}
+
+/**
+ * Opens the file and writes while the folder is locked: an edit by another process would otherwise replace the file in between, and
+ * the write would go to a file that has no name any more.
+ */
+async function appendLocked({ dir, name }: Pick<Location, 'dir' | 'name'>, bytes: Buffer, expected?: string) {
+  using _lock = await lockFolder(dir);
+  const stats = dir.lstat(name);
+  if (expected !== undefined) assertVersion(stats, expected);
+  const file = dir.openForAppend(name);
+  try {
+    appendOnce({ dir, name, stats }, file, bytes);
+    const isNew = stats === undefined;
+    return { file, isNew, stats: file.stat(), [Symbol.dispose]: () => file[Symbol.dispose]() };
+  } catch (error) {
+    file[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function appendOnce(place: ReplaceTarget, file: OpenFile, bytes: Buffer): void {
   const before = file.stat().size;
   let written = 0;
   try {

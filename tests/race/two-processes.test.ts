@@ -1,0 +1,3 @@
+import { testTwoProcesses } from '../support/two-processes.ts';
+
+testTwoProcesses(150);
