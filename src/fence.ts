@@ -41,9 +41,15 @@ export type { ReadLimit } from './files/read/byte-source.ts';
 export { HASH_ALGORITHMS, type HashAlgorithm, hashFile } from './files/read/hash-file.ts';
 export { LineIndexCache, type LineIndexOptions } from './files/read/line-index-cache.ts';
 export { type FilePart, type ReadOptions, type ReadRange, readFile } from './files/read/read-file.ts';
-export { type RemoveEntryOptions, removeEntry, removeFile } from './files/remove/remove-entry.ts';
+export {
+  type RemoveEntryOptions,
+  type RemoveFileOptions,
+  removeEntry,
+  removeFile,
+} from './files/remove/remove-entry.ts';
 export { type RemoveOptions, removeFolder } from './files/remove/remove-folder.ts';
 export { sweepLeftovers } from './files/sweep/sweep-leftovers.ts';
+export { versionOf } from './files/version.ts';
 export { makeFolder } from './files/write/make-folder.ts';
 export { WRITE_MODES, type WriteMode, type WriteOptions, writeFile } from './files/write/write-file.ts';
 export { FairScheduler } from './runtime/fair-scheduler.ts';

@@ -1,8 +1,5 @@
 import type { Stats } from 'node:fs';
 
-/** The part of a status that changes whenever the content does. */
-type VersionedStats = Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>;
-
 const WORDS = 10;
 
 /**
@@ -14,7 +11,13 @@ const WORDS = 10;
  * two replacements within one tick differ even if the filesystem reuses an inode. Another program that rewrites a file in place, to
  * the same size and within one tick (4 ms, Linux before 6.13), is not noticed.
  */
-export function versionOf({ dev, ino, size, mtimeMs, ctimeMs }: VersionedStats): string {
+export function versionOf({
+  dev,
+  ino,
+  size,
+  mtimeMs,
+  ctimeMs,
+}: Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>): string {
   const numbers = new Float64Array([dev, ino, size, mtimeMs, ctimeMs]);
   const words = new Uint32Array(numbers.buffer);
   let a = 0x9e3779b9;

@@ -23,7 +23,11 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], source: ['*']
     expect(before.text).toContain('Hello World');
 
     const patch = '--- a/hello.txt\n+++ b/hello.txt\n@@ -1 +1 @@\n-Hello World\n+Hello Agent\n';
-    expect(await w.ok('patch_file', { path: 'hello.txt', patch })).toEqual({ path: 'hello.txt', hunks_applied: 1 });
+    expect(await w.ok('patch_file', { path: 'hello.txt', patch })).toEqual({
+      path: 'hello.txt',
+      hunks_applied: 1,
+      version: VERSION,
+    });
 
     expect(await w.ok('read_file', { path: 'hello.txt' })).toMatchObject({ content: 'Hello Agent\n', size: 12 });
     expect(await w.ok('hash_file', { path: 'hello.txt', algorithm: 'sha256' })).toEqual({
@@ -39,7 +43,11 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], source: ['*']
     w.file('hello.txt', 'Hello World');
     const patch =
       '--- a/hello.txt\n+++ b/hello.txt\n@@ -1 +1 @@\n-Hello World\n\\ No newline at end of file\n+Hello Agent\n';
-    expect(await w.ok('patch_file', { path: 'hello.txt', patch })).toEqual({ path: 'hello.txt', hunks_applied: 1 });
+    expect(await w.ok('patch_file', { path: 'hello.txt', patch })).toEqual({
+      path: 'hello.txt',
+      hunks_applied: 1,
+      version: VERSION,
+    });
     expect(w.text('hello.txt')).toBe('Hello Agent\n');
   });
 
@@ -54,6 +62,7 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], source: ['*']
       path: 'data.txt',
       size: 14,
       mode: 'overwrite',
+      version: VERSION,
     });
     const ends = { source_root: 'source', source_path: 'data.txt', dest_root: 'dest', dest_path: 'data.txt' };
     expect(await w.ok('copy', ends)).toEqual({
@@ -99,7 +108,11 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], source: ['*']
 
     const patch =
       '--- a/pkg/util.go\n+++ b/pkg/util.go\n@@ -1,3 +1,2 @@\n package pkg\n-// TODO: name it\n func f() {}\n';
-    expect(await w.ok('patch_file', { path: 'pkg/util.go', patch })).toEqual({ path: 'pkg/util.go', hunks_applied: 1 });
+    expect(await w.ok('patch_file', { path: 'pkg/util.go', patch })).toEqual({
+      path: 'pkg/util.go',
+      hunks_applied: 1,
+      version: VERSION,
+    });
     const second = await w.ok('grep', search);
     expect(second.total_matches).toBe(1);
     expect(second.matches[0].file).toBe('main.go');

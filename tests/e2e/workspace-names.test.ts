@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inWorkspace } from '../support/workspace.ts';
+import { inWorkspace, VERSION } from '../support/workspace.ts';
 
 const NAMES = [
   ...['a b c', ' leading', 'trailing ', '-rf', '--help', '~', '$HOME', '`id`', '*', '?', '[x]', '{a,b}', '!x', '#x'],
@@ -27,6 +27,7 @@ inWorkspace({}, (w) => {
       path: name,
       size: 6,
       mode: 'overwrite',
+      version: VERSION,
     });
     expect(w.text(name)).toBe('needle');
     expect((await w.ok('read_file', { path: name })).content).toBe('needle');

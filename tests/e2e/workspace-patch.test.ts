@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inWorkspace } from '../support/workspace.ts';
+import { inWorkspace, VERSION } from '../support/workspace.ts';
 
 const HEADER = '--- a/code.go\n+++ b/code.go\n';
 
@@ -8,7 +8,11 @@ inWorkspace({}, (w) => {
     const lines = Array.from({ length: 30 }, (_, index) => `line ${index + 1}`);
     w.file('code.go', `${lines.join('\n')}\n`);
     const patch = `${HEADER}@@ -2,3 +2,4 @@ func f() {\n line 2\n-line 3\n+LINE 3\n+more\n line 4\n@@ -28,3 +29,2 @@\n line 28\n-line 29\n line 30\n`;
-    expect(await w.ok('patch_file', { path: 'code.go', patch })).toEqual({ path: 'code.go', hunks_applied: 2 });
+    expect(await w.ok('patch_file', { path: 'code.go', patch })).toEqual({
+      path: 'code.go',
+      hunks_applied: 2,
+      version: VERSION,
+    });
     const expected = [...lines.slice(0, 2), 'LINE 3', 'more', ...lines.slice(3, 28), 'line 30', ''].join('\n');
     expect((await w.ok('read_file', { path: 'code.go' })).content).toBe(expected);
     expect(w.tree()).toEqual(['code.go']);
@@ -38,7 +42,7 @@ inWorkspace({}, (w) => {
 
   test.each(['new_file.txt', 'deep/er/new_file.txt'])('E2E-024 FR-008: a diff creates %s', async (path) => {
     const patch = `--- /dev/null\n+++ b/${path}\n@@ -0,0 +1,2 @@\n+first\n+second\n`;
-    expect(await w.ok('patch_file', { path, patch })).toEqual({ path, hunks_applied: 1 });
+    expect(await w.ok('patch_file', { path, patch })).toEqual({ path, hunks_applied: 1, version: VERSION });
     expect((await w.ok('read_file', { path })).content).toBe('first\nsecond\n');
   });
 

@@ -83,8 +83,12 @@ test('a form that does not exist, and a limit that leaves no room, are refused a
 const LINES: readonly [tool: string, args: object, text: RegExp][] = [
   ['list_roots', {}, /^w: all tools$/],
   ['create_folder', { root: 'w', path: 'd' }, /^created d$/],
-  ['write_file', { root: 'w', path: 'd/b.txt', content: 'b' }, /^wrote d\/b.txt: 1 bytes$/],
-  ['write_file', { root: 'w', path: 'd/b.txt', content: 'b', mode: 'append' }, /^appended to d\/b.txt: 1 bytes$/],
+  ['write_file', { root: 'w', path: 'd/b.txt', content: 'b' }, /^wrote d\/b.txt: 1 bytes, version [0-9a-v]{12}$/],
+  [
+    'write_file',
+    { root: 'w', path: 'd/b.txt', content: 'b', mode: 'append' },
+    /^appended to d\/b.txt: 1 bytes, version \w+$/,
+  ],
   ['permissions_file', { root: 'w', path: 'd/b.txt' }, /^d\/b.txt: -rw-r--r-- \(0644\) \S+:\S+$/],
   ['stat_file', { root: 'w', path: 'd/b.txt' }, /^d\/b.txt: file, 2 bytes, modified 20\d\d-/],
   ['stat_file', { root: 'w', path: 'broken' }, /^broken: symlink, .*\n-> nothing, the link is broken$/],

@@ -1,12 +1,12 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { inWorkspace } from '../support/workspace.ts';
+import { inWorkspace, VERSION } from '../support/workspace.ts';
 
 inWorkspace({}, (w, { transport, era }) => {
   test('E2E-014 FR-006: overwrite replaces all there was', async () => {
     w.file('existing.txt', 'old content, which is longer');
     const written = await w.ok('write_file', { path: 'existing.txt', content: 'new content', mode: 'overwrite' });
-    expect(written).toEqual({ path: 'existing.txt', size: 11, mode: 'overwrite' });
+    expect(written).toEqual({ path: 'existing.txt', size: 11, mode: 'overwrite', version: VERSION });
     expect((await w.ok('read_file', { path: 'existing.txt' })).content).toBe('new content');
     expect(w.text('existing.txt')).toBe('new content');
   });
@@ -14,7 +14,7 @@ inWorkspace({}, (w, { transport, era }) => {
   test('E2E-015 FR-006: append adds to the end, or creates', async () => {
     w.file('log.txt', 'line1\n');
     const appended = await w.ok('write_file', { path: 'log.txt', content: 'line2\n', mode: 'append' });
-    expect(appended).toEqual({ path: 'log.txt', size: 6, mode: 'append' });
+    expect(appended).toEqual({ path: 'log.txt', size: 6, mode: 'append', version: VERSION });
     expect((await w.ok('read_file', { path: 'log.txt' })).content).toBe('line1\nline2\n');
     await w.ok('write_file', { path: 'deep/new.txt', content: 'first', mode: 'append' });
     expect(w.text('deep/new.txt')).toBe('first');
@@ -22,7 +22,7 @@ inWorkspace({}, (w, { transport, era }) => {
 
   test('E2E-016 FR-006: create_only creates what is not there', async () => {
     const created = await w.ok('write_file', { path: 'new.txt', content: 'created', mode: 'create_only' });
-    expect(created).toEqual({ path: 'new.txt', size: 7, mode: 'create_only' });
+    expect(created).toEqual({ path: 'new.txt', size: 7, mode: 'create_only', version: VERSION });
     expect((await w.ok('read_file', { path: 'new.txt' })).content).toBe('created');
   });
 
@@ -39,6 +39,7 @@ inWorkspace({}, (w, { transport, era }) => {
       path: 'deep/nested/dir/file.txt',
       size: 4,
       mode: 'overwrite',
+      version: VERSION,
     });
     expect((await w.ok('read_file', { path: 'deep/nested/dir/file.txt' })).content).toBe('deep');
   });

@@ -43,7 +43,7 @@ for (let i = 0; i < n; i += 1) {
 answer('done');`;
 
 const APPEND = `
-for (let i = 1; i <= n; i += 1) await writeFile(root, path('f'), Buffer.from('+' + number(i) + '\\n'), { ...fast, mode: 'append' });
+for (let i = 1; i <= 10 * n; i += 1) await writeFile(root, path('f'), Buffer.from('+' + number(i) + '\\n'), { ...fast, mode: 'append' });
 answer('done');`;
 
 /** Creates the file if it is absent and removes the version that it created, both only once per turn of either process. */
@@ -102,7 +102,7 @@ export function testTwoProcesses(count: number): void {
       using box = new Sandbox('openat2');
       box.file('f', `a${number(0)}\n`);
       await run(box, EDIT_OWN_LINE, APPEND);
-      const appended = Array.from({ length: count }, (_, index) => `+${number(index + 1)}\n`).join('');
+      const appended = Array.from({ length: 10 * count }, (_, index) => `+${number(index + 1)}\n`).join('');
       expect(box.text('f') === `a${number(count)}\n${appended}`).toBe(true);
       expect(box.tree()).toEqual(['f']);
     });

@@ -16,10 +16,11 @@ const MESSAGES: Messages = {
   outside_root: (_, path) => `path resolves outside root boundary: ${path}`,
   link_loop: (_, path) => `too many symbolic links, or a circle of them: ${path}`,
   not_found: (error, path, call) => `${missing(error, call)} not found: ${path}`,
-  already_exists: (_, path, { tool }) =>
-    tool.name === 'create_folder'
-      ? `path exists as a file, not a directory: ${path}`
-      : `file already exists: ${path}; use overwrite mode to replace`,
+  already_exists: (_, path, { tool, args }) => {
+    if (tool.name === 'create_folder') return `path exists as a file, not a directory: ${path}`;
+    if (args.overwrite === false) return `destination already exists and overwrite is false: ${path}`;
+    return `file already exists: ${path}; use overwrite mode to replace`;
+  },
   is_directory: (_, path, { tool }) =>
     tool.name === 'hash_file'
       ? `cannot hash a directory: ${path}`
