@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { FileError } from '../../files/errors.ts';
 import { mediaTypeOf } from '../../files/read/media-type.ts';
-import { type FilePart, type ReadRange, readFile as read, sliceBytes } from '../../files/read/read-file.ts';
+import { type ReadRange, readFile as read, sliceBytes } from '../../files/read/read-file.ts';
 import { ToolError } from '../../tools/errors.ts';
 import { type CallContext, defineTool, type MediaContent } from '../../tools/tool.ts';
 import { type ContentJson, contentJson, plainJson } from '../../wire/content-json.ts';
