@@ -204,7 +204,8 @@ export class Root implements Disposable {
 
   #locateByKernel(path: CallerPath, { follow }: ResolveOptions): Location | undefined {
     const name = path.segments.at(-1);
-    if (name === undefined || this.#backend.syscalls === undefined) return undefined;
+    // A path made from the target of a link may end in "..", which is no name of an entry.
+    if (name === undefined || name === '..' || this.#backend.syscalls === undefined) return undefined;
     const fd = this.#openBeneath(path.segments.slice(0, -1), O_PATH | O_DIRECTORY);
     if (fd === undefined) return undefined;
     let dir: Dir | undefined = this.#dir(fd);

@@ -215,6 +215,24 @@ onEveryBackend((open, backend) => {
       expect(box.tree('other')).toEqual(['new/', 'new/f']);
     });
 
+    test('is copied through links whose targets climb out of existing and missing folders', async () => {
+      using box = open();
+      box.file('d/f');
+      box.folder('there');
+      for (const through of ['there', 'none']) {
+        box.link(`${through}/../${through}-g`, `${through}-e`);
+        box.link(`${through}-new/foo`, `${through}-g`);
+        expect([through, await outcome(copy(box, 'd', `${through}-e`))]).toEqual([through, 'ok']);
+        expect(box.tree(`${through}-new`)).toEqual(['foo/', 'foo/f']);
+        box.link(`${through}2/../${through}-own`, `${through}-h`);
+        box.link('d/new', `${through}-own`);
+        expect(await outcome(copy(box, 'd', `${through}-h`))).toBe('into_itself');
+        box.link(`${through}3/../${through}-circle`, `${through}-circle`);
+        expect(await outcome(copy(box, 'd', `${through}-circle`))).toBe('link_loop');
+      }
+      expect(box.tree('d')).toEqual(['f']);
+    });
+
     test('merging replaces files by links, but no folders', async () => {
       using box = open();
       box.file('d/f');

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type CallerPath, type Dir, isFenceError, type Location, type Root } from '../../fence/index.ts';
+import { type CallerPath, type Dir, FenceError, isFenceError, type Location, type Root } from '../../fence/index.ts';
 import { FileError } from '../errors.ts';
 
 /** Reports whether a path lies below a folder; the folder itself does not. Both are real host paths, as from `Dir.hostPath`. */
@@ -32,24 +32,39 @@ interface ProspectivePath {
  * longest existing prefix is resolved, links included, dangling ones too. `follow` says whether a link as the last name is
  * followed. For comparisons only. Raises what `Root.locate` raises, except for missing folders.
  */
-export function prospectiveHostPath(
+export function prospectiveHostPath(path: ProspectivePath, { follow }: { follow: boolean }): string {
+  return prospective(path, { follow, linksLeft: MAX_DANGLING_LINKS });
+}
+
+/** As many links as Linux follows in one path. */
+const MAX_DANGLING_LINKS = 40;
+
+function prospective(
   { root, path: { raw, segments } }: ProspectivePath,
-  { follow }: { follow: boolean },
+  { follow, linksLeft }: { follow: boolean; linksLeft: number },
 ): string {
+  const again = (names: readonly string[], left: number): string =>
+    prospective({ root, path: { raw, segments: names.filter(isName) } }, { follow, linksLeft: left });
   for (let length = segments.length; ; length -= 1) {
     const rest = segments.slice(length);
     try {
       const prefix = { raw, segments: segments.slice(0, length) };
       using found = root.locate(prefix, { follow: follow || rest.length > 0 });
+      // A link's target may pass through a folder that has to be created first: `missing/../g`.
+      if (found.stats === undefined && rest[0] === '..') return again(segments.toSpliced(length - 1, 2), linksLeft);
       const dangling = rest.length > 0 ? linkIn(found, rest) : undefined;
       if (dangling === undefined) return path.join(hostPathOf(found), ...rest);
       if (path.isAbsolute(dangling)) return path.join(dangling, ...rest.slice(1));
-      const through = [...found.path.split('/'), ...dangling.split('/'), ...rest.slice(1)].filter(Boolean);
-      return prospectiveHostPath({ root, path: { raw, segments: through } }, { follow });
+      if (linksLeft === 0) throw new FenceError('link_loop', {});
+      return again([...found.path.split('/'), ...dangling.split('/'), ...rest.slice(1)], linksLeft - 1);
     } catch (error) {
       if (length === 0 || !isFenceError(error, 'not_found', 'not_directory')) throw error;
     }
   }
+}
+
+function isName(part: string): boolean {
+  return part !== '' && part !== '.';
 }
 
 /** Returns the text of the next name if it is a link. Its target is missing, or the existing prefix would be longer. */
