@@ -157,10 +157,14 @@ describe('view of a file', () => {
     put('a.txt', 'x\n'.repeat(999_999));
     const shown = await view('/memories/a.txt');
     expect(shown.endsWith('\n999999\tx')).toBe(true);
+    put('a.txt', `${'x\n'.repeat(999_998)}x`);
+    expect((await view('/memories/a.txt')).endsWith('\n999999\tx')).toBe(true);
     put('a.txt', 'x\n'.repeat(1_000_000));
     const refused = 'File /memories/a.txt exceeds maximum line limit of 999,999 lines.';
     expect(await view('/memories/a.txt')).toBe(refused);
     expect(await view('/memories/a.txt', [1, 2])).toBe(refused);
+    put('a.txt', `${'x\n'.repeat(999_999)}x`);
+    expect(await view('/memories/a.txt')).toBe(refused);
   });
 
   it('refuses more than 16 MiB, but shows parts of it', async () => {

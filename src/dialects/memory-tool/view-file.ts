@@ -24,8 +24,9 @@ export async function viewFile(root: Root, path: CallerPath, range: readonly num
   const wanted = Math.max(1, last - first + 1);
   const options = { range: { by: 'lines', offset: first, limit: wanted }, maxBytes: MAX_VIEW_BYTES } as const;
   const part = await readFile(root, path, options, DEFAULT_CONTEXT);
-  const total = (part.linesTotal ?? 0) + ((await endsInEmptyLine(root, path, part)) ? 1 : 0);
-  if (total > MAX_LINES + 1) return `File ${path.raw} exceeds maximum line limit of 999,999 lines.`;
+  const lineCount = part.linesTotal ?? 0;
+  if (lineCount > MAX_LINES) return `File ${path.raw} exceeds maximum line limit of 999,999 lines.`;
+  const total = lineCount + ((await endsInEmptyLine(root, path, part)) ? 1 : 0);
   if (last < first || first > total) {
     const problem = `Invalid \`view_range\` parameter: [${range.join(', ')}]. It should be within the range of lines of the file: [1, ${total}]`;
     throw new ToolError('invalid_argument', { problem });
