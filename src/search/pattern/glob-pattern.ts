@@ -1,5 +1,6 @@
 import { braceExpand, Minimatch } from 'minimatch';
 import type { EntryType } from '../../fence/index.ts';
+import { braceSize } from './brace-size.ts';
 import { SearchError } from './search-error.ts';
 
 const OPTIONS = { dot: true, nonegate: true, nocomment: true } as const;
@@ -75,6 +76,8 @@ function compile(pattern: string): Minimatch {
   if (count(pattern, '**') > MAX_GLOBSTARS) throw invalid(`the glob has more than ${MAX_GLOBSTARS} "**"`);
   if (count(pattern, '{') > MAX_BRACES) throw invalid(`the glob has more than ${MAX_BRACES} "{"`);
   refuseUnclosed(pattern);
+  const size = braceSize(withoutLargeRanges(pattern));
+  if (size.alternatives >= MAX_ALTERNATIVES || size.length > MAX_EXPANDED_LENGTH) throw tooMany();
   const expanded = braceExpand(withoutLargeRanges(pattern), { braceExpandMax: MAX_ALTERNATIVES });
   const length = expanded.reduce((sum, alternative) => sum + alternative.length, 0);
   if (expanded.length >= MAX_ALTERNATIVES || length > MAX_EXPANDED_LENGTH) throw tooMany();
