@@ -26,9 +26,9 @@ const DESCRIPTIONS: Descriptions = {
   invalid_argument: ({ problem }) => validation(problem, 'Correct the argument and call again.'),
   invalid_pattern: ({ problem }) =>
     validation(`Invalid pattern: ${problem}`, 'Use a plain glob such as "*.md" or "**/*.ts".'),
-  invalid_encoding: ({ argument }) =>
+  invalid_encoding: ({ argument }, path) =>
     validation(
-      `${argument} does not fit its encoding`,
+      `${argument} does not fit its encoding: it is not valid base64${at(path)}`,
       'Bytes must be base64 in its one proper spelling: padded, on one line, in the standard alphabet. Text must be valid Unicode.',
     ),
   unsupported_encoding: ({ encoding }) =>

@@ -8,6 +8,7 @@ import { loadConfig } from '../config/load-config.ts';
 import { packageVersion } from '../config/package-files.ts';
 import { type ActivityReport, reportActivity } from '../server/background/activity-report.ts';
 import { sweepInBackground } from '../server/background/sweep.ts';
+import type { OpenedAgentRoots } from '../server/call/agent-files.ts';
 import { forDialect, openSharedService, type Service, type SharedService } from '../server/call/service.ts';
 import { loadDescription, loadDialect } from './load-dialect.ts';
 
@@ -59,6 +60,7 @@ export function start(config: Config): RunningServer {
     log.logger.error({ error: describeThrown(error) }, 'crashed');
     void log.flush().finally(() => process.exit(1));
   });
+  const opened = new Map() as OpenedAgentRoots;
   const serviceFor = async (named: DialectConfig): Promise<Service> => {
     const [dialect, description] = await Promise.all([
       loadDialect(named.name, config),
@@ -67,7 +69,7 @@ export function start(config: Config): RunningServer {
     const service = forDialect(shared, { dialect, description, boundRoot: named.root });
     if (!usesAgentFiles(config, named)) return service;
     const { withAgentFiles } = await import('../server/call/agent-files.ts');
-    return withAgentFiles(service, { config, project: named.project, backend });
+    return withAgentFiles(service, { config, project: named.project, backend, opened });
   };
   return {
     shared,

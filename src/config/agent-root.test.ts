@@ -55,6 +55,16 @@ dialects: { guide: { project: a, allowed_paths: [y], cache_bytes: 8, timeout: 9 
   ]);
 });
 
+test('several roots may be of kind agent, each with its own keys', async () => {
+  const config = await load(
+    `roots: [{ name: x, agent: { allowed_paths: [a] }, allowed_tools: [] }, { name: y, agent: { timeout: 5 }, allowed_tools: ["*"] }]`,
+  );
+  expect(config.roots.map(({ name, agent, origin }) => [name, agent?.allowedPaths, agent?.timeout, origin])).toEqual([
+    ['x', ['a'], 30, 'roots[0].agent.allowed_paths'],
+    ['y', undefined, 5, 'roots[1].agent.allowed_paths'],
+  ]);
+});
+
 describe('a config is refused', () => {
   const laptop = (more: string) => `roots: [${LOCAL}, { name: laptop, agent: {}, allowed_tools: [${more}] }]`;
   test.each([
@@ -70,10 +80,6 @@ describe('a config is refused', () => {
     [`${laptop('copy')}\ndialects: { classic: { root: laptop } }`, /dialects\.classic\.root: "laptop"/],
     ['roots: [{ name: a, path: a, agent: {}, allowed_tools: [] }]', /roots\[0\] has both path and agent/],
     ['roots: [{ name: a, allowed_tools: [] }]', /roots\[0\]\.path is required; or give agent/],
-    [
-      'roots: [{ name: x, agent: {}, allowed_tools: [] }, { name: y, agent: {}, allowed_tools: [] }]',
-      /only one root may be of kind agent, but roots\[0\] "x" and roots\[1\] "y" are/,
-    ],
     [
       'roots: [{ name: x, agent: { alowed_paths: [a] }, allowed_tools: [] }]',
       /unknown key: roots\[0\]\.agent\.alowed_paths \(did you mean roots\[0\]\.agent\.allowed_paths\?\)/,

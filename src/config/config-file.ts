@@ -95,11 +95,6 @@ async function parseYaml(text: string, fail: Fail): Promise<unknown> {
 
 function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootConfig[] {
   const seen = new Map<string, number>();
-  const agents = roots.flatMap(({ agent }, index) => (agent === undefined ? [] : [index]));
-  if (agents.length > 1) {
-    const names = agents.map((index) => `roots[${index}] "${roots[index]?.name}"`).join(' and ');
-    fail(`roots: only one root may be of kind agent, but ${names} are; keep one of them`);
-  }
   return roots.map((root, index) => {
     const at = `roots[${index}]`;
     const problem = rootNameProblem(root.name);

@@ -33,6 +33,22 @@ test.each([workspace, memory, classic, guide])(
   },
 );
 
+test('every argument of guide has a description', () => {
+  const without: string[] = [];
+  const visit = (where: string, node: Record<string, unknown>): void => {
+    for (const [name, property] of Object.entries((node.properties ?? {}) as Record<string, Record<string, unknown>>)) {
+      if (property.description === undefined) without.push(`${where}.${name}`);
+      visit(`${where}.${name}`, property);
+    }
+    if (node.items !== undefined) visit(`${where}[]`, node.items as Record<string, unknown>);
+    for (const definition of Object.values((node.$defs ?? {}) as Record<string, Record<string, unknown>>)) {
+      visit(`${where}{}`, definition);
+    }
+  };
+  for (const { name, inputSchema } of describeServer(guide).tools) visit(name, inputSchema);
+  expect(without).toEqual([]);
+});
+
 test('a tool that adds is neither destructive nor idempotent', () => {
   const insert = describeServer(memory).tools.find(({ name }) => name === 'insert');
   expect(insert?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: false });

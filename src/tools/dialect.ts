@@ -16,8 +16,11 @@ export interface FailedCall {
   readonly tool: Pick<Tool, 'name'>;
   /** The arguments as the client sent them, unchecked. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** Returns the client's files that it handed over; undefined if the service has no client-side files. */
-  agentFiles?(): FilesystemBridge | undefined;
+  /**
+   * Returns the files that the client handed over, of a root if it names one; undefined if the service has no client-side files.
+   * Raises `unknown_root` and `invalid_argument`.
+   */
+  agentFiles?(root?: string): FilesystemBridge | undefined;
 }
 
 /**

@@ -68,10 +68,11 @@ export interface CallContext extends OperationContext {
    */
   boundRoot(): Root;
   /**
-   * Returns the bridge to this client's own files. Raises `tool_not_allowed` for a client that has no access to the
-   * root that they appear as.
+   * Returns the bridge to this client's own files, those of an agent root if one is named. Raises `unknown_root`,
+   * `invalid_argument` if there are several agent roots and none is named, and `tool_not_allowed` for a client that has no
+   * access to any root that they appear as.
    */
-  agentFiles(): FilesystemBridge;
+  agentFiles(root?: string): FilesystemBridge;
   /**
    * Checks one more capability, for a tool that learns only while running that it needs it. Raises `tool_not_allowed`.
    */

@@ -150,7 +150,6 @@ describe('a config is refused at start-up', () => {
   );
 
   test.each<[string, object, RegExp]>([
-    ['there are two agent roots', { roots: [laptop, { ...laptop, name: 'desktop' }] }, /desktop|agent/],
     ['a root has both a path and an agent', { roots: [{ ...laptop, path: folder }] }, /path.*agent|agent.*path/],
     ['a root has neither', { roots: [{ name: 'nothing', allowed_tools: ['*'] }] }, /path/],
     ['a key is unknown', { roots: [{ ...laptop, agent: { alowed_paths: ['docs/'] } }] }, /alowed_paths.*allowed_paths/],

@@ -110,6 +110,16 @@ withGuide({}, (g) => {
       await expect(g.resource('docs/rolled/fresh.md')).rejects.toThrow();
     });
 
+    test('invalid base64 is called that, with the argument and the file of the batch', async () => {
+      const good = { path: 'docs/good.md', content: secret('good') };
+      const bad = { path: 'docs/bad.bin', content: 'AAEC*', encoding: 'base64' };
+      const { error, error_type, instruction } = await g.fails('guide_cache_file', { files: [good, bad] });
+      expect(error).toBe('files.1.content does not fit its encoding: it is not valid base64: docs/bad.bin');
+      expect([error_type, instruction]).toEqual(['validation', expect.stringContaining('padded')]);
+      const { error: single } = await g.fails('guide_cache_file', bad);
+      expect(single).toBe('content does not fit its encoding: it is not valid base64: docs/bad.bin');
+    });
+
     test('both one file and several, or neither, is a mistake that is named', async () => {
       const both = { path: 'docs/a.md', content: 'a', files: [{ path: 'docs/b.md', content: 'b' }] };
       expect(await g.fails('guide_cache_file', both)).toMatchObject({

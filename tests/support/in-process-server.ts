@@ -44,7 +44,7 @@ export class InProcessServer<D extends DialectName>
   implements AsyncDisposable
 {
   readonly #service: Service;
-  readonly #client: string;
+  readonly #peer: ReturnType<typeof processPeer>;
 
   constructor({ dialect, config, boundRoot, fence, project }: InProcessOptions<D>) {
     const backend = chooseBackend(fence);
@@ -53,18 +53,19 @@ export class InProcessServer<D extends DialectName>
     const service = withAgentFiles(opened, { config, backend, project });
     const caller = new ToolCaller(service);
     const { roots, running } = service;
-    const client = processPeer(roots).client as NonNullable<ReturnType<typeof processPeer>['client']>;
+    const peer = processPeer(roots);
+    const client = peer.client as NonNullable<typeof peer.client>;
     super(dialect, async (name, args, { sample } = {}) => {
       const call = { name, args: { ...args }, client, roots, sample, running: running.start(), progress: () => {} };
       return toResult(await caller.call(call));
     });
     this.#service = service;
-    this.#client = client.key;
+    this.#peer = peer;
   }
 
   /** The paths of the client's files that the server has cached. */
   cachedPaths(): readonly string[] | undefined {
-    return this.#service.agentFiles?.of(this.#client).cache.paths();
+    return this.#service.agentFiles?.find(this.#peer)?.cache.paths();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

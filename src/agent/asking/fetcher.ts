@@ -18,6 +18,8 @@ interface FetcherParts {
   readonly handover: Handover;
   readonly timeoutMs: number;
   readonly maxTokens: number;
+  /** The root that questions name; undefined if there is only one. */
+  readonly rootName?: string | undefined;
 }
 
 /** What one call brings along to ask the client. */
@@ -50,12 +52,12 @@ export class Fetcher {
    * `permission_denied`.
    */
   file(question: FileQuestion, context: AskContext): Promise<CachedFile> {
-    const { handover, maxTokens } = this.#parts;
+    const { handover } = this.#parts;
     const { path } = question;
     return this.#asks.run(waiter(`f:${path}`, context), async (abort) => {
       using handedOver = handover.acceptedFiles.subscribe(path);
       try {
-        const answer = await this.#ask({ type: 'file', ...question }, askForFile(question, maxTokens), {
+        const answer = await this.#ask({ type: 'file', ...question }, askForFile(question, this.#parts), {
           abort,
           ...context,
         });
@@ -73,14 +75,14 @@ export class Fetcher {
    * `is_directory`, `permission_denied`.
    */
   folder(question: ListingQuestion, context: AskContext): Promise<readonly PathInfo[]> {
-    const { handover, maxTokens } = this.#parts;
+    const { handover } = this.#parts;
     const { path, recursive, pattern } = question;
     const key = `l:${JSON.stringify([path, recursive, pattern ?? null])}`;
     return this.#asks.run(waiter(key, context), async (abort) => {
       using handedOver = handover.acceptedListings.subscribe(path);
       const usable = () => (covers(handedOver.latest?.pattern, pattern) ? handedOver.latest?.entries : undefined);
       try {
-        const answer = await this.#ask({ type: 'directory', ...question }, askForListing(question, maxTokens), {
+        const answer = await this.#ask({ type: 'directory', ...question }, askForListing(question, this.#parts), {
           abort,
           ...context,
         });

@@ -3,9 +3,12 @@ import type { FileQuestion, ListingQuestion } from '../sample.ts';
 import { askForFile, askForListing } from './prompts.ts';
 
 const file = (more: Partial<FileQuestion> = {}) =>
-  askForFile({ path: 'docs/a.md', encoding: undefined, fallbackEncodings: [], binary: false, ...more }, 100);
+  askForFile(
+    { path: 'docs/a.md', encoding: undefined, fallbackEncodings: [], binary: false, ...more },
+    { maxTokens: 100 },
+  );
 const folder = (more: Partial<ListingQuestion> = {}) =>
-  askForListing({ path: 'docs', recursive: false, pattern: undefined, ...more }, 100);
+  askForListing({ path: 'docs', recursive: false, pattern: undefined, ...more }, { maxTokens: 100 });
 const textOf = ({ messages }: ReturnType<typeof file>) => messages.map(({ content }) => content.text).join();
 
 test('the prompt for a file names the path and every form of answer', () => {

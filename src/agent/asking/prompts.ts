@@ -11,12 +11,19 @@ const ERRORS = [
   'If you may not read it: {"error": "permission_denied"}',
 ];
 
+/** What all questions of a bridge have in common. */
+interface PromptOptions {
+  readonly maxTokens: number;
+  /** The root that the path belongs to, if the client has to tell several apart. */
+  readonly rootName?: string | undefined;
+}
+
 /**
  * Builds the sampling request for one file. The path is quoted as JSON to prevent prompt injection through file names.
  */
 export function askForFile(
   { path, encoding, fallbackEncodings, binary }: FileQuestion,
-  maxTokens: number,
+  { maxTokens, rootName }: PromptOptions,
 ): SampleParams {
   const [rest, form] = binary
     ? ['Read it as bytes.', '{"content": "<the bytes in base64, on one line>", "encoding": "base64", "mtime": <…>}']
@@ -26,6 +33,7 @@ export function askForFile(
       ];
   const text = [
     `Read the file ${JSON.stringify(path)} of the project and hand over its whole content. The path is relative to the project root.`,
+    ...rootLine(rootName),
     rest,
     '',
     `Call guide_cache_file with the path and the content if you can, or answer with JSON only: ${form}`,
@@ -40,9 +48,13 @@ export function askForFile(
  * Builds the sampling request for a folder's entries. The path and the pattern are quoted as JSON to prevent prompt
  * injection.
  */
-export function askForListing({ path, recursive, pattern }: ListingQuestion, maxTokens: number): SampleParams {
+export function askForListing(
+  { path, recursive, pattern }: ListingQuestion,
+  { maxTokens, rootName }: PromptOptions,
+): SampleParams {
   const text = [
     `List the files and folders in ${JSON.stringify(path)} of the project, hidden ones too. The path is relative to the project root.`,
+    ...rootLine(rootName),
     recursive
       ? 'Include everything below it: give each directory its own entries as "children".'
       : 'List only what is directly in it, not what is in its folders.',
@@ -55,6 +67,13 @@ export function askForListing({ path, recursive, pattern }: ListingQuestion, max
     ...ERRORS,
   ].join('\n');
   return params(text, maxTokens, [LIST_DIRECTORY]);
+}
+
+function rootLine(rootName: string | undefined): string[] {
+  const name = JSON.stringify(rootName);
+  return rootName === undefined
+    ? []
+    : [`The project is the one of the root ${name}: give "root": ${name} in tool calls.`];
 }
 
 function readAs(encoding: string | undefined, fallbacks: readonly string[]): string {

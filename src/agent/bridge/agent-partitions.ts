@@ -5,7 +5,7 @@ import { FilesystemBridge, type FilesystemBridgeOptions } from './filesystem-bri
 
 /** The options of an `AgentPartitions`; those of its bridges apply to every client. */
 export interface AgentPartitionsOptions
-  extends Pick<FilesystemBridgeOptions, 'timeoutMs' | 'maxTokens' | 'chunkTtlMs' | 'now'> {
+  extends Pick<FilesystemBridgeOptions, 'rootName' | 'timeoutMs' | 'maxTokens' | 'chunkTtlMs' | 'now'> {
   readonly policy: SecurityPolicy;
   /** The cache size of one client, in bytes. */
   readonly cacheBytes: number;

@@ -24,6 +24,8 @@ import { type BridgeAudit, type BridgeOperation, errorFieldsOf } from './bridge-
 export interface FilesystemBridgeOptions {
   readonly policy: SecurityPolicy;
   readonly cache: FileCache;
+  /** The name that the client is told for these files, where it hands over those of several roots. */
+  readonly rootName?: string | undefined;
   /** Asks the client for files, unless a call brings its own. Without either, only cached files can be read. */
   readonly sample?: Sample | undefined;
   /** How long to wait for an answer; 30 seconds by default. */
@@ -117,7 +119,13 @@ export class FilesystemBridge {
     this.#validator = validator;
     this.#chunks = new ChunkSets({ maxBytes: cache.maxBytes, ttlMs: options.chunkTtlMs, now });
     this.#handover = new Handover({ validator, cache, chunks: this.#chunks });
-    this.#fetcher = new Fetcher({ validator, handover: this.#handover, timeoutMs, maxTokens });
+    this.#fetcher = new Fetcher({
+      validator,
+      handover: this.#handover,
+      timeoutMs,
+      maxTokens,
+      rootName: options.rootName,
+    });
     this.#sample = options.sample;
     this.#audit = options.audit ?? (() => {});
     this.#onGrowth = options.onGrowth ?? (() => {});

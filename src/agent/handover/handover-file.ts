@@ -31,14 +31,16 @@ export interface FileBytes {
  * Decodes `content` to the bytes of the file. Text without a stated encoding is encoded with the first of `expected`
  * that can represent it. Does not verify `sha256` or `size`. Raises `undecodable` for text that no encoding can
  * represent, `unsupported_encoding`, `invalid_encoding` for malformed base64, and `invalid_argument` for content that
- * is not a string.
+ * is not a string. Errors call the content by the name of its `argument`.
  */
-export function toBytes(file: HandoverFile, expected: readonly string[] = ['utf-8']): FileBytes {
+export function toBytes(file: HandoverFile, expected: readonly string[] = ['utf-8'], argument = 'content'): FileBytes {
   const { content, path } = file;
-  if (typeof content !== 'string') throw invalid('content', 'must be a string');
+  if (typeof content !== 'string') throw invalid(argument, 'must be a string');
   const encoding = file.encoding === 'base64' ? undefined : file.encoding;
   if (encoding !== undefined) assertEncoding(encoding);
-  if (file.binary === true || file.encoding === 'base64') return { bytes: fromBase64(content, path), encoding };
+  if (file.binary === true || file.encoding === 'base64') {
+    return { bytes: fromBase64(content, path, argument), encoding };
+  }
   const tried = encoding === undefined ? expected : [encoding];
   for (const name of tried) {
     const bytes = encodeText(content, name);
@@ -63,11 +65,11 @@ export function assertHash(actual: string, expected: string, argument: string): 
   if (actual !== expected.toLowerCase()) throw invalid(argument, `does not match the content, which has ${actual}`);
 }
 
-function fromBase64(content: string, path: string): Buffer {
+function fromBase64(content: string, path: string, argument: string): Buffer {
   try {
-    return base64ToBytes(content, 'content');
+    return base64ToBytes(content, argument);
   } catch (cause) {
-    throw new BridgeError('invalid_encoding', { argument: 'content' }, { path, cause });
+    throw new BridgeError('invalid_encoding', { argument }, { path, cause });
   }
 }
 

@@ -95,7 +95,8 @@ export class Handover {
     const duplicate = keys.find((key, i) => keys.indexOf(key) !== i);
     if (duplicate !== undefined)
       throw new BridgeError('invalid_argument', { problem: `files: ${duplicate} is there twice`, argument: 'files' });
-    return this.take(files.map((file, i) => ({ ...file, ...verified(file), path: keys[i] ?? '' })));
+    const nameOf = (i: number): string => (files.length === 1 ? 'content' : `files.${i}.content`);
+    return this.take(files.map((file, i) => ({ ...file, ...verified(file, nameOf(i)), path: keys[i] ?? '' })));
   }
 
   /**
@@ -194,8 +195,8 @@ function unlessTooLarge<T>(keep: () => T): T | undefined {
   }
 }
 
-function verified(file: HandoverFile): FileBytes {
-  const content = toBytes(file);
+function verified(file: HandoverFile, argument?: string): FileBytes {
+  const content = toBytes(file, undefined, argument);
   if (file.sha256 !== undefined) assertHash(sha256(content.bytes), file.sha256, 'sha256');
   return content;
 }

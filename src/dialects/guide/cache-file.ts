@@ -3,12 +3,12 @@ import type { AcceptedFile } from '../../agent/handover/handover.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { assertContentSize, MAX_CONTENT } from './content-size.ts';
 import { resultOf, success } from './result.ts';
-import { encoding, mtime, projectPath, SECURITY, SUBJECT } from './shared-schemas.ts';
+import { encoding, mtime, projectPath, rootName, SECURITY, SUBJECT } from './shared-schemas.ts';
 
 const size = z.int().min(0).describe('In bytes, to be compared with what came');
 const file = z.strictObject({
   path: projectPath,
-  content: z.string(),
+  content: z.string().describe('The whole text, or the bytes in base64'),
   encoding,
   mtime: mtime.optional(),
   size: size.optional(),
@@ -37,9 +37,10 @@ const input = z
     encoding,
     mtime: mtime.optional(),
     size: size.optional(),
+    root: rootName,
     files: z.array(file).min(1).optional().describe('Several files instead of one: all are stored or none'),
   })
-  .superRefine(({ files, ...single }, { addIssue }) => {
+  .superRefine(({ files, root: _, ...single }, { addIssue }) => {
     const given = Object.keys(single).filter((key) => single[key as keyof typeof single] !== undefined);
     const complain = (path: string, message: string) => addIssue({ code: 'custom', path: [path], message });
     if (files !== undefined && given.length > 0)
@@ -62,8 +63,8 @@ export const cacheFile = defineTool({
   subject: SUBJECT,
   input,
   output: resultOf(z.union([cached, batch])),
-  run: async ({ files, path, content, ...metadata }, context) => {
-    const bridge = context.agentFiles();
+  run: async ({ root, files, path, content, ...metadata }, context) => {
+    const bridge = context.agentFiles(root);
     const given = files ?? [{ path: path ?? '', content: content ?? '', ...metadata }];
     for (const each of given) assertContentSize(each);
     const taken = bridge.cacheFiles(given);
@@ -71,11 +72,16 @@ export const cacheFile = defineTool({
     const warnings = taken.flatMap((each) => each.warnings);
     const [first] = described;
     if (files === undefined && first !== undefined) {
-      return success(context, { data: first, message: `${first.cache_key} ${first.status} in the cache.`, warnings });
+      return success(context, {
+        bridge,
+        data: first,
+        message: `${first.cache_key} ${first.status} in the cache.`,
+        warnings,
+      });
     }
     const total = described.reduce((sum, each) => sum + each.size, 0);
     const data = { files: described, count: described.length, total_bytes: total, evicted: sumOf(taken) };
-    return success(context, { data, message: `${data.count} files stored, ${total} bytes in all.`, warnings });
+    return success(context, { bridge, data, message: `${data.count} files stored, ${total} bytes in all.`, warnings });
   },
 });
 

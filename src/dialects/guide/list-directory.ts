@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { defineTool } from '../../tools/tool.ts';
 import { resultOf, success } from './result.ts';
-import { mtime, projectPath, SECURITY, SUBJECT } from './shared-schemas.ts';
+import { mtime, projectPath, rootName, SECURITY, SUBJECT } from './shared-schemas.ts';
 
 const entry = z.strictObject({
   name: z.string().describe('Without folders'),
-  type: z.enum(['file', 'directory', 'symlink', 'other']),
+  type: z.enum(['file', 'directory', 'symlink', 'other']).describe('other: a pipe, socket or device'),
   size: z.int().min(0).optional().describe('In bytes'),
   mtime: mtime.optional(),
   get children() {
@@ -25,8 +25,9 @@ export const listDirectory = defineTool({
   subject: SUBJECT,
   input: z.strictObject({
     path: projectPath,
-    entries: z.array(entry),
+    entries: z.array(entry).describe('What is directly in the folder'),
     pattern: z.string().optional().describe('A glob like *.md or **/*.ts'),
+    root: rootName,
   }),
   output: resultOf(
     z.object({
@@ -35,10 +36,10 @@ export const listDirectory = defineTool({
       stored: z.int().describe('How many of them are kept now'),
     }),
   ),
-  run: async ({ path: given, entries, pattern }, context) => {
-    const bridge = context.agentFiles();
+  run: async ({ root, path: given, entries, pattern }, context) => {
+    const bridge = context.agentFiles(root);
     const { path, count, stored, warnings } = bridge.storeListing(given, entries, pattern);
     const message = `Listing of ${path} stored: ${stored} ${stored === 1 ? 'entry' : 'entries'}.`;
-    return success(context, { data: { path, count, stored }, message, warnings });
+    return success(context, { bridge, data: { path, count, stored }, message, warnings });
   },
 });

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineTool } from '../../tools/tool.ts';
 import { assertContentSize, MAX_CONTENT } from './content-size.ts';
 import { resultOf, success } from './result.ts';
-import { encoding, projectPath, SECURITY, SUBJECT, sha256 } from './shared-schemas.ts';
+import { encoding, projectPath, rootName, SECURITY, SUBJECT, sha256 } from './shared-schemas.ts';
 
 const MAX_CHUNKS = 10_000;
 
@@ -26,10 +26,12 @@ export const readFile = defineTool({
     chunk: z
       .strictObject({
         index: z.int().min(0).describe('From 0'),
-        total: z.int().min(1).max(MAX_CHUNKS),
+        total: z.int().min(1).max(MAX_CHUNKS).describe('How many chunks the file has'),
         sha256: sha256.optional().describe('Of this chunk, in hex'),
       })
-      .optional(),
+      .optional()
+      .describe('Which part of the file content is; without it, the whole file'),
+    root: rootName,
   }),
   output: resultOf(
     z.object({
@@ -42,16 +44,16 @@ export const readFile = defineTool({
     }),
   ),
   run: async (args, context) => {
-    const bridge = context.agentFiles();
+    const bridge = context.agentFiles(args.root);
     assertContentSize(args);
     const taken = bridge.receiveFile(args);
     if (!taken.complete) {
       const { path, received, total } = taken;
       const message = `Chunk stored: ${received} of ${total} of ${path}. Send the others.`;
-      return success(context, { data: { path, complete: false, received, total }, message });
+      return success(context, { bridge, data: { path, complete: false, received, total }, message });
     }
     const { path, size, contentHash, warnings } = taken;
     const data = { path, complete: true, size, content_hash: contentHash };
-    return success(context, { data, message: `${path} stored, ${size} bytes.`, warnings });
+    return success(context, { bridge, data, message: `${path} stored, ${size} bytes.`, warnings });
   },
 });

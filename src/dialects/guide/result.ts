@@ -33,6 +33,8 @@ export function resultOf<D extends z.ZodType>(data: D) {
 }
 
 interface Success<D> {
+  /** The files that the call was about. */
+  readonly bridge: FilesystemBridge;
   readonly data: D;
   readonly message: string;
   readonly warnings?: readonly string[];
@@ -42,7 +44,7 @@ const NOT_KEPT =
   'Nothing is kept after this call, since nothing tells this client from others: connect with a token, over stdio or in a session.';
 
 /** Builds the Result of a successful call. With warnings, the message starts with "Partial success". */
-export function success<D>(context: CallContext, { data, message, warnings: given = [] }: Success<D>) {
+export function success<D>(context: CallContext, { bridge, data, message, warnings: given = [] }: Success<D>) {
   const warnings = context.client.kind === 'anonymous' ? [...given, NOT_KEPT] : given;
   const noted = warnings.length > 0;
   return {
@@ -52,7 +54,7 @@ export function success<D>(context: CallContext, { data, message, warnings: give
       ? `Partial success, see the warnings: ${message} Accept it as it is, or correct and call again.`
       : message,
     ...(noted && { warnings: [...warnings] }),
-    stats: statsOf(context.agentFiles()),
+    stats: statsOf(bridge),
   };
 }
 

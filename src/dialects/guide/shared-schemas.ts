@@ -11,6 +11,9 @@ export const projectPath = z
   })
   .describe('Relative to the project root, inside an allowed folder');
 
+/** The root argument. */
+export const rootName = z.string().optional().describe('Which root, if list_roots shows several of kind agent');
+
 /** The encoding argument. */
 export const encoding = z
   .string()
@@ -32,4 +35,4 @@ export const SECURITY =
   'Security: only paths in the allowed folders of the project are taken; "..", absolute paths and links that lead out are refused.';
 
 /** The subject of all tools, for the log. */
-export const SUBJECT = ['path'] as const;
+export const SUBJECT = ['root', 'path'] as const;

@@ -1,12 +1,14 @@
 import type { Logger } from 'pino';
 import { AgentPartitions } from '../../agent/bridge/agent-partitions.ts';
+import type { FilesystemBridge } from '../../agent/bridge/filesystem-bridge.ts';
 import { SecurityPolicy } from '../../agent/policy/security-policy.ts';
 import { recordOperation } from '../../audit/events.ts';
 import type { AgentConfig, Config, ProjectConfig } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { RingfenceError } from '../../errors.ts';
 import type { Backend } from '../../fence/index.ts';
-import { clientName } from './peer.ts';
+import { ToolError } from '../../tools/errors.ts';
+import { clientName, type Peer } from './peer.ts';
 import type { Service } from './service.ts';
 
 /** All clients together may have as many bytes cached as this many full caches. */
@@ -15,30 +17,102 @@ const FULL_CACHES = 16;
 /** Which files `withAgentFiles` makes available. */
 export interface AgentFilesOptions {
   readonly config: Config;
-  /** The project of a dialect whose tools name no root. Without one, the files are those of the config's agent root. */
+  /** The project of a dialect whose tools need not name a root. */
   readonly project?: ProjectConfig | undefined;
   readonly backend: Backend;
+  /** The files of the agent roots that other dialects of the same server have opened. Those opened here are added. */
+  readonly opened?: OpenedAgentRoots;
+}
+
+/** The files of the agent roots that have been opened, by the name of the root. */
+export type OpenedAgentRoots = Map<string, AgentPartitions>;
+
+/** The client of a call, and the roots that it may know of. */
+type Caller = Pick<Peer, 'client' | 'roots'>;
+
+/** A client's files, and the name of the root that they appear as; undefined for those of a project. */
+export interface ClientFiles {
+  readonly root: string | undefined;
+  readonly bridge: FilesystemBridge;
+}
+
+/** The files that clients have handed over: those of a project, and those of each agent root of the config. */
+export class AgentFiles {
+  readonly #project: AgentPartitions | undefined;
+  readonly #byRoot: ReadonlyMap<string, AgentPartitions>;
+
+  constructor(project: AgentPartitions | undefined, byRoot: ReadonlyMap<string, AgentPartitions> = new Map()) {
+    this.#project = project;
+    this.#byRoot = byRoot;
+  }
+
+  /**
+   * Returns a client's files of an agent root. Without a name, those of the project, or else of the only agent root that the
+   * client may know of; undefined if there is none. Raises `unknown_root`, and `invalid_argument` if a name is needed.
+   */
+  find(caller: Caller, root?: string): FilesystemBridge | undefined {
+    const all = this.all(caller);
+    const found = root === undefined ? all[0] : all.find((files) => files.root === root);
+    const names = all.flatMap((files) => files.root ?? []);
+    if (root !== undefined && found === undefined) throw new ToolError('unknown_root', { known: names }, { root });
+    if (root === undefined && found?.root !== undefined && all.length > 1) {
+      const problem = `root is required: name one of ${names.join(', ')}`;
+      throw new ToolError('invalid_argument', { problem, argument: 'root' });
+    }
+    return found?.bridge;
+  }
+
+  /** Returns all files of a client: those of the project first, then those of the roots that it may know of. */
+  all({ client, roots }: Caller): ClientFiles[] {
+    if (client === undefined) return [];
+    const files: ClientFiles[] = [];
+    if (this.#project !== undefined) files.push({ root: undefined, bridge: this.#project.of(client.key) });
+    for (const [root, partitions] of this.#byRoot) {
+      if (roots.has(root)) files.push({ root, bridge: partitions.of(client.key) });
+    }
+    return files;
+  }
+
+  /** Drops all files of a client. */
+  drop(clientKey: string): void {
+    for (const partitions of [this.#project, ...this.#byRoot.values()]) partitions?.drop(clientKey);
+  }
 }
 
 /**
- * Adds to a service the files that its clients hand over, one partition for each client. Returns the service unchanged if the
- * config asks for no such files. Raises `ConfigError` for an allowed path that leads out of the project.
+ * Adds to a service the files that its clients hand over, one partition for each client and root. Returns the service unchanged
+ * if the config asks for no such files. Raises `ConfigError` for an allowed path that leads out of the project.
  */
-export function withAgentFiles(service: Service, { config, project, backend }: AgentFilesOptions): Service {
-  const { logger } = service;
-  const root = config.roots.find(({ agent }) => agent !== undefined);
-  const agent = project ?? root?.agent;
-  if (agent === undefined) return service;
-  const key = (project ?? root)?.origin ?? '';
-  const origin = config.file === undefined ? key : `${config.file}: ${key}`;
-  const partitions = new AgentPartitions({
-    policy: policyOf(agent, { project: project?.project, origin, backend, logger }),
-    cacheBytes: agent.cacheBytes,
-    maxTotalBytes: agent.cacheBytes * FULL_CACHES,
-    timeoutMs: agent.timeout * 1000,
+export function withAgentFiles(service: Service, options: AgentFilesOptions): Service {
+  const { config, project, opened = new Map() as OpenedAgentRoots } = options;
+  const agentRoots = config.roots.filter(({ agent }) => agent !== undefined);
+  if (project === undefined && agentRoots.length === 0) return service;
+  const byRoot = new Map<string, AgentPartitions>();
+  for (const { name, agent, origin } of agentRoots) {
+    if (agent === undefined) continue;
+    // The client is told which root is meant if there are several.
+    const root = agentRoots.length > 1 ? name : undefined;
+    const partitions = opened.get(name) ?? partitionsOf({ ...agent, origin, root }, service.logger, options);
+    opened.set(name, partitions);
+    byRoot.set(name, partitions);
+  }
+  const ofProject = project && partitionsOf(project, service.logger, options);
+  return { ...service, agentFiles: new AgentFiles(ofProject, byRoot) };
+}
+
+type FilesConfig = AgentConfig &
+  Pick<ProjectConfig, 'origin'> & { readonly project?: string; readonly root?: string | undefined };
+
+function partitionsOf(files: FilesConfig, logger: Logger, { config, backend }: AgentFilesOptions): AgentPartitions {
+  const origin = config.file === undefined ? files.origin : `${config.file}: ${files.origin}`;
+  return new AgentPartitions({
+    policy: policyOf(files, { project: files.project, origin, backend, logger }),
+    cacheBytes: files.cacheBytes,
+    maxTotalBytes: files.cacheBytes * FULL_CACHES,
+    timeoutMs: files.timeout * 1000,
+    rootName: files.root,
     audit: (event, clientKey) => recordOperation(logger, event, clientName(clientKey)),
   });
-  return { ...service, agentFiles: partitions, agentRoot: project === undefined ? root?.name : undefined };
 }
 
 interface PolicyOptions {

@@ -6,6 +6,7 @@ import { SecurityPolicy } from '../../agent/policy/security-policy.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { service as asking, locked } from '../asking/asking-service.fixture.ts';
 import { type HttpServing, startHttp } from '../http/http-server.ts';
+import { AgentFiles } from './agent-files.ts';
 import type { Service } from './service.ts';
 
 const input = z.strictObject({ path: z.string() });
@@ -34,14 +35,19 @@ const fetch = defineTool({
   },
 });
 
-function serviceOf(base: Service): Service & { readonly agentFiles: AgentPartitions } {
+function serviceOf(base: Service): Service & { readonly partitions: AgentPartitions } {
   const agent = new AgentPartitions({
     policy: new SecurityPolicy({ remote: true, allowedPaths: ['docs'] }),
     cacheBytes: 1_000,
     maxTotalBytes: 10_000,
     timeoutMs: 1_500,
   });
-  return { ...base, dialect: { ...base.dialect, tools: [hand, fetch] }, agentFiles: agent };
+  return {
+    ...base,
+    dialect: { ...base.dialect, tools: [hand, fetch] },
+    agentFiles: new AgentFiles(agent),
+    partitions: agent,
+  };
 }
 
 const open: { close(graceMs: number): Promise<void> }[] = [];
@@ -77,11 +83,11 @@ test('a session keeps what it was given until it ends, and so does no other', as
   expect(await kept(one.client, 'hand', 'docs/a')).toEqual([]);
   expect(await kept(one.client, 'fetch', 'docs/b')).toEqual(['docs/a']);
   expect(await kept(other.client, 'hand', 'docs/c')).toEqual([]);
-  expect(service.agentFiles.stats().partitions).toBe(2);
+  expect(service.partitions.stats().partitions).toBe(2);
   await one.transport.terminateSession();
-  expect(service.agentFiles.stats().partitions).toBe(1);
+  expect(service.partitions.stats().partitions).toBe(1);
   await serving.close(0);
-  expect(service.agentFiles.stats().partitions).toBe(0);
+  expect(service.partitions.stats().partitions).toBe(0);
 });
 
 test('a principal keeps it whatever sessions it has, in either era', async () => {
@@ -100,10 +106,10 @@ test('for a client without identity nothing is kept after its call', async () =>
   const service = serviceOf(asking);
   const { client } = await connect(await serve(service), 'modern');
   expect(await kept(client, 'hand', 'docs/a')).toEqual([]);
-  expect(service.agentFiles.stats().partitions).toBe(0);
+  expect(service.partitions.stats().partitions).toBe(0);
   // In its last round it knows what it learned in those before.
   expect(await kept(client, 'fetch', 'docs/a docs/b docs/c')).toEqual(['docs/a', 'docs/b']);
-  expect(service.agentFiles.stats().partitions).toBe(0);
+  expect(service.partitions.stats().partitions).toBe(0);
 });
 
 test('what a call without identity learned is dropped when the client does not come back', async () => {
@@ -113,6 +119,6 @@ test('what a call without identity learned is dropped when the client does not c
     throw new Error('refused');
   }) as never);
   await expect(kept(client, 'fetch', 'docs/a')).rejects.toThrow();
-  expect(service.agentFiles.stats().partitions).toBe(1);
-  await expect.poll(() => service.agentFiles.stats().partitions, { timeout: 10_000 }).toBe(0);
+  expect(service.partitions.stats().partitions).toBe(1);
+  await expect.poll(() => service.partitions.stats().partitions, { timeout: 10_000 }).toBe(0);
 });

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { AgentPartitions } from '../../agent/bridge/agent-partitions.ts';
 import { Activity } from '../../audit/activity.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
@@ -12,6 +11,7 @@ import type { Dialect } from '../../tools/dialect.ts';
 import { type NamedRoot, Roots } from '../../tools/roots.ts';
 import type { Limits } from '../../tools/tool.ts';
 import type { ServerDescription } from '../description/server-description.ts';
+import type { AgentFiles } from './agent-files.ts';
 import { Principals } from './principals.ts';
 import { ResultForms } from './result-forms.ts';
 import { RunningCalls } from './running-calls.ts';
@@ -54,10 +54,8 @@ export interface Service extends SharedService {
   readonly description: ServerDescription;
   /** The root that the tools of a dialect work on if they name none. */
   readonly boundRoot?: string | undefined;
-  /** The files that clients have handed over, one partition for each client; undefined if the config asks for none. */
-  readonly agentFiles?: AgentPartitions | undefined;
-  /** The name of the root that these files appear as; undefined if they do not appear as a root. @internal */
-  readonly agentRoot?: string | undefined;
+  /** The files that clients have handed over; undefined if the config asks for none. @internal */
+  readonly agentFiles?: AgentFiles | undefined;
 }
 
 /** What `openSharedService` opens. */

@@ -15,7 +15,7 @@ import { InputRequired } from './input-required.ts';
 import type { ReportProgress } from './progress.ts';
 import { CallTimer, type RunningCall } from './running-calls.ts';
 import type { Service } from './service.ts';
-import { agentFilesOf, CallSubject, type SubjectArguments, subjectArguments, ToolContext } from './tool-context.ts';
+import { CallSubject, type SubjectArguments, subjectArguments, ToolContext } from './tool-context.ts';
 
 /** How much of an unknown tool's name an error repeats. */
 const MAX_ECHO = 100;
@@ -147,7 +147,11 @@ export class ToolCaller {
   }
 
   #failedCall(tool: Tool, request: CallRequest): FailedCall {
-    return { tool, args: request.args, agentFiles: () => agentFilesOf(this.#service, request) };
+    return {
+      tool,
+      args: request.args,
+      agentFiles: (root) => this.#service.agentFiles?.find(request, root),
+    };
   }
 
   #finish(record: CallRecord, { json, bytes }: RenderedCall, failure?: CallFailure): JsonChunks {

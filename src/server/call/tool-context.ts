@@ -154,12 +154,12 @@ export class ToolContext implements CallContext {
     subject.useRoot(name);
     const found = request.roots.find(name, tool.needs);
     if (found.kind !== 'agent') return { root: found.root };
-    return { agent: new AgentRoot({ name, bridge: this.agentFiles(), sample: this.sample, signal: this.signal }) };
+    return { agent: new AgentRoot({ name, bridge: this.agentFiles(name), sample: this.sample, signal: this.signal }) };
   }
 
-  agentFiles(): FilesystemBridge {
+  agentFiles(root?: string): FilesystemBridge {
     const { service, request, tool } = this.#options;
-    const found = agentFilesOf(service, request);
+    const found = service.agentFiles?.find(request, root);
     if (found !== undefined) return found;
     throw new ToolError('tool_not_allowed', { tool: tool.name });
   }
@@ -189,17 +189,6 @@ export class ToolContext implements CallContext {
       service.activity,
     );
   }
-}
-
-/**
- * Returns the files that the client of a call has handed over; undefined if this service asks for none, or if the client may not
- * know of the root that they appear as.
- */
-export function agentFilesOf(
-  { agentFiles, agentRoot }: Pick<Service, 'agentFiles' | 'agentRoot'>,
-  { client, roots }: Pick<CallRequest, 'client' | 'roots'>,
-): FilesystemBridge | undefined {
-  return agentRoot === undefined || roots.has(agentRoot) ? agentFiles?.of(client.key) : undefined;
 }
 
 /** Wraps `sample` so that the time limit of the call is paused while the client answers. */

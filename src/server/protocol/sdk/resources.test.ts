@@ -4,6 +4,7 @@ import { AgentPartitions } from '../../../agent/bridge/agent-partitions.ts';
 import { SecurityPolicy } from '../../../agent/policy/security-policy.ts';
 import { Activity } from '../../../audit/activity.ts';
 import { Roots } from '../../../tools/roots.ts';
+import { AgentFiles } from '../../call/agent-files.ts';
 import { type Peer, principalClient, sessionPeer } from '../../call/peer.ts';
 import type { Service } from '../../call/service.ts';
 import { Resources } from './resources.ts';
@@ -18,7 +19,7 @@ function setUp() {
     maxTotalBytes: 64 * 1024 * 1024,
   });
   const service = {
-    agentFiles: agent,
+    agentFiles: new AgentFiles(agent),
     dialect: { name: 'test' },
     activity: new Activity({ unusual: () => {} }),
     logger: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
@@ -115,13 +116,14 @@ test('no client sees another client’s files or those of a root it may not know
   ];
   agent.of('principal:x').cacheFiles([{ path: 'docs/a.md', content: 'x' }]);
   const limited = { roots: roots.only([]), client: principalClient('x') };
-  strangers.push([{ ...service, agentRoot: 'laptop' }, limited]);
+  const ofRoot = { ...service, agentFiles: new AgentFiles(undefined, new Map([['laptop', agent]])) };
+  strangers.push([ofRoot, limited]);
   for (const [served, peer] of strangers) {
     const resources = new Resources(served, peer);
     expect(resources.list()).toEqual({ resources: [] });
     expect(errorOf(() => resources.read('agent://docs/a.md'))).toMatchObject({ code: -32602 });
   }
-  const allowed = new Resources({ ...service, agentRoot: 'laptop' }, { ...limited, roots });
+  const allowed = new Resources(ofRoot, { ...limited, roots });
   expect(allowed.read('agent://docs/a.md').contents).toMatchObject([{ text: 'x' }]);
 });
 

@@ -90,10 +90,7 @@ export class Resources {
 
   /** Returns undefined for a client without an identity, and for one that may not know of the root of these files. */
   #bridge(): FilesystemBridge | undefined {
-    const { agentFiles, agentRoot } = this.#service;
-    const { client, roots } = this.#peer;
-    if (client === undefined || (agentRoot !== undefined && !roots.has(agentRoot))) return undefined;
-    return agentFiles?.of(client.key);
+    return this.#service.agentFiles?.all(this.#peer)[0]?.bridge;
   }
 }
 
