@@ -38,6 +38,8 @@ export interface Dialect {
   readonly tools: readonly Tool[];
   /** Whether its tools accept client-side files, which the client can then read as resources. */
   readonly takesFiles?: boolean;
+  /** Whether the files of its roots can be read as resources. */
+  readonly showsFiles?: boolean;
   /** Returns MCP's `destructiveHint` for a tool. Some contracts fix it, others derive it from the tool's effect. */
   destructive(tool: Tool): boolean;
   /** Returns the text that a client sees for an error. Never shows a host path. */

@@ -71,6 +71,21 @@ describe.each(CONNECTIONS)('several agent roots, $transport, $era', ({ transport
     expect(large).toMatchObject({ error_type: 'validation', error: expect.stringContaining('Too large') });
   });
 
+  test('what is cached of each can be read as a resource', async () => {
+    const { client } = server;
+    await server.ok('guide_cache_file', cacheFile('desktop', 'src/r.ts', 'resource\n'));
+    const read = await client.readResource({ uri: 'ringfence://desktop/src/r.ts' });
+    expect(read.contents).toMatchObject([{ mimeType: 'text/x-typescript', text: 'resource\n' }]);
+    await expect(client.readResource({ uri: 'ringfence://desktop/src/never.ts' })).rejects.toThrow(/not found/i);
+    await expect(client.readResource({ uri: 'ringfence://desktop/docs/x' })).rejects.toThrow(/allowed folder/);
+    const { completion } = await client.complete({
+      ref: { type: 'ref/resource', uri: 'ringfence://{root}/{+path}' },
+      argument: { name: 'path', value: 'src/r' },
+      context: { arguments: { root: 'desktop' } },
+    });
+    expect(completion.values).toEqual(['src/r.ts']);
+  });
+
   test('a listing and a file in chunks go to the root that is named', async () => {
     const entries = [{ name: 'b.ts', type: 'file', size: 2 }];
     await server.ok('guide_list_directory', { root: 'desktop', path: 'src', entries });

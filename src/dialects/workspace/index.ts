@@ -44,6 +44,7 @@ export const workspace: Dialect = {
     grep,
     glob,
   ],
+  showsFiles: true,
   // The contract: agents work freely inside the roots, so clients should not ask for confirmation.
   destructive: () => false,
   formatError,

@@ -9,7 +9,11 @@ import { MAX_RESULT_SIZE_CHARS, MAX_RESULT_SIZE_META, type ServerDescription } f
 export function describeServer(dialect: Dialect): ServerDescription {
   return {
     serverInfo: { name: dialect.serverName, version: dialect.serverVersion ?? packageVersion() },
-    capabilities: { tools: {}, ...(dialect.takesFiles && { resources: {} }) },
+    capabilities: {
+      tools: {},
+      ...((dialect.takesFiles || dialect.showsFiles) && { resources: {} }),
+      ...(dialect.showsFiles && { completions: {} }),
+    },
     instructions: dialect.instructions,
     tools: dialect.tools.map((tool) => describeTool(tool, dialect)),
     textTools: dialect.tools.flatMap(({ name, readerText }) => (readerText === undefined ? [] : [name])),

@@ -4,7 +4,11 @@ import type { ResultForm } from '../../tools/result-form.ts';
 /** What a server answers to `initialize`, `server/discover` and `tools/list`. It can be serialised as JSON. */
 export interface ServerDescription {
   readonly serverInfo: { readonly name: string; readonly version: string };
-  readonly capabilities: { readonly tools: object; readonly resources?: object };
+  readonly capabilities: {
+    readonly tools: object;
+    readonly resources?: object;
+    readonly completions?: Record<string, never>;
+  };
   readonly instructions: string;
   readonly tools: McpTool[];
   /** The names of the tools whose results can be text alone. */

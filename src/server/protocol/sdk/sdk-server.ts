@@ -3,6 +3,7 @@ import {
   CLIENT_INFO_META_KEY,
   type ProtocolEra,
   type RequestId,
+  ResourceNotFoundError,
   Server,
   type ServerContext,
   type Transport,
@@ -21,6 +22,7 @@ import { ToolCaller } from '../../call/tool-caller.ts';
 import { DESCRIPTION_CACHE, toolsFor } from '../../description/server-description.ts';
 import { clientNameOf } from '../fast/plain-request.ts';
 import { RESOURCE_TEMPLATES, Resources } from './resources.ts';
+import { isRootUri, ROOT_TEMPLATES, RootResources } from './root-resources.ts';
 
 /** Makes an SDK server for one connection, or for one request of 2026-07-28 over HTTP. */
 export type NewServer = (peer: Peer, era: ProtocolEra) => Server;
@@ -58,7 +60,7 @@ export function sdkServerFactory(service: Service, caller = new ToolCaller(servi
       return resultForms?.of(name) ?? DEFAULT_RESULT_FORM;
     };
     server.setRequestHandler('tools/list', (_, context) => ({ tools: toolsFor(description, formFor(context)) }));
-    if (capabilities.resources !== undefined) setResourceHandlers(server, new Resources(service, peer));
+    if (capabilities.resources !== undefined) setResourceHandlers(server, service, peer);
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const { id, signal, notify, _meta } = context.mcpReq;
       const { name, arguments: args = {} } = params;
@@ -109,11 +111,34 @@ export function toResult(json: JsonChunks): CallToolResult {
   return JSON.parse(`${jsonBytes(json)}}`);
 }
 
-function setResourceHandlers(server: Server, resources: Resources): void {
-  server.setRequestHandler('resources/list', ({ params }) => resources.list(params?.cursor));
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: RESOURCE_TEMPLATES }));
-  server.setRequestHandler('resources/read', ({ params }) => resources.read(params.uri));
+/** Serves the files that the client handed over, then those of roots, as far as the dialect has them. */
+function setResourceHandlers(server: Server, service: Service, peer: Peer): void {
+  const { takesFiles, showsFiles } = service.dialect;
+  const handedOver = takesFiles ? new Resources(service, peer) : undefined;
+  const inRoots = showsFiles ? new RootResources(service, peer) : undefined;
+  const resourceTemplates = [...(showsFiles ? ROOT_TEMPLATES : []), ...(takesFiles ? RESOURCE_TEMPLATES : [])];
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates }));
+  server.setRequestHandler('resources/list', ({ params }) => {
+    // The cursors of the two lists differ in their first character.
+    const cursor = params?.cursor?.slice(1);
+    const first = params?.cursor?.startsWith(ROOTS_CURSOR) ? undefined : handedOver?.list(cursor);
+    if (first?.nextCursor !== undefined) return { ...first, nextCursor: HANDED_OVER_CURSOR + first.nextCursor };
+    const rest = inRoots?.list(first === undefined ? cursor : undefined);
+    return {
+      resources: [...(first?.resources ?? []), ...(rest?.resources ?? [])],
+      ...(rest?.nextCursor !== undefined && { nextCursor: ROOTS_CURSOR + rest.nextCursor }),
+    };
+  });
+  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+    if (inRoots !== undefined && isRootUri(uri)) return inRoots.read(uri);
+    if (handedOver === undefined) throw new ResourceNotFoundError(uri);
+    return handedOver.read(uri);
+  });
+  if (inRoots !== undefined) server.setRequestHandler('completion/complete', ({ params }) => inRoots.complete(params));
 }
+
+const HANDED_OVER_CURSOR = 'a';
+const ROOTS_CURSOR = 'r';
 
 function endStream(transport: Transport | undefined, id: RequestId): void {
   if (transport instanceof WebStandardStreamableHTTPServerTransport) transport.closeSSEStream(id);
