@@ -98,6 +98,20 @@ export class Root implements Disposable {
     }
   }
 
+  /**
+   * Returns the path in this root that a host path stands for, `.` for the root's folder; undefined if it does not lie inside.
+   * Compares names only, for messages to a caller who wrote a host path. @internal
+   */
+  fromHostPath(hostPath: string): string | undefined {
+    if (!path.isAbsolute(hostPath)) return undefined;
+    const names = split(path.normalize(hostPath) as HostPath);
+    const { real, aliases } = this.#resolverRoot;
+    const folder = [real, ...aliases].find(
+      (own) => own.length > 0 && own.length <= names.length && own.every((name, i) => name === names[i]),
+    );
+    return folder && (names.slice(folder.length).join('/') || '.');
+  }
+
   /** Runs work that reads and then writes a file, after all such work on the same path that was started before. @internal */
   exclusive<T>(path: CallerPath, work: () => Promise<T>): Promise<T> {
     return this.#fileLocks.runExclusive(path.segments.join('/'), work);

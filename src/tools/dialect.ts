@@ -1,5 +1,6 @@
 import type { FilesystemBridge } from '../agent/bridge/filesystem-bridge.ts';
 import type { CallError } from './errors.ts';
+import type { Roots } from './roots.ts';
 import type { Tool } from './tool.ts';
 
 /** One argument that does not fit a tool's input schema. */
@@ -16,6 +17,8 @@ export interface FailedCall {
   readonly tool: Pick<Tool, 'name'>;
   /** The arguments as the client sent them, unchecked. */
   readonly args: Readonly<Record<string, unknown>>;
+  /** The roots that the client may know of, for hints. */
+  readonly roots?: Roots;
   /**
    * Returns the files that the client handed over, of a root if it names one; undefined if the service has no client-side files.
    * Raises `unknown_root` and `invalid_argument`.

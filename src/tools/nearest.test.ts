@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearest } from './nearest.ts';
+import { closest, nearest } from './nearest.ts';
 
 test.each([
   ['paht', 'path'],
@@ -14,4 +14,28 @@ test.each([
 
 test('a word of a million letters is truncated before the comparison', () => {
   expect(nearest('x'.repeat(1_000_000), ['path'])).toBeUndefined();
+});
+
+test.each([
+  ['mian', ['main', 'maid', 'mail'], ['main']],
+  ['abcd', ['abxd', 'abdc', 'acbd', 'xyzw'], ['abxd', 'abdc', 'acbd']],
+  ['ab', ['ba', 'xab', 'a', 'cd'], ['ba', 'xab', 'a']],
+  ['A', ['a'], ['a']],
+  ['', ['x', 'xy'], ['x']],
+])('one edit from %j are %j', (word, candidates, found) => {
+  const close = closest(word, candidates, { maxEdits: 1, count: 9 });
+  expect(close).toEqual(found.filter((each) => candidates.includes(each)));
+});
+
+test('the closest come first, and no more than asked for', () => {
+  const names = ['xxcdef', 'xbcdef', 'abcdef', 'abcdxx'];
+  expect(closest('abcdef', names, { maxEdits: 2, count: 3 })).toEqual(['abcdef', 'xbcdef', 'xxcdef']);
+});
+
+test('thousands of long names are compared in little time', () => {
+  const names = Array.from({ length: 5_000 }, (_, i) => `${'xy'.repeat(31)}${i % 10}`);
+  const started = performance.now();
+  closest('yx'.repeat(32), names, { maxEdits: 4, count: 3 });
+  closest(`${'xy'.repeat(20)}z${'xy'.repeat(11)}`, names, { maxEdits: 4, count: 3 });
+  expect(performance.now() - started).toBeLessThan(500);
 });

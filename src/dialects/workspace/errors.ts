@@ -4,6 +4,7 @@ import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
 import { type ErrorMap, mapError } from '../../tools/error-map.ts';
 import type { CallError } from '../../tools/errors.ts';
 import { formatSize } from '../../wire/format-size.ts';
+import { hintFor, printable } from './hints.ts';
 
 type Messages = ErrorMap<[path: string, call: FailedCall], string>;
 
@@ -96,7 +97,7 @@ export function formatError(error: CallError, call: FailedCall): string {
   const message = mapError(MESSAGES, error, printable(error.path ?? ''), call);
   const root = rootOf(error, call.args);
   const namesRoot = root === undefined || error.code === 'unknown_root' || error.code === 'tool_not_allowed';
-  return namesRoot ? message : `${message} (root: ${root})`;
+  return (namesRoot ? message : `${message} (root: ${root})`) + hintFor(error, call, root);
 }
 
 /**
@@ -123,9 +124,4 @@ function rootOf({ root, path }: CallError, args: FailedCall['args']): string | u
   if (root !== undefined) return root;
   const name = args.root ?? (path === args.dest_path ? args.dest_root : args.source_root);
   return typeof name === 'string' ? name : undefined;
-}
-
-/** Quotes a path that holds control characters, which would break up the message. */
-function printable(path: string): string {
-  return /[\u0000-\u001f\u007f]/.test(path) || !path.isWellFormed() ? JSON.stringify(path) : path;
 }

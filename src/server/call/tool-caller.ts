@@ -4,7 +4,7 @@ import { argumentChecker, type CheckedArguments } from '../../tools/check-argume
 import type { Client } from '../../tools/client.ts';
 import type { FailedCall } from '../../tools/dialect.ts';
 import { type CallError, ToolError } from '../../tools/errors.ts';
-import { nearest } from '../../tools/nearest.ts';
+import { closest } from '../../tools/nearest.ts';
 import type { ResultForm, ResultMode } from '../../tools/result-form.ts';
 import type { Roots } from '../../tools/roots.ts';
 import type { CallContext, MediaContent, RenderedResult, Tool } from '../../tools/tool.ts';
@@ -139,7 +139,7 @@ export class ToolCaller {
 
   #unknownTool(record: CallRecord): UnknownTool {
     const { name } = record.request;
-    const meant = nearest(name, this.#tools.keys());
+    const meant = closestTool(name, [...this.#tools.keys()]);
     const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
     const error = new UnknownTool(`unknown tool: ${name.slice(0, MAX_ECHO)}${hint}`);
     this.#end(record, error.message.length, { code: 'unknown_tool' });
@@ -150,6 +150,7 @@ export class ToolCaller {
     return {
       tool,
       args: request.args,
+      roots: request.roots,
       agentFiles: (root) => this.#service.agentFiles?.find(request, root),
     };
   }
@@ -185,6 +186,21 @@ export class ToolCaller {
     return required;
   }
 }
+
+/**
+ * Returns the tool that a name is a misspelling of, whatever its case and separators. Few edits are allowed, because
+ * `rename_file` must not be taken for `remove_file`.
+ */
+function closestTool(name: string, tools: readonly string[]): string | undefined {
+  const letters = (text: string): string => text.slice(0, MAX_ECHO).replace(/[^\p{L}\p{N}]/gu, '');
+  const wanted = letters(name);
+  const byLetters = new Map(tools.map((tool) => [letters(tool), tool]));
+  const options = { maxEdits: wanted.length <= SHORT_NAME ? 1 : 2, count: 1 };
+  return byLetters.get(closest(wanted, byLetters.keys(), options)[0] ?? '');
+}
+
+/** Up to this many letters, only one edit is taken for a misspelling. */
+const SHORT_NAME = 10;
 
 /** Renders a failure, whose text is for the client's model. */
 function renderFailure(text: string): RenderedCall {
