@@ -5,7 +5,8 @@ import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
 export const createFolder = defineTool({
   name: 'create_folder',
-  description: 'Create a folder and any missing parents. An existing folder is fine.',
+  description:
+    'Create a folder and any missing parents; an existing one is fine. Needed only for empty folders: writing, copying and moving make parents themselves.',
   needs: ['create_folder'],
   effect: 'create',
   subject: SUBJECT,

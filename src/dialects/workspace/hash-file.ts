@@ -7,7 +7,7 @@ import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
 
 export const hashFile = defineTool({
   name: 'hash_file',
-  description: "Hash a file's content, streamed, so size does not matter.",
+  description: "Hash a file's content, of any size, to compare or verify files without reading them.",
   needs: ['hash_file'],
   effect: 'read',
   subject: SUBJECT,

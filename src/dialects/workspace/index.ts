@@ -25,7 +25,7 @@ export const workspace: Dialect = {
   name: 'workspace',
   serverName: 'mcp-filesystem',
   instructions:
-    'Files in named roots. Call list_roots first. Paths are relative to their root and "/" separated; a leading "/" means the top of the root. Nothing outside the roots can be reached.',
+    'Files in named roots. Call list_roots first. Paths are relative to their root and "/" separated; a leading "/" means the top of the root. Nothing outside the roots can be reached. Find files with glob (by name) and grep (by content). Change files with edit_file; use patch_file for a diff you have, write_file for new or wholly rewritten files.',
   tools: [
     listRoots,
     listFolder,
