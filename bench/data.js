@@ -20,6 +20,7 @@ const SMALL_FILES = 50;
 const SMALL_TREE_FILES = 100;
 /** One in so many files of a repository is its own; all others are installed packages. */
 const OWN_SHARE = 10;
+const PROJECT_FILES = 900;
 
 /** The name of the `index`th small file; they come round again after the last. */
 export const smallName = (index) => `file-${index % SMALL_FILES}.txt`;
@@ -55,6 +56,8 @@ export function benchData(scale) {
     repository: () => repository(scale.files),
     /** As many as a small project has. */
     smallTree: () => tree(SMALL_TREE_FILES),
+    /** As many as a project of some people has. */
+    projectTree: () => tree(PROJECT_FILES),
     /** One folder with very many small files; fewer of them with a divisor. */
     wide: (divisor = 1) => wide(Math.ceil(scale.folderEntries / divisor)),
     /** Files of 4 KiB, for single reads. */

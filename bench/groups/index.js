@@ -1,3 +1,4 @@
+import { firstCall } from './first-call.js';
 import { glob } from './glob.js';
 import { grep } from './grep.js';
 import { growth } from './growth.js';
@@ -15,4 +16,17 @@ import { write } from './write.js';
  * `{ work, against, ours, theirs, unit?, target?, agrees, note? }`. Figures are milliseconds unless `unit` says bytes;
  * `agrees` says that both sides gave the same, right result.
  */
-export const GROUPS = { start, read, write, list, grep, glob, hash, page, http: overHttp, memory, growth };
+export const GROUPS = {
+  start,
+  'first-call': firstCall,
+  read,
+  write,
+  list,
+  grep,
+  glob,
+  hash,
+  page,
+  http: overHttp,
+  memory,
+  growth,
+};

@@ -1,5 +1,6 @@
 import type { Config, DialectConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { warmUpInBackground } from '../server/background/warm-up.ts';
 import { isLoopbackAddress } from '../server/http/access-control.ts';
 import { type HttpServing, type Mount, startHttp } from '../server/http/http-server.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';
@@ -33,7 +34,10 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
   process.stdout.on('error', () => {});
   process.stdout.write(banner(config, urls, String(started.facts.version)));
+  const { running } = started.shared;
+  const warmUps = mounts.map(({ service }) => warmUpInBackground({ load: async () => service, running }));
   const signal = await stopped;
+  for (const warmUp of warmUps) warmUp.stop();
   const closed = http.close(GRACE_MS);
   logger.info({ signal }, 'stopping');
   await closed;

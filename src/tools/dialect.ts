@@ -26,6 +26,15 @@ export interface FailedCall {
   agentFiles?(root?: string): FilesystemBridge | undefined;
 }
 
+/** The name of the root that warm-up calls work on: the folder of this package. */
+export const WARM_UP_ROOT = 'ringfence';
+
+/** A call that reads a file or folder of this package. */
+export interface WarmUpCall {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
 /**
  * A set of tools under one contract: tool names, texts and error format. The operations themselves are in `files/` and
  * `search/`.
@@ -39,6 +48,8 @@ export interface Dialect {
   /** The `instructions` of the `initialize` result: what a model needs to know before its first call. */
   readonly instructions: string;
   readonly tools: readonly Tool[];
+  /** Calls that are run, on this package's own files, before a client makes its first: what clients are likely to ask for. */
+  readonly warmUpCalls?: readonly WarmUpCall[];
   /** Whether its tools accept client-side files, which the client can then read as resources. */
   readonly takesFiles?: boolean;
   /** Whether the files of its roots can be read as resources. */

@@ -18,6 +18,11 @@ export const classic: Dialect = {
   instructions:
     'Files under one root directory. All paths are relative to it and "/" separated; "." is the root. Absolute paths and paths that lead outside are refused.',
   tools: [list, read, write, mkdir, deleteTool, copy, move, info, search],
+  warmUpCalls: [
+    { name: 'read', args: { path: 'package.json' } },
+    { name: 'list', args: { path: 'dist/search' } },
+    { name: 'search', args: { root_path: 'dist/search', pattern: 'import' } },
+  ],
   destructive: ({ effect }) => effect === 'change' || effect === 'destroy',
   formatError,
   formatProblems,

@@ -14,6 +14,7 @@ export const memory: Dialect = {
   instructions:
     'Notes and other files that last between sessions, in one folder. Paths are relative to it. Start with view on "." to see what is there. Nothing outside the folder can be reached.',
   tools: [view, create, strReplace, insert, deleteEntry, rename],
+  warmUpCalls: [{ name: 'view', args: { path: 'package.json' } }],
   destructive: ({ effect }) => effect === 'change' || effect === 'destroy',
   formatError: (error, call) => JSON.stringify(toStorageError(error, call)),
   formatProblems: (problems) => JSON.stringify(toArgumentsError(problems)),

@@ -1,4 +1,4 @@
-import type { Dialect } from '../../tools/dialect.ts';
+import { type Dialect, WARM_UP_ROOT } from '../../tools/dialect.ts';
 import { copy } from './copy.ts';
 import { createFolder } from './create-folder.ts';
 import { formatError, formatProblems } from './errors.ts';
@@ -16,6 +16,9 @@ import { removeFile } from './remove-file.ts';
 import { removeFolder } from './remove-folder.ts';
 import { statFile } from './stat-file.ts';
 import { writeFile } from './write-file.ts';
+
+const root = WARM_UP_ROOT;
+const code = 'dist/search';
 
 /**
  * The workspace dialect: fourteen tools and `list_roots` on named roots, with the contract of the mcp-filesystem
@@ -45,6 +48,13 @@ export const workspace: Dialect = {
     glob,
   ],
   showsFiles: true,
+  warmUpCalls: [
+    { name: 'read_file', args: { root, path: 'package.json' } },
+    { name: 'list_folder', args: { root, path: code } },
+    { name: 'glob', args: { root, path: code, pattern: '**/*.js' } },
+    { name: 'grep', args: { root, path: code, pattern: 'import' } },
+    { name: 'grep', args: { root, path: code, pattern: '[a-z]+Matcher\\(', context_lines: 2 } },
+  ],
   // The contract: agents work freely inside the roots, so clients should not ask for confirmation.
   destructive: () => false,
   formatError,

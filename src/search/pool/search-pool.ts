@@ -55,14 +55,15 @@ export class SearchPool implements AsyncDisposable {
 
   /**
    * Returns an idle thread, otherwise the ready one with the fewest tasks: a thread that starts may take longer than
-   * the task.
+   * the task. At most as many threads start at once as are ready, because a start takes time from those at work.
    */
   #leastBusy(): SearchThread {
     if (this.#closed) throw new CancelledError();
-    const idle = this.#threads.filter((thread) => thread.load === 0);
-    if (idle.length > 0) return idle.find((thread) => thread.isReady) ?? (idle[0] as SearchThread);
-    if (this.#threads.length < this.size) this.#start();
     const ready = this.#threads.filter((thread) => thread.isReady);
+    const idle = ready.find((thread) => thread.load === 0);
+    if (idle !== undefined) return idle;
+    const starting = this.#threads.length - ready.length;
+    if (this.#threads.length < this.size && starting < Math.max(1, ready.length)) this.#start();
     const able = ready.length > 0 ? ready : this.#threads;
     return able.reduce((least, thread) => (thread.load < least.load ? thread : least));
   }

@@ -1,9 +1,11 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/server';
+import { type WarmUpOptions, warmUpInBackground } from '../background/warm-up.ts';
 import { processPeer } from '../call/peer.ts';
 import type { Service, SharedService } from '../call/service.ts';
 import type { ToolCaller } from '../call/tool-caller.ts';
 import type { ServerDescription } from '../description/server-description.ts';
 import { FastPath } from '../protocol/fast/fast-path.ts';
-import type { ServeSdk } from './sdk-transport.ts';
+import type { MessageReceiver, ServeSdk } from './sdk-transport.ts';
 import { StdioConnection } from './stdio-connection.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
@@ -11,6 +13,8 @@ import { StdioTransport } from './stdio-transport.ts';
 const AFTER_INPUT_MS = 5_000;
 /** How long the last responses may take to be written: a client that does not read stdout must not keep the process alive. */
 const LAST_RESPONSES_MS = 5_000;
+/** The handshake counts as over when the client has sent nothing for so long. */
+const QUIET_MS = 50;
 
 /** A server that is running on stdio. */
 export interface StdioServing {
@@ -24,7 +28,7 @@ export interface StdioServing {
 export interface StdioOptions {
   readonly description: ServerDescription;
   readonly shared: SharedService;
-  /** Loads what calls need. Called once, for the first call, so that the handshake does not wait for it. */
+  /** Loads what calls need. Called once, for the first call or after the handshake, which does not wait for it. */
   load(): Promise<Service>;
 }
 
@@ -52,12 +56,17 @@ export function startStdio({ description, shared, load }: StdioOptions): StdioSe
     sink: transport,
     serveSdk,
   });
-  transport.receiver = connection;
+  const warmUp = new WarmUpAfterHandshake(connection, {
+    load: async () => (await tools.load()).service,
+    running,
+  });
+  transport.receiver = warmUp;
   transport.onerror = onerror;
   transport.start();
 
   const gone = new Promise<void>((resolve) => {
     const inputEnded = async (): Promise<void> => {
+      warmUp.stop();
       do await nextTurn();
       while (transport.isBehind);
       await Promise.allSettled([sdkLoaded]);
@@ -74,6 +83,7 @@ export function startStdio({ description, shared, load }: StdioOptions): StdioSe
   return {
     gone,
     close: async () => {
+      warmUp.stop();
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, LAST_RESPONSES_MS);
@@ -99,6 +109,38 @@ class ToolLoader {
       caller: new ToolCaller(service),
     }));
     return this.#tools;
+  }
+}
+
+/** Passes messages on, and starts the warm-up once the client is quiet after its first messages. */
+class WarmUpAfterHandshake implements MessageReceiver {
+  readonly #receiver: MessageReceiver;
+  readonly #options: WarmUpOptions;
+  #quiet: NodeJS.Timeout | undefined;
+  #warmUp: { stop(): void } | undefined;
+  #stopped = false;
+
+  constructor(receiver: MessageReceiver, options: WarmUpOptions) {
+    this.#receiver = receiver;
+    this.#options = options;
+  }
+
+  receive(message: JSONRPCMessage): void {
+    if (this.#warmUp === undefined && !this.#stopped) {
+      clearTimeout(this.#quiet);
+      this.#quiet = setTimeout(() => this.#start(), QUIET_MS).unref();
+    }
+    this.#receiver.receive(message);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#quiet);
+    this.#warmUp?.stop();
+  }
+
+  #start(): void {
+    this.#warmUp = warmUpInBackground(this.#options);
   }
 }
 

@@ -1,0 +1,92 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { memoryOf } from '../clients/child.js';
+import { SMALL_FILE_BYTES } from '../data.js';
+import { NEEDLES } from '../needles.js';
+import { REFERENCE, referenceOnStdio } from '../peers/reference.js';
+import { ROOT, ringfenceOnStdio } from '../peers/ringfence.js';
+
+/** A model thinks before its first call. */
+const PAUSE_MS = 1_000;
+const CALLS = 10;
+const RATIO = 3;
+const [NEEDLE] = NEEDLES;
+
+/**
+ * The first call of a fresh server, a second after it was started, beside its tenth; and the memory that servers hold at that
+ * moment, because what is done ahead of the first call is paid for there.
+ */
+export async function firstCall({ data, rounds, config }) {
+  const { folder, files } = data.projectTree();
+  const settings = config(folder);
+  const pause = rounds > 1 ? PAUSE_MS : 0;
+  /** `limit` is what the first call may take, in milliseconds, on the machine that the targets were set for. */
+  const calls = [
+    { tool: 'grep', args: { root: ROOT, pattern: NEEDLE.pattern, max_results: 10_000 }, limit: 100 },
+    { tool: 'read_file', args: { root: ROOT, path: smallFile(folder) }, limit: 10 },
+  ];
+  const rows = [];
+  const memory = { ours: Number.POSITIVE_INFINITY, theirs: Number.POSITIVE_INFINITY };
+  for (const { tool, args, limit } of calls) {
+    const runs = [];
+    for (let round = 0; round < rounds; round++) {
+      const run = await fresh(
+        () => ringfenceOnStdio(settings),
+        pause,
+        (client) => inTurn(client, tool, args),
+      );
+      const peer = await fresh(
+        () => referenceOnStdio(folder),
+        pause,
+        () => {},
+      );
+      memory.ours = Math.min(memory.ours, run.memory);
+      memory.theirs = Math.min(memory.theirs, peer.memory);
+      runs.push(run.result);
+    }
+    const firsts = runs.map(({ times }) => times[0]).sort((a, b) => a - b);
+    const ours = firsts[0];
+    const tenth = Math.min(...runs.map(({ times }) => times.at(-1)));
+    const agrees = runs.every((run) => run.agrees);
+    const work = `first ${tool}, ${files} files, 1 s after start`;
+    const note = `${firsts.map((ms) => ms.toFixed(1)).join(', ')} ms`;
+    rows.push({ work, against: 'its tenth', ours, theirs: tenth, target: RATIO, agrees });
+    rows.push({ work, against: `${limit} ms`, ours, theirs: limit, target: 1, agrees, note });
+  }
+  rows.push({ work: 'memory 1 s after start', against: REFERENCE, ...memory, unit: 'bytes', agrees: true });
+  return rows;
+}
+
+/** Starts a server, waits until `pause` milliseconds have passed since, and returns its memory then and what `work` returns. */
+async function fresh(open, pause, work) {
+  const started = performance.now();
+  const client = open();
+  try {
+    await client.initialize();
+    await client.burst([{ method: 'tools/list' }]);
+    await sleep(Math.max(0, pause - (performance.now() - started)));
+    const memory = memoryOf(client.process, 'VmRSS') ?? Number.NaN;
+    return { memory, result: await work(client) };
+  } finally {
+    await client.close();
+  }
+}
+
+async function inTurn(client, tool, args) {
+  const times = [];
+  const answers = new Set();
+  for (let call = 0; call < CALLS; call++) {
+    const { ms, result } = await client.call(tool, args);
+    times.push(ms);
+    answers.add(JSON.stringify(result.content));
+  }
+  return { times, agrees: answers.size === 1 };
+}
+
+/** A text file of about 4 KiB. */
+function smallFile(folder) {
+  const files = fs.readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.ts'));
+  const distance = (name) => Math.abs(fs.statSync(path.join(folder, name)).size - SMALL_FILE_BYTES);
+  return files.sort((a, b) => distance(a) - distance(b))[0];
+}

@@ -1,0 +1,77 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type Backend, chooseBackend, Root } from '../../fence/index.ts';
+import { CAPABILITIES } from '../../tools/capabilities.ts';
+import { WARM_UP_ROOT } from '../../tools/dialect.ts';
+import { type NamedLocalRoot, Roots } from '../../tools/roots.ts';
+import { processPeer } from '../call/peer.ts';
+import { RunningCalls } from '../call/running-calls.ts';
+import type { Service } from '../call/service.ts';
+import { FastPath } from '../protocol/fast/fast-path.ts';
+
+/** The top of this package, as seen from `dist/server/background` and from `src/server/background`. */
+const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
+/** How long to wait before looking again whether the client's calls have ended. */
+const BUSY_MS = 20;
+/** How often the calls are repeated. Few enough to be done within a second, many enough for V8 to compile what they use. */
+const ROUNDS = 12;
+
+/** What `warmUp` needs of a server. */
+export interface WarmUpOptions {
+  /** Loads the tools. */
+  load(): Promise<Service>;
+  /** The calls of clients, which go first. */
+  readonly running: RunningCalls;
+}
+
+/**
+ * Prepares for the first call of a client: loads the tools, starts a search thread, and runs the dialect's warm-up calls, so that
+ * their code is loaded and compiled. The calls read this package's own files, never those of a configured root; no client sees
+ * them, and neither does the log. They run one at a time while no call of a client is running. Failures have no consequence: what
+ * is not prepared is loaded by the call that needs it.
+ */
+export function warmUpInBackground(options: WarmUpOptions): { stop(): void } {
+  const stopping = new AbortController();
+  void warmUp(options, stopping.signal).catch(() => {});
+  return { stop: () => stopping.abort() };
+}
+
+async function warmUp({ load, running }: WarmUpOptions, signal: AbortSignal): Promise<void> {
+  const [{ ToolCaller }, service] = await Promise.all([import('../call/tool-caller.ts'), load()]);
+  const { warmUpCalls = [] } = service.dialect;
+  if (warmUpCalls.length === 0 || signal.aborted) return;
+  using root = Root.open(WARM_UP_ROOT, PACKAGE, backendOf(service.roots));
+  const separate = separateFrom(service, root);
+  const caller = new ToolCaller(separate);
+  const fastPath = new FastPath({ ...separate, load: async () => caller });
+  const peer = processPeer(separate.roots);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const { name, args } of warmUpCalls) {
+      await nextTurn();
+      while (running.size > 0 && !signal.aborted) await sleep(BUSY_MS, undefined, { ref: false });
+      if (signal.aborted) return;
+      const params = { name, arguments: args };
+      const request = { id: round, method: 'tools/call', params, modern: false, progressToken: undefined };
+      await fastPath.call(request, peer, { notify: () => {} })?.response;
+    }
+  }
+}
+
+/** Returns a service with the same tools and threads that knows only this root, and leaves no trace in log and figures. */
+function separateFrom(service: Service, root: Root): Service {
+  return {
+    ...service,
+    roots: new Roots([{ root, allowed: new Set(CAPABILITIES) }]),
+    boundRoot: WARM_UP_ROOT,
+    agentFiles: undefined,
+    logger: service.logger.child({}, { level: 'silent' }),
+    activity: undefined,
+    running: new RunningCalls(),
+  };
+}
+
+/** Returns the backend of the configured roots, since it is their code that has to be warm. */
+function backendOf(roots: Roots): Backend {
+  const local = roots.all().find(({ kind }) => kind !== 'agent') as NamedLocalRoot | undefined;
+  return chooseBackend(local?.root.share().backend);
+}
