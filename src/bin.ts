@@ -1,4 +1,6 @@
 #!/usr/bin/env node
-import { main } from './cli/main.ts';
+import { keepCompiledCode } from './cli/compile-cache.ts';
 
+keepCompiledCode();
+const { main } = await import('./cli/main.ts');
 process.exit(await main(process.argv.slice(2)));

@@ -30,7 +30,7 @@ export interface FailedCall {
 export const WARM_UP_ROOT = 'ringfence';
 
 /** A call that reads a file or folder of this package. */
-export interface WarmUpCall {
+interface WarmUpCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
 }

@@ -24,16 +24,26 @@ export interface WarmUpOptions {
   readonly running: RunningCalls;
 }
 
+/** A warm-up in progress. */
+export interface WarmUp {
+  /** Never rejects. */
+  readonly ended: Promise<void>;
+  /** Ends it after the call that is running. */
+  stop(): void;
+}
+
 /**
  * Prepares for the first call of a client: loads the tools, starts a search thread, and runs the dialect's warm-up calls, so that
  * their code is loaded and compiled. The calls read this package's own files, never those of a configured root; no client sees
  * them, and neither does the log. They run one at a time while no call of a client is running. Failures have no consequence: what
  * is not prepared is loaded by the call that needs it.
  */
-export function warmUpInBackground(options: WarmUpOptions): { stop(): void } {
+export function warmUpInBackground(options: WarmUpOptions): WarmUp {
   const stopping = new AbortController();
-  void warmUp(options, stopping.signal).catch(() => {});
-  return { stop: () => stopping.abort() };
+  return {
+    ended: warmUp(options, stopping.signal).catch(() => {}),
+    stop: () => stopping.abort(),
+  };
 }
 
 async function warmUp({ load, running }: WarmUpOptions, signal: AbortSignal): Promise<void> {

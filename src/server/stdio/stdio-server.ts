@@ -1,5 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
-import { type WarmUpOptions, warmUpInBackground } from '../background/warm-up.ts';
+import { type WarmUp, type WarmUpOptions, warmUpInBackground } from '../background/warm-up.ts';
 import { processPeer } from '../call/peer.ts';
 import type { Service, SharedService } from '../call/service.ts';
 import type { ToolCaller } from '../call/tool-caller.ts';
@@ -117,7 +117,7 @@ class WarmUpAfterHandshake implements MessageReceiver {
   readonly #receiver: MessageReceiver;
   readonly #options: WarmUpOptions;
   #quiet: NodeJS.Timeout | undefined;
-  #warmUp: { stop(): void } | undefined;
+  #warmUp: WarmUp | undefined;
   #stopped = false;
 
   constructor(receiver: MessageReceiver, options: WarmUpOptions) {
