@@ -45,7 +45,9 @@ async function measure() {
     },
   });
   const facts = machine();
-  console.log(`\nRatios of time, ours to the other's: best of ${scale.rounds} interleaved rounds, lower is better.`);
+  console.log(
+    `\nRatios of time, memory or characters, ours to the other's: best of ${scale.rounds} interleaved rounds, lower is better.`,
+  );
   console.log(`Data (${scaleName}), kept in ${CACHE}: ${dataInWords(data)}.`);
   console.log(`Node ${facts.node}, ${facts.platform} ${facts.kernel}, ${facts.cores} cores.\n`);
   console.log(asText(ratioTable(rows)));

@@ -28,9 +28,9 @@ export async function endChild(child) {
 }
 
 /** Runs a program to its end and returns what it printed, with the time from start to end. Some programs exit 1 for "found nothing". */
-export async function runToEnd(command, args, { okCodes = [0] } = {}) {
+export async function runToEnd(command, args, { okCodes = [0], cwd } = {}) {
   const started = performance.now();
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'ignore'] });
   const chunks = [];
   child.stdout.on('data', (chunk) => chunks.push(chunk));
   const [code] = await once(child, 'close');

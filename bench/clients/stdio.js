@@ -25,14 +25,17 @@ export class StdioClient {
     return this.#child;
   }
 
-  /** Opens a 2025-era connection. */
-  async initialize() {
-    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1' } };
+  /** Opens a 2025-era connection as the client of that name. */
+  async initialize(name = 'bench') {
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name, version: '1' } };
     await this.burst([{ method: 'initialize', params }]);
     this.#child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
   }
 
-  /** Sends requests all at once. Returns the time until the last answer was here, and the results in the order of the requests. */
+  /**
+   * Sends requests all at once. Returns the time until the last answer was here, and the results in the order of the requests;
+   * `answers` are what came, in the order it came, errors included.
+   */
   async burst(requests) {
     const first = this.#nextId;
     this.#nextId += requests.length;
@@ -50,7 +53,7 @@ export class StdioClient {
     await answered;
     const ms = performance.now() - started;
     const chunks = this.#chunks;
-    return { ms, results: () => resultsOf(chunks, first) };
+    return { ms, results: () => resultsOf(chunks, first), answers: () => answersOf(chunks) };
   }
 
   /** One tool call, its time and its result; an error of any kind is thrown. */
@@ -80,13 +83,13 @@ export function resultOf({ error, result }) {
   return result;
 }
 
+function answersOf(chunks) {
+  const lines = Buffer.concat(chunks).toString().trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line));
+}
+
 function resultsOf(chunks, first) {
-  const answers = Buffer.concat(chunks)
-    .toString()
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
   const results = [];
-  for (const answer of answers) results[answer.id - first] = resultOf(answer);
+  for (const answer of answersOf(chunks)) results[answer.id - first] = resultOf(answer);
   return results;
 }

@@ -9,11 +9,12 @@ import { memory } from './memory.js';
 import { page } from './page.js';
 import { read } from './read.js';
 import { start } from './start.js';
+import { tokens } from './tokens.js';
 import { write } from './write.js';
 
 /**
  * The groups by the names they have on the command line. A group measures and returns rows:
- * `{ work, against, ours, theirs, unit?, target?, agrees, note? }`. Figures are milliseconds unless `unit` says bytes;
+ * `{ work, against, ours, theirs, unit?, target?, agrees, note? }`. Figures are milliseconds unless `unit` says bytes or characters;
  * `agrees` says that both sides gave the same, right result.
  */
 export const GROUPS = {
@@ -29,4 +30,5 @@ export const GROUPS = {
   http: overHttp,
   memory,
   growth,
+  tokens,
 };

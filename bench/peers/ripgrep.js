@@ -24,6 +24,13 @@ export async function ripgrep({ pattern, ignoreCase = false }, place, { base, ke
   return { ms, found: () => found().sort() };
 }
 
+/** What a search of a folder prints for a person: headings, line numbers, paths relative to the folder, in order. */
+export async function ripgrepForReader({ pattern, contextLines = 0 }, folder) {
+  const form = ['--heading', '--line-number', '--color=never', '--sort=path', `--context=${contextLines}`];
+  const { output } = await runToEnd(rgPath, [...EVERYTHING, ...form, '-e', pattern], { okCodes, cwd: folder });
+  return output.toString();
+}
+
 /** Lists the files of a folder that fit a glob. */
 export async function ripgrepFiles(glob, folder) {
   const { ms, output } = await runToEnd(rgPath, [...EVERYTHING, '--files', '--glob', glob, folder], { okCodes });

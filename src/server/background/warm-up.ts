@@ -4,7 +4,7 @@ import { type Backend, chooseBackend, Root } from '../../fence/index.ts';
 import { CAPABILITIES } from '../../tools/capabilities.ts';
 import { WARM_UP_ROOT } from '../../tools/dialect.ts';
 import { type NamedLocalRoot, Roots } from '../../tools/roots.ts';
-import { processPeer } from '../call/peer.ts';
+import { type Peer, processPeer } from '../call/peer.ts';
 import { RunningCalls } from '../call/running-calls.ts';
 import type { Service } from '../call/service.ts';
 import { FastPath } from '../protocol/fast/fast-path.ts';
@@ -15,6 +15,8 @@ const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
 const BUSY_MS = 20;
 /** How often the calls are repeated. Few enough to be done within a second, many enough for V8 to compile what they use. */
 const ROUNDS = 12;
+/** A client that gets results as text alone, unless the operator decided otherwise. */
+const TEXT_CLIENT = 'claude-code';
 
 /** What `warmUp` needs of a server. */
 export interface WarmUpOptions {
@@ -54,7 +56,7 @@ async function warmUp({ load, running }: WarmUpOptions, signal: AbortSignal): Pr
   const separate = separateFrom(service, root);
   const caller = new ToolCaller(separate);
   const fastPath = new FastPath({ ...separate, load: async () => caller });
-  const peer = processPeer(separate.roots);
+  const peers = [undefined, TEXT_CLIENT].map((clientName) => ({ ...processPeer(separate.roots), clientName }));
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const { name, args } of warmUpCalls) {
       await nextTurn();
@@ -62,6 +64,7 @@ async function warmUp({ load, running }: WarmUpOptions, signal: AbortSignal): Pr
       if (signal.aborted) return;
       const params = { name, arguments: args };
       const request = { id: round, method: 'tools/call', params, modern: false, progressToken: undefined };
+      const peer = peers[round % peers.length] as Peer;
       await fastPath.call(request, peer, { notify: () => {} })?.response;
     }
   }
