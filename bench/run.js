@@ -1,5 +1,6 @@
 // npm run bench [-- GROUP… --quick|--standard|--full]   measures
-// npm run bench -- --docs                               writes the last whole run into docs/performance.md
+// npm run bench -- --docs                               writes the last whole run, and the groups that have a section of
+//                                                       their own, into docs/performance.md
 import fs from 'node:fs';
 import { parseArgs } from 'node:util';
 import { bench } from './bench.js';
@@ -9,9 +10,10 @@ import { GROUPS } from './groups/index.js';
 import { machine } from './machine.js';
 import { SCALES } from './scales.js';
 import { asText, curveTable, loadTable, ratioTable } from './table.js';
-import { writeDocs } from './write-docs.js';
+import { SECTIONS, writeDocs } from './write-docs.js';
 
 const RESULTS = new URL('./results/latest.json', import.meta.url);
+const resultsOf = (group) => new URL(`./results/${group}.json`, import.meta.url);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -30,8 +32,13 @@ if (unknown.length > 0) {
 // Leave through the exit handlers, which end the servers and remove what was written.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
-if (values.docs) writeDocs(JSON.parse(fs.readFileSync(RESULTS, 'utf8')));
+if (values.docs) writeAll();
 else await measure();
+
+function writeAll() {
+  const read = (url) => (fs.existsSync(url) ? JSON.parse(fs.readFileSync(url, 'utf8')) : undefined);
+  writeDocs(read(RESULTS), Object.fromEntries(SECTIONS.map((group) => [group, read(resultsOf(group))])));
+}
 
 async function measure() {
   const scaleName = values.quick ? 'quick' : values.standard ? 'standard' : 'full';
@@ -54,10 +61,15 @@ async function measure() {
   if (curves.length > 0) console.log(`\nHow cost grows\n${asText(curveTable(curves))}`);
   if (loads.length > 0) console.log(`\nClients at once\n${asText(loadTable(loads))}`);
 
-  // Only whole runs are kept: figures of different moments do not compare.
+  fs.mkdirSync(new URL('.', RESULTS), { recursive: true });
+  for (const group of SECTIONS) {
+    const own = rows.filter((row) => row.group === group);
+    const results = { machine: facts, rounds: scale.rounds, rows: own };
+    if (own.length > 0) fs.writeFileSync(resultsOf(group), `${JSON.stringify(results, null, 2)}\n`);
+  }
+  // Of the others, only whole runs are kept: figures of different moments do not compare.
   if (positionals.length === 0) {
     const results = { machine: facts, scale: scaleName, rounds: scale.rounds, data, rows, curves, loads };
-    fs.mkdirSync(new URL('.', RESULTS), { recursive: true });
     fs.writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
     console.log('\nWritten to bench/results/latest.json.');
   }

@@ -14,17 +14,15 @@ const PICTURE = new URL('../docs/performance.svg', import.meta.url);
 const PEERS = [REFERENCE, EMPTY, RIPGREP, `${RIPGREP} --files`, SHA256SUM];
 const isSlower = ({ against, ratio }) => PEERS.includes(against) && ratio > 1;
 
-/** Puts the figures of a whole run between the marks of the page, and draws its picture. */
-export function writeDocs({ machine, scale, rounds, data, rows, curves, loads }) {
-  const parts = {
-    machine:
-      `Measured on ${machine.date}: Node ${machine.node}, ${machine.platform}, Linux ${machine.kernel}, ` +
-      `${machine.cores} cores, ${machine.cpu}, ${machine.memoryGiB} GiB. Data (${scale}): ${dataInWords(data)}. Best of ${rounds} interleaved rounds.`,
-    ratios: asMarkdown(ratioTable(rows)),
-    slower: asMarkdown(slowerTable(rows.filter(isSlower))),
-    growth: asMarkdown(curveTable(curves)),
-    clients: asMarkdown(loadTable(loads)),
-  };
+/** Groups whose figures stand for themselves, each in a section of its own. */
+export const SECTIONS = ['first-call', 'tokens'];
+
+/** Puts figures between the marks of the page: those of a whole run, if there is one, with its picture, and those of single groups. */
+export function writeDocs(whole, groups) {
+  const parts = whole === undefined ? {} : partsOf(whole);
+  for (const [group, results] of Object.entries(groups)) {
+    if (results !== undefined) parts[group] = `${measuredOn(results)}\n\n${asMarkdown(ratioTable(results.rows))}`;
+  }
   let page = fs.readFileSync(PAGE, 'utf8');
   for (const [name, text] of Object.entries(parts)) {
     const marks = new RegExp(`(<!-- figures:${name} -->\n)[\\s\\S]*?(<!-- /figures -->)`);
@@ -32,5 +30,21 @@ export function writeDocs({ machine, scale, rounds, data, rows, curves, loads })
     page = page.replace(marks, (_, begin, end) => `${begin}\n${text}\n\n${end}`);
   }
   fs.writeFileSync(PAGE, page);
-  fs.writeFileSync(PICTURE, chart({ curves, loads }));
+  if (whole !== undefined) fs.writeFileSync(PICTURE, chart(whole));
 }
+
+function partsOf(whole) {
+  const { scale, data, curves, loads } = whole;
+  const rows = whole.rows.filter(({ group }) => !SECTIONS.includes(group));
+  return {
+    machine: `${measuredOn(whole)} Data (${scale}): ${dataInWords(data)}.`,
+    ratios: asMarkdown(ratioTable(rows)),
+    slower: asMarkdown(slowerTable(rows.filter(isSlower))),
+    growth: asMarkdown(curveTable(curves)),
+    clients: asMarkdown(loadTable(loads)),
+  };
+}
+
+const measuredOn = ({ machine, rounds }) =>
+  `Measured on ${machine.date}: Node ${machine.node}, ${machine.platform}, Linux ${machine.kernel}, ` +
+  `${machine.cores} cores, ${machine.cpu}, ${machine.memoryGiB} GiB. Best of ${rounds} interleaved rounds.`;

@@ -27,34 +27,42 @@ export async function firstCall({ data, rounds, config }) {
     { tool: 'read_file', args: { root: ROOT, path: smallFile(folder) }, limit: 10 },
   ];
   const rows = [];
-  const memory = { ours: Number.POSITIVE_INFINITY, theirs: Number.POSITIVE_INFINITY };
+  const memory = { ours: 0, theirs: 0 };
   for (const { tool, args, limit } of calls) {
     const runs = [];
     for (let round = 0; round < rounds; round++) {
       const run = await fresh(
         () => ringfenceOnStdio(settings),
         pause,
-        (client) => inTurn(client, tool, args),
+        (client) => inTurn(client, { tool, args, pause }),
       );
       const peer = await fresh(
         () => referenceOnStdio(folder),
         pause,
         () => {},
       );
-      memory.ours = Math.min(memory.ours, run.memory);
-      memory.theirs = Math.min(memory.theirs, peer.memory);
+      memory.ours = Math.max(memory.ours, run.memory);
+      memory.theirs = Math.max(memory.theirs, peer.memory);
       runs.push(run.result);
     }
     const firsts = runs.map(({ times }) => times[0]).sort((a, b) => a - b);
     const ours = firsts[0];
     const tenth = Math.min(...runs.map(({ times }) => times.at(-1)));
+    const rested = Math.min(...runs.map(({ rested }) => rested));
     const agrees = runs.every((run) => run.agrees);
     const work = `first ${tool}, ${files} files, 1 s after start`;
     const note = `${firsts.map((ms) => ms.toFixed(1)).join(', ')} ms`;
     rows.push({ work, against: 'its tenth', ours, theirs: tenth, target: RATIO, agrees });
+    rows.push({ work, against: 'its eleventh, after 1 s', ours, theirs: rested, agrees });
     rows.push({ work, against: `${limit} ms`, ours, theirs: limit, target: 1, agrees, note });
   }
-  rows.push({ work: 'memory 1 s after start', against: REFERENCE, ...memory, unit: 'bytes', agrees: true });
+  rows.push({
+    work: 'memory 1 s after start, the most of all rounds',
+    against: REFERENCE,
+    ...memory,
+    unit: 'bytes',
+    agrees: true,
+  });
   return rows;
 }
 
@@ -73,15 +81,19 @@ async function fresh(open, pause, work) {
   }
 }
 
-async function inTurn(client, tool, args) {
-  const times = [];
+/** Times calls one after another, and one more after a pause: processors and caches forget what nobody uses. */
+async function inTurn(client, { tool, args, pause }) {
   const answers = new Set();
-  for (let call = 0; call < CALLS; call++) {
+  const timed = async () => {
     const { ms, result } = await client.call(tool, args);
-    times.push(ms);
     answers.add(JSON.stringify(result.content));
-  }
-  return { times, agrees: answers.size === 1 };
+    return ms;
+  };
+  const times = [];
+  for (let call = 0; call < CALLS; call++) times.push(await timed());
+  await sleep(pause);
+  const rested = await timed();
+  return { times, rested, agrees: answers.size === 1 };
 }
 
 /** A text file of about 4 KiB. */

@@ -12,6 +12,8 @@ import { type PackedResults, packResults, unpackResults, type WorkResult, type W
 
 /** More threads compete for disk and memory bandwidth without searching faster. */
 const MAX_WORKERS = 8;
+/** Starting a thread takes about this much processor time, so a search that ends sooner is better off without another. */
+const START_MS = 50;
 
 type SearchThread = WorkerThread<SearchTask, TaskResult, SearchNotice>;
 
@@ -27,6 +29,7 @@ export class SearchPool implements AsyncDisposable {
   readonly #threads: SearchThread[] = [];
   #searches = 0;
   #closed = false;
+  #isStartDeferred = false;
 
   constructor({ size = Math.min(availableParallelism(), MAX_WORKERS) }: { size?: number } = {}) {
     this.size = size;
@@ -40,7 +43,13 @@ export class SearchPool implements AsyncDisposable {
   begin(spec: SearchSpec): PooledSearch<unknown> {
     if (this.#closed) throw new CancelledError();
     this.#searches += 1;
-    return new PooledSearch({ number: this.#searches, spec, pick: () => this.#leastBusy() });
+    const began = performance.now();
+    return new PooledSearch({
+      number: this.#searches,
+      spec,
+      pick: () => this.#leastBusy(began),
+      ended: () => this.#startDeferred(),
+    });
   }
 
   /** Terminates all threads. Searches in progress reject with `CancelledError`, and so do later ones. */
@@ -55,17 +64,31 @@ export class SearchPool implements AsyncDisposable {
 
   /**
    * Returns an idle thread, otherwise the ready one with the fewest tasks: a thread that starts may take longer than
-   * the task. At most as many threads start at once as are ready, because a start takes time from those at work.
+   * the task. At most as many threads start at once as are ready, because a start takes time from those at work; for
+   * the same reason, the start of a thread that a short search could have used waits for the end of that search.
    */
-  #leastBusy(): SearchThread {
+  #leastBusy(began: number): SearchThread {
     if (this.#closed) throw new CancelledError();
     const ready = this.#threads.filter((thread) => thread.isReady);
     const idle = ready.find((thread) => thread.load === 0);
     if (idle !== undefined) return idle;
     const starting = this.#threads.length - ready.length;
-    if (this.#threads.length < this.size && starting < Math.max(1, ready.length)) this.#start();
+    if (this.#threads.length < this.size && starting < Math.max(1, ready.length)) {
+      if (ready.length === 0 || performance.now() - began > START_MS) this.#start();
+      else this.#isStartDeferred = true;
+    }
     const able = ready.length > 0 ? ready : this.#threads;
     return able.reduce((least, thread) => (thread.load < least.load ? thread : least));
+  }
+
+  /** Starts the thread that a search could have used, for those to come. */
+  #startDeferred(): void {
+    if (!this.#isStartDeferred) return;
+    this.#isStartDeferred = false;
+    // The result of the search goes out first.
+    setImmediate(() => {
+      if (!this.#closed && this.#threads.length < this.size) this.#start();
+    });
   }
 
   #start(): void {
@@ -86,6 +109,8 @@ interface PooledSearchOptions {
   readonly number: number;
   readonly spec: SearchSpec;
   pick(): SearchThread;
+  /** Called when the search has ended. */
+  ended(): void;
 }
 
 /** One search on the pool. Workers learn of it with their first task. */
@@ -132,5 +157,6 @@ export class PooledSearch<F> implements Disposable {
   [Symbol.dispose](): void {
     this.stop();
     for (const thread of this.#threads) thread.notify({ type: 'end', search: this.#options.number });
+    this.#options.ended();
   }
 }

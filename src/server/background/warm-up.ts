@@ -13,7 +13,7 @@ import { FastPath } from '../protocol/fast/fast-path.ts';
 const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
 /** How long to wait before looking again whether the client's calls have ended. */
 const BUSY_MS = 20;
-/** How often the calls are repeated. Few enough to be done within a second, many enough for V8 to compile what they use. */
+/** How often the calls are repeated. With fewer, V8 has not compiled the search yet, and the first grep takes twice as long. */
 const ROUNDS = 12;
 /** A client that gets results as text alone, unless the operator decided otherwise. */
 const TEXT_CLIENT = 'claude-code';
