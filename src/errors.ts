@@ -4,7 +4,7 @@ export interface ErrorLocation {
   readonly path?: string | undefined;
   /** The name of the root, never its host path. */
   readonly root?: string | undefined;
-  /** The underlying error. Only the audit log shows it. */
+  /** The underlying error. It may contain host paths: log it, do not send it. */
   readonly cause?: unknown;
 }
 
@@ -39,7 +39,7 @@ export abstract class RingfenceError<
   }
 }
 
-/** Tests whether a value is a `RingfenceError` with one of the given codes. */
+/** Reports whether an error is a `RingfenceError` with one of these codes, of whatever class. */
 export type CodeGuard<Details extends object> = <Code extends keyof Details & string>(
   error: unknown,
   ...codes: Code[]

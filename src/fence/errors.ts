@@ -46,5 +46,5 @@ export type FenceErrorCode = keyof FenceErrorDetails;
  */
 export class FenceError<C extends FenceErrorCode = FenceErrorCode> extends RingfenceError<FenceErrorDetails, C> {}
 
-/** Tests whether an error is a `FenceError` with one of the given codes. */
+/** Reports whether an error is a `RingfenceError` with one of these codes, of whatever class. */
 export const isFenceError = codeGuard<FenceErrorDetails>();

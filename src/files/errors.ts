@@ -37,5 +37,5 @@ export type FileErrorCode = keyof FileErrorDetails;
 /** An expected failure of an operation on files, for a reason that is not an error of the file system. */
 export class FileError<C extends FileErrorCode = FileErrorCode> extends RingfenceError<FileErrorDetails, C> {}
 
-/** Reports whether an error is a `FileError` with one of the given codes. */
+/** Reports whether an error is a `RingfenceError` with one of these codes, of whatever class. */
 export const isFileError = codeGuard<FileErrorDetails>();

@@ -27,5 +27,5 @@ export type ErrorCode = keyof ErrorDetails;
 /** An error that a call can fail with, from any layer. */
 export type CallError<C extends ErrorCode = ErrorCode> = RingfenceError<ErrorDetails, C>;
 
-/** Tests whether an error has one of the given codes, and narrows it to their details. */
+/** Reports whether an error is a `RingfenceError` with one of these codes, of whatever class. */
 export const isCode = codeGuard<ErrorDetails>();

@@ -16,5 +16,5 @@ export type SearchErrorCode = keyof SearchErrorDetails;
 /** An error of a search: a pattern or result it refuses, or a crashed worker. */
 export class SearchError<C extends SearchErrorCode = SearchErrorCode> extends RingfenceError<SearchErrorDetails, C> {}
 
-/** Whether an error is a `RingfenceError` with one of the given search codes. */
+/** Reports whether an error is a `RingfenceError` with one of these codes, of whatever class. */
 export const isSearchError = codeGuard<SearchErrorDetails>();
