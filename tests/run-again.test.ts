@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Sample } from '../src/agent/sample.ts';
+import type { Sample, SampleQuestion } from '../src/agent/sample.ts';
 import type { RootConfig } from '../src/config/config.ts';
 import { configFromDirs } from '../src/config/config-from-dirs.ts';
 import { InputRequired } from '../src/server/call/input-required.ts';
@@ -99,8 +99,9 @@ function open(dialect: DialectName) {
   });
   const call = async (tool: string, args: object, sample: Sample): Promise<unknown> =>
     (await server.call(tool, { ...args }, { sample })).raw;
-  const state = () => [contentsOf(inside), server.cachedPaths()];
-  return { call, state };
+  const contents = () => contentsOf(inside);
+  const state = () => [contents(), server.cachedPaths()];
+  return { call, contents, state };
 }
 
 function contentsOf(folder: string): string[] {
@@ -111,27 +112,29 @@ function contentsOf(folder: string): string[] {
   });
 }
 
-/** A client that cannot answer within the call. */
-const suspend: Sample = Object.assign(
-  async () => {
-    throw new InputRequired(new Map(), 1_000);
-  },
-  { separate: true },
-);
+const LISTED = ['a.txt', 'b.txt'].map((name) => ({ name, path: `docs/${name}`, type: 'file', size: 13, mtime: 1 }));
 
-/** A client that answers what the tools ask for at once. */
-const answer: Sample = Object.assign(
-  async (_params: unknown, { question }: Parameters<Sample>[1]) =>
-    JSON.stringify(
-      question?.type === 'file'
-        ? { content: 'on the laptop', mtime: 1 }
-        : { entries: [{ name: 'a.txt', path: 'docs/a.txt', type: 'file', size: 13, mtime: 1 }] },
-    ),
-  { separate: true },
-);
+function answerTo({ type, path: asked }: SampleQuestion): object {
+  if (type !== 'file') return { entries: LISTED };
+  return asked === 'docs' ? { error: 'is_directory' } : { content: 'on the laptop', mtime: 1 };
+}
+
+/** A client that answers this many questions at once, and cannot answer the next one within the call. */
+const answers = (count: number): Sample => {
+  let left = count;
+  return Object.assign(
+    async (_params: unknown, { question }: Parameters<Sample>[1]) => {
+      if (question === undefined || left-- <= 0) throw new InputRequired(new Map(), 1_000);
+      return JSON.stringify(answerTo(question));
+    },
+    { separate: true },
+  );
+};
+const suspend = answers(0);
+const answer = answers(Number.POSITIVE_INFINITY);
 
 describe.each(Object.keys(DIALECTS) as DialectName[])(
-  'a tool of %s may be run again until its first question',
+  'a tool of %s may be run again until its last question is answered',
   (name) => {
     const { tools } = DIALECTS[name];
     test('every tool is held to it', () => {
@@ -160,6 +163,21 @@ describe.each(Object.keys(DIALECTS) as DialectName[])(
     });
   },
 );
+
+test('a copy of a folder changes nothing before its last question is answered', async () => {
+  const args = { source_root: 'laptop', source_path: 'docs', dest_root: 'inside', dest_path: 'tree' };
+  // Is it a file? What is in it? And one question for each of its files.
+  const questions = 2 + LISTED.length;
+  for (let answered = 0; answered < questions; answered += 1) {
+    const { call, contents } = open('workspace');
+    const before = contents();
+    await expect(call('copy', args, answers(answered))).rejects.toBeInstanceOf(InputRequired);
+    expect([answered, contents()]).toEqual([answered, before]);
+  }
+  const { call, contents } = open('workspace');
+  await call('copy', args, answers(questions));
+  expect(contents()).toEqual(expect.arrayContaining(['tree/a.txt: on the laptop', 'tree/b.txt: on the laptop']));
+});
 
 /** Two folders were made at different times. */
 function withoutTimes(result: unknown): unknown {
