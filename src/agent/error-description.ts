@@ -11,8 +11,9 @@ export interface ErrorDescription {
   readonly instruction: string;
 }
 
+/** A description for every code. A new code breaks the build until it is here. */
 type Descriptions = {
-  readonly [C in AgentErrorCode]?: (details: AgentErrorDetails[C], path: string) => ErrorDescription;
+  readonly [C in AgentErrorCode]: (details: AgentErrorDetails[C], path: string) => ErrorDescription;
 };
 
 const COMMON_ENCODINGS =
@@ -73,6 +74,25 @@ const DESCRIPTIONS: Descriptions = {
   }),
   cancelled: () => system('Cancelled before it was done', 'Call again if the result is still needed.'),
   exhausted: () => system('Too much is under way at once', 'Try again when earlier requests are answered.'),
+  // Operations on client-side files are not known to raise these, except through a custom `Sample`.
+  already_exists: () => generic('already_exists'),
+  special_file: () => generic('special_file'),
+  disk_full: () => generic('disk_full'),
+  read_only: () => generic('read_only'),
+  not_empty: () => generic('not_empty'),
+  io_error: () => generic('io_error'),
+  root_itself: () => generic('root_itself'),
+  same_file: () => generic('same_file'),
+  into_itself: () => generic('into_itself'),
+  not_text: () => generic('not_text'),
+  text_not_found: () => generic('text_not_found'),
+  version_mismatch: () => generic('version_mismatch'),
+  text_not_unique: () => generic('text_not_unique'),
+  line_out_of_range: () => generic('line_out_of_range'),
+  patch_failed: () => generic('patch_failed'),
+  changed_meanwhile: () => generic('changed_meanwhile'),
+  result_too_large: () => generic('result_too_large'),
+  internal: () => generic('internal'),
 };
 
 const VIOLATION_NAMES: Readonly<Record<Violation, string>> = {
@@ -94,16 +114,16 @@ const REMEDIES: Readonly<Record<Violation, string>> = {
 };
 
 /**
- * Describes a failure. Shows the caller's path, never a host path. A code without a description of its own gets a
- * generic one.
+ * Describes a failure. Shows the caller's path, never a host path. A code that is not an `AgentErrorCode`, which a
+ * custom `Sample` can raise, gets a generic description.
  */
 export function describeError<C extends AgentErrorCode>(
   code: C,
   details: AgentErrorDetails[C],
   path = '',
 ): ErrorDescription {
-  const describe = DESCRIPTIONS[code];
-  return describe?.(details, printable(path)) ?? system(`Failed: ${code.replaceAll('_', ' ')}`, 'Try again later.');
+  const describe: Descriptions[C] | undefined = DESCRIPTIONS[code];
+  return describe?.(details, printable(path)) ?? generic(code);
 }
 
 function at(path: string): string {
@@ -125,6 +145,10 @@ function validation(message: string, instruction: string): ErrorDescription {
 
 function system(message: string, instruction: string): ErrorDescription {
   return { errorType: 'system', message, instruction };
+}
+
+function generic(code: string): ErrorDescription {
+  return system(`Failed: ${code.replaceAll('_', ' ')}`, 'Try again later.');
 }
 
 const SHOWN_PATH = 200;

@@ -1,30 +1,34 @@
+import type { AgentErrorCode } from '../../agent/agent-error.ts';
 import type { FilesystemBridge } from '../../agent/bridge/filesystem-bridge.ts';
 import { BridgeError } from '../../agent/bridge-error.ts';
 import { RingfenceError } from '../../errors.ts';
 import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
-import { type CallError, isCode } from '../../tools/errors.ts';
-import { failure } from './result.ts';
+import { type CallError, type ErrorCode, isCode } from '../../tools/errors.ts';
+import { type FailureFields, failure } from './result.ts';
+
+/** The codes that a `BridgeError` does not describe. A new one breaks the build until it is here. */
+const TOOL_FAILURES: Readonly<Record<Exclude<ErrorCode, AgentErrorCode>, (error: CallError) => FailureFields>> = {
+  tool_not_allowed: () => ({
+    error: 'This client may not hand over files here',
+    error_type: 'permission',
+    instruction: 'Ask the operator for access to the root that holds the files of clients.',
+  }),
+  unknown_root: (error) => {
+    const known = isCode(error, 'unknown_root') ? error.details.known.join(', ') : '';
+    return {
+      error: `Unknown root: ${error.root}; those that take files are: ${known || 'none'}`,
+      error_type: 'validation',
+      instruction: 'Name one of these roots, or none if there is only one.',
+    };
+  },
+};
 
 /**
  * Formats an error as the contract's Result, with the message and instruction of `BridgeError`. Never shows a host
  * path.
  */
 export function formatError(error: CallError, call: FailedCall): string {
-  if (isCode(error, 'tool_not_allowed')) {
-    return failure(undefined, {
-      error: 'This client may not hand over files here',
-      error_type: 'permission',
-      instruction: 'Ask the operator for access to the root that holds the files of clients.',
-    });
-  }
-  if (isCode(error, 'unknown_root')) {
-    const names = error.details.known.join(', ') || 'none';
-    return failure(undefined, {
-      error: `Unknown root: ${error.root}; those that take files are: ${names}`,
-      error_type: 'validation',
-      instruction: 'Name one of these roots, or none if there is only one.',
-    });
-  }
+  if (isToolFailure(error.code)) return failure(undefined, TOOL_FAILURES[error.code](error));
   const { message, errorType, instruction } = BridgeError.from(error);
   return failure(filesOf(call), { error: message, error_type: errorType, instruction });
 }
@@ -46,6 +50,10 @@ function filesOf({ args, agentFiles }: FailedCall): FilesystemBridge | undefined
     if (error instanceof RingfenceError) return undefined;
     throw error;
   }
+}
+
+function isToolFailure(code: ErrorCode): code is keyof typeof TOOL_FAILURES {
+  return Object.hasOwn(TOOL_FAILURES, code);
 }
 
 function named(problems: readonly ArgumentProblem[]): string {

@@ -58,7 +58,8 @@ export function success<D>(context: CallContext, { bridge, data, message, warnin
   };
 }
 
-interface FailureFields {
+/** What went wrong, in the contract's fields. */
+export interface FailureFields {
   readonly error: string;
   readonly error_type: ErrorType;
   readonly instruction: string;
