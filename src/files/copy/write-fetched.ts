@@ -13,15 +13,15 @@ export interface WriteFetchedOptions {
   readonly ifMatch?: string | undefined;
 }
 
-/** A folder fetched from the agent's side. The `names` are the path of each entry below it, and are not validated. */
+/** A folder whose content is already in memory. The `names` are the path of each entry below it, and are not validated. */
 export interface FetchedFolder {
   readonly folders: readonly (readonly string[])[];
   readonly files: readonly { readonly names: readonly string[]; readonly bytes: Buffer }[];
 }
 
 /**
- * Writes a file fetched from the agent's side atomically to a destination, or into it if that is a folder. Returns the path it
- * was written to. Raises what `writeFile` raises.
+ * Writes a file whose content is already in memory atomically to a destination, or into it if that is a folder. Returns the path
+ * it was written to. Raises what `writeFile` raises.
  */
 export async function writeFetchedFile(
   source: CallerPath,
@@ -35,7 +35,7 @@ export async function writeFetchedFile(
 }
 
 /**
- * Writes a folder fetched from the agent's side to a destination, or into it if that is a folder, merging with an existing
+ * Writes a folder whose content is already in memory to a destination, or into it if that is a folder, merging with an existing
  * folder. Returns the path it was written to. Each file is written atomically, the folder as a whole is not. Raises
  * `not_directory`, `already_exists` without `overwrite`, `version_mismatch` and `is_directory` for `ifMatch`, what `Root.parse` raises for invalid names, what `writeFile` raises, and the reason of an aborted signal.
  */

@@ -8,7 +8,7 @@ import type { LineIndexCache } from './line-index-cache.ts';
 import { linesIn, readLines } from './read-lines.ts';
 import { readUtf16Lines } from './read-utf16-lines.ts';
 
-/** The most bytes that one read returns, unless its caller sets a lower limit. The memory dialect promises this size. */
+/** Upper bound for one read. */
 export const MAX_READ_BYTES = 100 * 1024 * 1024;
 
 /** Which part of a file to read. Lines are numbered from 1, or from the end if negative (-1 is the last), and end at LF. */
