@@ -87,6 +87,15 @@ onEveryBackend((open) => {
     ]);
   });
 
+  test('a link whose name is not UTF-8 is not taken for the entry that its display name names', async () => {
+    using box = open();
+    box.file('f');
+    box.folder('bad-\ufffd');
+    fs.symlinkSync('f', Buffer.concat([Buffer.from(`${box.inside}/bad-`), Buffer.from([0xff])]));
+    const links = (await list(box)).filter(({ type }) => type === 'symlink');
+    expect(links).toMatchObject([{ name: 'bad-\ufffd', targetType: 'missing' }]);
+  });
+
   test('times equal those of stat, to the millisecond', async () => {
     using box = open();
     for (const fraction of [0.0001, 0.0005, 0.0006, 0.9996]) {

@@ -19,7 +19,10 @@ import type { StatThread } from './stat-thread.ts';
 /** The number of entries from which a second thread pays off. */
 const MIN_SHARED_ENTRIES = 512;
 
-/** What a link leads to: `external` is outside the root, `missing` is a dangling link or a loop. */
+/**
+ * What a link leads to: `external` is outside the root, `missing` is a dangling link, a loop, or a link that no path can name
+ * because its name is not UTF-8.
+ */
 export type TargetType = 'file' | 'directory' | 'other' | 'external' | 'missing';
 
 /** What a listing shows of an entry, besides its name. */
@@ -125,7 +128,7 @@ function reportStep({ root, path, dir, names, batch, onEntry }: ListingStep, ste
     }
     const name = displayName(raw);
     const info = { type, size: batch.size(at), modifiedMs: Math.round(batch.mtimeMs(at)) };
-    const isWanted = onEntry(name, type === 'symlink' ? { ...info, targetType: targetType(root, path, name) } : info);
+    const isWanted = onEntry(name, type === 'symlink' ? { ...info, targetType: targetType(root, path, raw) } : info);
     if (!isWanted) return { reported, missing, isWanted };
     reported += 1;
   }
@@ -166,7 +169,9 @@ const displayName = (name: Name): string => (typeof name === 'string' ? name : n
 const byDisplayName = (a: Name, b: Name): number => byCodePoint(displayName(a), displayName(b));
 
 /** Returns what a link leads to, without opening it. */
-function targetType(root: Root, folder: CallerPath, link: string): TargetType {
+function targetType(root: Root, folder: CallerPath, link: Name): TargetType {
+  // A path is text. The display name, with U+FFFD for each bad byte, may be the name of another entry.
+  if (typeof link !== 'string') return 'missing';
   try {
     using target = root.locate({ raw: link, segments: [...folder.segments, link] }, { follow: true });
     if (target.stats === undefined) return 'missing';
