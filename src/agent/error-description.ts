@@ -1,4 +1,5 @@
 import type { AgentErrorCode, AgentErrorDetails, Violation } from './agent-error.ts';
+import { HANDOVER_TOOLS } from './handover-tools.ts';
 
 /** The kind of a failure, for programs that decide how to react. */
 export type ErrorType = 'security' | 'validation' | 'not_found' | 'permission' | 'timeout' | 'unsupported' | 'system';
@@ -43,7 +44,7 @@ const DESCRIPTIONS: Descriptions = {
   too_large: ({ size, limit }, path) =>
     validation(
       `Too large: ${size} bytes, the limit is ${limit}${at(path)}`,
-      'Hand over less at once: in one call at most 8 MiB of a file (more in chunks with guide_read_file), and in all no more than the cache holds.',
+      `Hand over less at once: in one call at most 8 MiB of a file (more in chunks with ${HANDOVER_TOOLS.readFile}), and in all no more than the cache holds.`,
     ),
   bad_answer: ({ problem, advice }, path) =>
     validation(
@@ -65,12 +66,12 @@ const DESCRIPTIONS: Descriptions = {
   timed_out: ({ seconds }, path) => ({
     errorType: 'timeout',
     message: `No answer within ${seconds} seconds${at(path)}`,
-    instruction: 'Try again, or hand the file over with guide_cache_file before it is asked for.',
+    instruction: `Try again, or hand the file over with ${HANDOVER_TOOLS.cacheFile} before it is asked for.`,
   }),
   sampling_unsupported: (_, path) => ({
     errorType: 'unsupported',
     message: `This client cannot be asked for files, because it does not support sampling${at(path)}`,
-    instruction: 'Hand the file over with guide_cache_file (or guide_read_file in chunks), or attach it as a resource.',
+    instruction: `Hand the file over with ${HANDOVER_TOOLS.cacheFile} (or ${HANDOVER_TOOLS.readFile} in chunks), or attach it as a resource.`,
   }),
   cancelled: () => system('Cancelled before it was done', 'Call again if the result is still needed.'),
   exhausted: () => system('Too much is under way at once', 'Try again when earlier requests are answered.'),

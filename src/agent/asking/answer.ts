@@ -1,11 +1,11 @@
 import { BridgeError } from '../bridge-error.ts';
 import { isRecord } from '../handover/check-entries.ts';
+import { HANDOVER_TOOLS } from '../handover-tools.ts';
 import type { SampleAnswer, SampleBlock } from '../sample.ts';
-import { TOOL_NAMES } from './prompts.ts';
 
 /** A call of one of the guide tools, found in an answer. Its input is unchecked. */
 export interface HandoverCall {
-  readonly name: (typeof TOOL_NAMES)[number];
+  readonly name: (typeof HANDOVER_TOOLS)[keyof typeof HANDOVER_TOOLS];
   readonly input: Readonly<Record<string, unknown>>;
 }
 
@@ -15,8 +15,8 @@ export interface AnswerContent {
   readonly texts: readonly string[];
 }
 
-const CUT_OFF_ADVICE =
-  'Raise the token limit, ask for less, or have the file handed over in chunks with guide_read_file.';
+const CUT_OFF_ADVICE = `Raise the token limit, ask for less, or have the file handed over in chunks with ${HANDOVER_TOOLS.readFile}.`;
+const TOOL_NAMES: readonly unknown[] = Object.values(HANDOVER_TOOLS);
 const CUT_OFF: readonly unknown[] = ['maxTokens', 'max_tokens', 'length'];
 
 /**
@@ -106,7 +106,7 @@ function parseJson(text: string): unknown {
 }
 
 function isToolName(name: unknown): name is HandoverCall['name'] {
-  return (TOOL_NAMES as readonly unknown[]).includes(name);
+  return TOOL_NAMES.includes(name);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { BridgeError } from '../bridge-error.ts';
 import { isRecord } from '../handover/check-entries.ts';
 import type { ReceivedFile } from '../handover/handover.ts';
+import { HANDOVER_TOOLS } from '../handover-tools.ts';
 import type { FileQuestion, SampleAnswer } from '../sample.ts';
 import {
   badAnswer,
@@ -41,7 +42,7 @@ function recognise(value: unknown): ParsedAnswer | undefined {
 }
 
 function filesOf({ name, input }: HandoverCall, path: string): FileFields[] {
-  if (name === 'guide_list_directory') throw new BridgeError('is_directory', {}, { path });
+  if (name === HANDOVER_TOOLS.listDirectory) throw new BridgeError('is_directory', {}, { path });
   const given = Array.isArray(input.files) ? input.files : [input];
   return given.map((item) => {
     const file = fileFields(item);

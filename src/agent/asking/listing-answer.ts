@@ -1,4 +1,5 @@
 import { isRecord } from '../handover/check-entries.ts';
+import { HANDOVER_TOOLS } from '../handover-tools.ts';
 import type { SampleAnswer } from '../sample.ts';
 import { badAnswer, findJson, parseReportedError, parseToolCalls, readAnswer, toReportedError } from './answer.ts';
 
@@ -15,7 +16,7 @@ export interface AnsweredListing {
  */
 export function readListingAnswer(answer: SampleAnswer, path: string): AnsweredListing {
   const { calls, texts } = readAnswer(answer, path);
-  const called = calls.find(({ name }) => name === 'guide_list_directory');
+  const called = calls.find(({ name }) => name === HANDOVER_TOOLS.listDirectory);
   const found = called === undefined ? findJson(texts, recognise) : fromObject(called.input);
   if (found === undefined) throw badAnswer('it is not a listing of the folder', path);
   if ('failure' in found) throw toReportedError(found.failure, path);
@@ -25,7 +26,7 @@ export function readListingAnswer(answer: SampleAnswer, path: string): AnsweredL
 function recognise(value: unknown): AnsweredListing | { failure: string } | undefined {
   const failure = parseReportedError(value);
   if (failure !== undefined) return { failure };
-  const call = parseToolCalls(value)?.find(({ name }) => name === 'guide_list_directory');
+  const call = parseToolCalls(value)?.find(({ name }) => name === HANDOVER_TOOLS.listDirectory);
   if (call !== undefined) return fromObject(call.input);
   return Array.isArray(value) ? { path: undefined, entries: value } : fromObject(value);
 }

@@ -1,7 +1,5 @@
+import { HANDOVER_TOOLS } from '../handover-tools.ts';
 import type { FileQuestion, ListingQuestion, SampleParams, SampleTool } from '../sample.ts';
-
-/** The tools that the client's model may answer a question with. */
-export const TOOL_NAMES = ['guide_cache_file', 'guide_list_directory', 'guide_read_file'] as const;
 
 const SYSTEM_PROMPT =
   'You give a server access to the files of a project on your side. Answer with exactly what is asked for, in the form that is asked for, and nothing else. Never shorten, reformat or invent content.';
@@ -36,7 +34,7 @@ export function askForFile(
     ...rootLine(rootName),
     rest,
     '',
-    `Call guide_cache_file with the path and the content if you can, or answer with JSON only: ${form}`,
+    `Call ${HANDOVER_TOOLS.cacheFile} with the path and the content if you can, or answer with JSON only: ${form}`,
     'mtime is the time of its last change, in seconds since 1970; leave it out if you do not know it. Content that is not text goes in base64, with "encoding": "base64".',
     'If it is a folder: {"error": "is_directory"}',
     ...ERRORS,
@@ -62,7 +60,7 @@ export function askForListing(
       ? []
       : [`Leave out what does not match the glob ${JSON.stringify(pattern)}, but keep folders on the way to a match.`]),
     '',
-    `Call guide_list_directory if you can, or answer with JSON only: {"path": ${JSON.stringify(path)}, "entries": [{"name": "<name without folders>", "type": "file" | "directory" | "symlink" | "other", "size": <bytes>, "mtime": <seconds since 1970>${recursive ? ', "children": […]' : ''}}, …]}`,
+    `Call ${HANDOVER_TOOLS.listDirectory} if you can, or answer with JSON only: {"path": ${JSON.stringify(path)}, "entries": [{"name": "<name without folders>", "type": "file" | "directory" | "symlink" | "other", "size": <bytes>, "mtime": <seconds since 1970>${recursive ? ', "children": […]' : ''}}, …]}`,
     'List a symbolic link as "symlink"; do not follow it. Leave size and mtime out if you do not know them.',
     ...ERRORS,
   ].join('\n');
@@ -95,7 +93,7 @@ const PATH = { type: 'string', description: 'The path as asked for' };
 const MTIME = { type: 'number', description: 'Last change, in seconds since 1970' };
 
 const CACHE_FILE: SampleTool = {
-  name: 'guide_cache_file',
+  name: HANDOVER_TOOLS.cacheFile,
   description: 'Hand over the content of the file that was asked for.',
   inputSchema: {
     type: 'object',
@@ -111,7 +109,7 @@ const CACHE_FILE: SampleTool = {
 };
 
 const LIST_DIRECTORY: SampleTool = {
-  name: 'guide_list_directory',
+  name: HANDOVER_TOOLS.listDirectory,
   description: 'Hand over the entries of the folder that was asked for.',
   inputSchema: {
     type: 'object',

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { AcceptedFile } from '../../agent/handover/handover.ts';
+import { HANDOVER_TOOLS } from '../../agent/handover-tools.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { assertContentSize, MAX_CONTENT } from './content-size.ts';
 import { resultOf, success } from './result.ts';
@@ -51,9 +52,9 @@ const input = z
   });
 
 export const cacheFile = defineTool({
-  name: 'guide_cache_file',
+  name: HANDOVER_TOOLS.cacheFile,
   description: [
-    `Hand over the content of one file of your project, or of several with files (all or none). The server keeps it for you and does not ask for it again. What came before under that path is replaced. The least recently used files give way when the cache is full. Content above ${MAX_CONTENT} goes in chunks, with guide_read_file.`,
+    `Hand over the content of one file of your project, or of several with files (all or none). The server keeps it for you and does not ask for it again. What came before under that path is replaced. The least recently used files give way when the cache is full. Content above ${MAX_CONTENT} goes in chunks, with ${HANDOVER_TOOLS.readFile}.`,
     SECURITY,
     'Example: {"path": "docs/intro.md", "content": "# Hello\\n", "mtime": "2026-01-31T12:00:00Z"}',
     'Example: {"files": [{"path": "docs/a.md", "content": "A"}, {"path": "src/b.bin", "content": "AAEC", "encoding": "base64"}]}',

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { HANDOVER_TOOLS } from '../../agent/handover-tools.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { resultOf, success } from './result.ts';
 import { mtime, projectPath, rootName, SECURITY, SUBJECT } from './shared-schemas.ts';
@@ -14,7 +15,7 @@ const entry = z.strictObject({
 });
 
 export const listDirectory = defineTool({
-  name: 'guide_list_directory',
+  name: HANDOVER_TOOLS.listDirectory,
   description: [
     'Hand over the entries of a folder of your project, with those of the folders in it as children if you have them. The whole tree is checked before any of it is stored. A file that is told to be newer than what is kept of it will be asked for again. With pattern, only entries that match are stored: without a slash it looks at names, with one at paths from the folder.',
     SECURITY,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { HANDOVER_TOOLS } from '../../agent/handover-tools.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { assertContentSize, MAX_CONTENT } from './content-size.ts';
 import { resultOf, success } from './result.ts';
@@ -7,7 +8,7 @@ import { encoding, projectPath, rootName, SECURITY, SUBJECT, sha256 } from './sh
 const MAX_CHUNKS = 10_000;
 
 export const readFile = defineTool({
-  name: 'guide_read_file',
+  name: HANDOVER_TOOLS.readFile,
   description: [
     `Hand over a file that the server has to read, text or bytes (binary: true, content in base64), whole or in chunks. Content above ${MAX_CONTENT} must come in chunks: they may come in any order and more than once; a set that stays incomplete for five minutes is dropped. Give sha256 to have the bytes verified.`,
     SECURITY,
