@@ -53,21 +53,22 @@ export type { Activity, ActivityOptions, ClientFigures, UnusualActivity } from '
 export type { Log } from './audit/log.ts';
 export { openLog } from './audit/log.ts';
 export type { LogLevel } from './audit/log-level.ts';
-export type { AuthConfig, TokenConfig } from './config/auth-config.ts';
 export type {
   AgentConfig,
   AgentRootConfig,
   AnyRootConfig,
+  AuthConfig,
   Config,
   DialectConfig,
+  DialectName,
   LocalRootConfig,
   ProjectConfig,
   RootConfig,
+  TokenConfig,
 } from './config/config.ts';
 export { ConfigError } from './config/config-error.ts';
 export { configFromDirs } from './config/config-from-dirs.ts';
 export { loadConfig } from './config/load-config.ts';
-export type { DialectName } from './config/schema.ts';
 export { classic } from './dialects/classic/index.ts';
 export { guide } from './dialects/guide/index.ts';
 export { FileStorage } from './dialects/memory/file-storage.ts';

@@ -1,18 +1,7 @@
 import { createHash } from 'node:crypto';
 import { nearest } from '../tools/nearest.ts';
+import type { AuthConfig } from './config.ts';
 import type { ConfigFile } from './schema.ts';
-
-/** A client that may call over HTTP, and the roots that it may see. Holds the hash of its token, never the token. */
-export interface TokenConfig {
-  readonly name: string;
-  readonly sha256: Buffer;
-  readonly roots: readonly string[];
-}
-
-/** The clients that may call over HTTP. */
-export interface AuthConfig {
-  readonly tokens: readonly TokenConfig[];
-}
 
 type Fail = (problem: string) => never;
 type TokenEntry = NonNullable<ConfigFile['auth']>['tokens'][number];

@@ -4,11 +4,11 @@ import { AGENT_CAPABILITIES, CAPABILITIES, type Capability } from '../tools/capa
 import { argumentChecker, type CheckStyle } from '../tools/check-arguments.ts';
 import { nearest } from '../tools/nearest.ts';
 import { checkAuth } from './auth-config.ts';
-import type { AgentConfig, Config, DialectConfig, RootConfig } from './config.ts';
+import type { AgentConfig, Config, DialectConfig, DialectName, RootConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { folderProblem } from './folder-problem.ts';
 import { rootNameProblem } from './root-name.ts';
-import { type ConfigFile, configSchema, type DialectName } from './schema.ts';
+import { type ConfigFile, configSchema } from './schema.ts';
 
 const KEYS: CheckStyle = {
   noun: 'key',

@@ -1,8 +1,9 @@
 import type { LogLevel } from '../audit/log-level.ts';
 import type { Capability } from '../tools/capabilities.ts';
 import type { ResultMode } from '../tools/result-form.ts';
-import type { AuthConfig } from './auth-config.ts';
-import type { DialectName } from './schema.ts';
+
+/** The name of a dialect that can be served. */
+export type DialectName = 'workspace' | 'memory' | 'classic' | 'guide';
 
 /** What the config says about a root of either kind. */
 export interface AnyRootConfig {
@@ -57,6 +58,18 @@ export interface DialectConfig {
   readonly name: DialectName;
   readonly root: string | undefined;
   readonly project?: ProjectConfig | undefined;
+}
+
+/** A client that may call over HTTP, and the roots that it may see. Holds the hash of its token, never the token. */
+export interface TokenConfig {
+  readonly name: string;
+  readonly sha256: Buffer;
+  readonly roots: readonly string[];
+}
+
+/** The clients that may call over HTTP. */
+export interface AuthConfig {
+  readonly tokens: readonly TokenConfig[];
 }
 
 /** The complete configuration of a server, checked. */

@@ -4,9 +4,9 @@ import type { Config } from './config.ts';
 export const MAX_TIMEOUT_SECONDS = 24 * 60 * 60;
 /** The most that an operator may set for `max_full_read_size`: several calls at once hold that much in memory. */
 export const MAX_FULL_READ_SIZE = 64 * 1024 * 1024;
-/** The default cache size per client for client-side files. */
 /** The least that an operator may set for `max_result_chars`: less would hold neither a path nor how to get the rest. */
 export const MIN_RESULT_CHARS = 1_000;
+/** The default cache size per client for client-side files. */
 export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
 /** The default time to wait for a client's answer. */
 export const DEFAULT_ASK_SECONDS = 30;

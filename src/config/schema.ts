@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { LOG_LEVELS } from '../audit/log-level.ts';
 import { RESULT_MODES } from '../tools/result-form.ts';
+import type { DialectName } from './config.ts';
 import {
   DEFAULT_ASK_SECONDS,
   DEFAULT_CACHE_BYTES,
@@ -44,10 +45,7 @@ const dialects = z.strictObject({
   memory: bound.optional(),
   classic: bound.optional(),
   guide: z.strictObject({ project: z.string().min(1), ...agent }).optional(),
-});
-
-/** The name of a dialect that can be served. */
-export type DialectName = keyof z.output<typeof dialects>;
+} satisfies Record<DialectName, z.ZodType>);
 
 /** The schema of the config file. */
 export const configSchema = z.strictObject({

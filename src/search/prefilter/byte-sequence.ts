@@ -2,7 +2,9 @@ import { ASSERT, AT_START, type Instruction, JUMP, MATCH, type Program, RUNES, S
 import { changesUpTo, MAX_RUNE, type RuneSet } from '../pattern/rune-set.ts';
 import { REPLACEMENT } from '../pattern/utf8.ts';
 import { dominators } from './dominators.ts';
-import { MAX_SEQUENCES } from './probe-tables.ts';
+
+/** Maximum number of sequences: one bit each in a 32-bit word of the kernel's verification table. */
+export const MAX_SEQUENCES = 32;
 
 const LF = 0x0a;
 /** Longer sequences are hardly more selective. */

@@ -1,8 +1,8 @@
 import { type Instruction, JUMP, MATCH, type Program, RUNES, SPLIT } from '../pattern/program.ts';
 import { changesUpTo, type RuneSet } from '../pattern/rune-set.ts';
 import { leadOf, REPLACEMENT } from '../pattern/utf8.ts';
-import type { ByteSequence } from './byte-sequence.ts';
-import { MAX_POSITIONS, MAX_SEQUENCES } from './probe-tables.ts';
+import { type ByteSequence, MAX_SEQUENCES } from './byte-sequence.ts';
+import { MAX_POSITIONS } from './probe-tables.ts';
 
 const LF = 0x0a;
 const ASCII_END = 0x80;

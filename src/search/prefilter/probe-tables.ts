@@ -1,11 +1,9 @@
 import type { ProbePositions, ProbeTables } from '../kernels/search-memory.ts';
 import { frequencyInScript, jointProbability } from './byte-frequency.ts';
-import type { ByteSequence } from './byte-sequence.ts';
+import { type ByteSequence, MAX_SEQUENCES } from './byte-sequence.ts';
 
 /** Maximum number of positions of a sequence that are verified. */
 export const MAX_POSITIONS = 16;
-/** Maximum number of sequences: one bit each in a 32-bit word of the verification table. */
-export const MAX_SEQUENCES = 32;
 /** Number of probe positions. */
 const PROBES = 3;
 /** Bytes per vector. */

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { AuthConfig } from '../../config/auth-config.ts';
+import type { AuthConfig } from '../../config/config.ts';
 import type { Client } from '../../tools/client.ts';
 import type { Roots } from '../../tools/roots.ts';
 import { type Peer, principalClient } from './peer.ts';

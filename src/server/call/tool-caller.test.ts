@@ -13,9 +13,10 @@ import { Roots } from '../../tools/roots.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { describeServer } from '../description/describe-server.ts';
 import { toResult } from '../protocol/sdk/sdk-server.ts';
+import type { CallRequest } from './call-request.ts';
 import { RunningCalls } from './running-calls.ts';
 import type { Service } from './service.ts';
-import { type CallRequest, ToolCaller } from './tool-caller.ts';
+import { ToolCaller } from './tool-caller.ts';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ringfence-call-'));
 const root = Root.open('r', folder);

@@ -1,19 +1,17 @@
 import { type CallFailure, recordCall } from '../../audit/events.ts';
 import { RingfenceError } from '../../errors.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
-import type { Client } from '../../tools/client.ts';
 import type { FailedCall } from '../../tools/dialect.ts';
 import { type CallError, ToolError } from '../../tools/errors.ts';
 import { closest } from '../../tools/nearest.ts';
-import type { ResultForm, ResultMode } from '../../tools/result-form.ts';
-import type { Roots } from '../../tools/roots.ts';
-import type { CallContext, MediaContent, RenderedResult, Tool } from '../../tools/tool.ts';
+import type { ResultMode } from '../../tools/result-form.ts';
+import type { MediaContent, RenderedResult, Tool } from '../../tools/tool.ts';
 import { concatJson, type JsonChunks, jsonAndEscaped, jsonByteLength } from '../../wire/json-chunks.ts';
 import { escapeJson } from '../../wire/json-escaper.ts';
 import { MAX_RESULT_BYTES } from '../../wire/result-size.ts';
+import type { Arguments, CallRequest } from './call-request.ts';
 import { InputRequired } from './input-required.ts';
-import type { ReportProgress } from './progress.ts';
-import { CallTimer, type RunningCall } from './running-calls.ts';
+import { CallTimer } from './running-calls.ts';
 import type { Service } from './service.ts';
 import { CallSubject, type SubjectArguments, subjectArguments, ToolContext } from './tool-context.ts';
 
@@ -22,29 +20,13 @@ const MAX_ECHO = 100;
 /** The most bytes that one UTF-16 unit takes in UTF-8. */
 const MAX_UNIT_BYTES = 3;
 
-/** The arguments of a call, or the fields of its result. */
-export type Args = Readonly<Record<string, unknown>>;
+/** The fields of a tool's result. */
+type ResultFields = Readonly<Record<string, unknown>>;
 
 /** A `CallToolResult` as JSON without its closing brace, and the length of its text in bytes. */
 interface RenderedCall {
   readonly json: JsonChunks;
   readonly bytes: number;
-}
-
-/** One call of a tool, independent of transport and protocol revision. */
-export interface CallRequest {
-  readonly name: string;
-  readonly args: Args;
-  readonly client: Client;
-  /** The roots that this client may know of. */
-  readonly roots: Roots;
-  readonly sample: CallContext['sample'];
-  /** Started by whoever received the call, who cancels it when the client does. `ToolCaller` ends it. */
-  readonly running: RunningCall;
-  /** Undefined for a client that did not ask for progress. */
-  readonly progress?: ReportProgress | undefined;
-  /** How the result is written; by default as structured content and text. */
-  readonly results?: ResultForm | undefined;
 }
 
 /** Thrown for a tool that does not exist. A protocol error, unlike the failure of a tool: JSON-RPC's "invalid params". */
@@ -60,7 +42,7 @@ class UnknownTool extends Error {
 interface CallableTool {
   readonly tool: Tool;
   readonly subject: SubjectArguments;
-  check(args: unknown): CheckedArguments<Args>;
+  check(args: unknown): CheckedArguments<Arguments>;
 }
 
 /** What the log line of a call is made from. */
@@ -115,7 +97,7 @@ export class ToolCaller {
     }
   }
 
-  async #run(tool: Tool, args: Args, { request, subject }: CallRecord): Promise<Args> {
+  async #run(tool: Tool, args: Arguments, { request, subject }: CallRecord): Promise<ResultFields> {
     const service = this.#service;
     const { requestTimeout } = service;
     const expire = (): void => request.running.abort(new ToolError('timed_out', { seconds: requestTimeout }));
@@ -210,13 +192,13 @@ function renderFailure(text: string): RenderedCall {
 
 /** What a result is rendered for. */
 interface RenderOptions {
-  readonly args: Args;
+  readonly args: Arguments;
   /** By default `both`. Only a tool with a `readerText` has a choice: the contract of the others fixes their form. */
   readonly mode?: ResultMode | undefined;
 }
 
 /** Renders the result of a tool. Raises `result_too_large` for one that exceeds `MAX_RESULT_BYTES`. */
-export function renderSuccess(tool: Tool, value: Args, { args, mode = 'both' }: RenderOptions): RenderedCall {
+export function renderSuccess(tool: Tool, value: ResultFields, { args, mode = 'both' }: RenderOptions): RenderedCall {
   const rendered =
     tool.readerText === undefined || mode === 'both'
       ? renderBoth(tool, value, args)
@@ -229,14 +211,14 @@ export function renderSuccess(tool: Tool, value: Args, { args, mode = 'both' }: 
 }
 
 /** Renders structured content, and a text that says the same. */
-function renderBoth(tool: Tool, value: Args, args: Args): RenderedCall {
+function renderBoth(tool: Tool, value: ResultFields, args: Arguments): RenderedCall {
   const { text, result, bytes } = tool.render?.(value, args) ?? renderResult(tool, value, args);
   const blocks = contentBlocks(text, tool.media?.(value, args));
   return { json: concatJson(blocks, ',"structuredContent":', result), bytes };
 }
 
 /** Renders text alone, or structured content with a text of one line. */
-function renderOne(tool: Tool, value: Args, { args, mode }: Required<RenderOptions>): RenderedCall {
+function renderOne(tool: Tool, value: ResultFields, { args, mode }: Required<RenderOptions>): RenderedCall {
   const whole = tool.readerText?.(value, args) ?? '';
   const media = tool.media?.(value, args);
   if (mode === 'text') return { json: contentBlocks(escapeJson(whole), media), bytes: Buffer.byteLength(whole) };
@@ -258,7 +240,7 @@ function contentBlocks(escaped: JsonChunks, media: MediaContent | undefined): Js
 }
 
 /** Renders a result whose text is the tool's wording, or else the same JSON as the result. */
-function renderResult(tool: Tool, value: Args, args: Args): RenderedResult {
+function renderResult(tool: Tool, value: ResultFields, args: Arguments): RenderedResult {
   if (tool.text === undefined) {
     const { json, escaped } = jsonAndEscaped(value);
     return { text: escaped, result: json, bytes: jsonByteLength(json) };

@@ -7,9 +7,9 @@ import { type CallError, ToolError } from '../../tools/errors.ts';
 import { DEFAULT_RESULT_FORM, type ResultForm } from '../../tools/result-form.ts';
 import type { NamedRoot } from '../../tools/roots.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
+import type { Arguments, CallRequest } from './call-request.ts';
 import type { CallTimer } from './running-calls.ts';
 import type { Service } from './service.ts';
-import type { Args, CallRequest } from './tool-caller.ts';
 
 /** Arguments that name a root, and arguments that name a path. For a call with source and destination, the log's `path` is the source. */
 const ROOT_ARGUMENT = /(?:^|_)root$/;
@@ -45,7 +45,7 @@ export class CallSubject {
   }
 
   /** Takes the arguments that go to the log. Called with the arguments as given, then again with defaults filled in. */
-  note(args: Args): void {
+  note(args: Arguments): void {
     for (const name of this.#subject.names) {
       const value = args[name];
       if (typeof value === 'string') this.about[name] = value;

@@ -1,0 +1,25 @@
+import type { Client } from '../../tools/client.ts';
+import type { ResultForm } from '../../tools/result-form.ts';
+import type { Roots } from '../../tools/roots.ts';
+import type { CallContext } from '../../tools/tool.ts';
+import type { ReportProgress } from './progress.ts';
+import type { RunningCall } from './running-calls.ts';
+
+/** The arguments of a call. */
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** One call of a tool, independent of transport and protocol revision. */
+export interface CallRequest {
+  readonly name: string;
+  readonly args: Arguments;
+  readonly client: Client;
+  /** The roots that this client may know of. */
+  readonly roots: Roots;
+  readonly sample: CallContext['sample'];
+  /** Started by whoever received the call, who cancels it when the client does. `ToolCaller` ends it. */
+  readonly running: RunningCall;
+  /** Undefined for a client that did not ask for progress. */
+  readonly progress?: ReportProgress | undefined;
+  /** How the result is written; by default as structured content and text. */
+  readonly results?: ResultForm | undefined;
+}
