@@ -172,7 +172,7 @@ export class DescriptorDir extends Dir {
     assertSingleName(name);
     assertSingleName(toName);
     const { fd } = this;
-    // SAFETY: two single names, and renameat2(2) follows no link in the last place.
+    // SAFETY: two single names, and renameat2(2) follows no link as the last name.
     const done = to instanceof DescriptorDir && this.#syscalls?.renameUnconfined(fd, name, to.fd, toName) === true;
     // A name in the way, or a file system without RENAME_NOREPLACE: the portable way works or says why it does not.
     if (!done) super.renameNoReplace(name, to, toName);
@@ -190,7 +190,7 @@ export class DescriptorDir extends Dir {
     this.#assertOpen();
     assertSingleName(name);
     assertSingleName(other);
-    // SAFETY: two single names, and renameat2(2) follows no link in the last place.
+    // SAFETY: two single names, and renameat2(2) follows no link as the last name.
     return this.#syscalls?.exchangeUnconfined(this.fd, name, other) === true;
   }
 
@@ -216,7 +216,7 @@ export class DescriptorDir extends Dir {
     fs.closeSync(this.fd);
   }
 
-  /** The number of a closed descriptor soon belongs to another directory, perhaps of another root. */
+  /** Throws once the directory is closed, because the kernel reuses descriptor numbers. */
   #assertOpen(): void {
     if (this.#closed) throw new Error('the directory is closed');
   }

@@ -128,7 +128,8 @@ export abstract class Dir implements Disposable {
 
   /**
    * Reads a whole regular file into the beginning of a buffer and returns its size, if it is not empty and has at most `limit`
-   * bytes. Undefined if it is otherwise or if the backend has no faster way than opening it, which also says what is wrong.
+   * bytes. Returns undefined for any other file, for an error, and where the backend has no faster way; the caller then opens the
+   * file, which reports the error.
    */
   readSmallFile(_name: Name, _into: Buffer, _limit: number): number | undefined {
     return undefined;
@@ -181,8 +182,8 @@ export abstract class Dir implements Disposable {
   }
 
   /**
-   * Keeps the content of a file although its name may go. Disposing of the hold frees the content on another thread: to free a
-   * gigabyte takes the system a third of a second. Undefined where the backend has no way, or there is no such file.
+   * Holds a file open while its entry is unlinked or replaced, so that disposing of the hold frees its blocks on another thread
+   * (a third of a second per gigabyte). Undefined if the backend cannot, or the entry is missing.
    */
   holdOpen(_name: Name): Disposable | undefined {
     return undefined;
@@ -260,7 +261,7 @@ export abstract class Dir implements Disposable {
   ): void {
     this.#call(name, (from) => {
       to.assertInside();
-      // SAFETY: single names in two open directories, and no call that renames, links or removes follows a link in the last place.
+      // SAFETY: single names in two open directories, and no call that renames, links or removes follows a link as the last name.
       run(from, to.pathUnconfined(toName));
     });
   }

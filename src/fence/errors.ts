@@ -5,35 +5,35 @@ import { codeGuard, RingfenceError } from '../errors.ts';
  * logs, not for whoever sent the path.
  */
 export type FenceErrorDetails = {
-  /** The string cannot be a path at all, or names a file that the fence keeps for itself. */
+  /** The path has a NUL, is not valid Unicode, or has a reserved name; or a link's target is not UTF-8. */
   invalid_path: { readonly problem: 'null_byte' | 'not_unicode' | 'reserved' };
-  /** The path, or a link on its way, leads out of the root. */
+  /** The path, or a link in it, leads out of the root. */
   outside_root: { readonly resolved?: string };
-  /** Too many links, or a circle of them. */
+  /** The path has more than 40 links, or a circle of links. */
   link_loop: object;
-  /** There is no such entry. */
+  /** The entry, or a folder in its path, does not exist. */
   not_found: object;
-  /** Something is in the place of what was to be made. */
+  /** The entry to create already exists. */
   already_exists: object;
-  /** A folder where a file was expected. */
+  /** A file was expected, and the entry is a folder. */
   is_directory: object;
-  /** Something else where a folder was expected, also on the way to the last name. */
+  /** A folder was expected, at the end of the path or before, and the entry is something else. */
   not_directory: object;
-  /** Neither a file, a folder nor a link: a FIFO, a socket, a device. */
+  /** The entry is a FIFO, a socket or a device. */
   special_file: object;
-  /** A name, or the whole path, is longer than the file system allows. */
+  /** A name or the path is longer than the file system allows. */
   name_too_long: object;
-  /** The operating system does not let this process do it. */
+  /** The operating system denies this process the access. */
   permission_denied: object;
-  /** No space left, the quota is used up, or the file would be larger than files may be. */
+  /** The disk or the quota is full, or the file would exceed the largest file size. */
   disk_full: object;
   /** The file system is mounted read-only. */
   read_only: object;
-  /** A folder that has to be empty is not. */
+  /** The folder to remove or replace is not empty. */
   not_empty: object;
-  /** The process is out of descriptors or memory. */
+  /** The process has no descriptors or memory left. */
   exhausted: object;
-  /** Any other system error, with its symbolic name. */
+  /** Any other system error; `errno` is its symbolic name. */
   io_error: { readonly errno?: string };
 };
 

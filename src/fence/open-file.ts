@@ -6,7 +6,7 @@ import { FenceError } from './errors.ts';
 
 const fsync = promisify(fs.fsync);
 
-/** Not a descriptor: Node refuses it. */
+/** The descriptor of a closed file: -1, which every system call refuses. */
 const CLOSED = -1;
 
 /** A regular file that was opened through the fence for reading. Holds a descriptor, so dispose of it. */

@@ -33,7 +33,7 @@ export class PathDir extends Dir {
 
   protected override assertOpened(fd: number, name: Name): void {
     const opened = fs.fstatSync(fd, { bigint: true });
-    // SAFETY: lstat follows no link in the last place, and `assertInside` compares the rest.
+    // SAFETY: lstat follows no link as the last name, and `assertInside` compares the rest.
     const named = fs.lstatSync(this.pathUnconfined(name), { bigint: true });
     if (opened.ino !== named.ino || opened.dev !== named.dev) throw new FenceError('outside_root', {});
     this.assertInside();
@@ -41,7 +41,7 @@ export class PathDir extends Dir {
 
   openDir(name: Name): PathDir {
     try {
-      // SAFETY: lstat follows no link in the last place; the real path is compared below.
+      // SAFETY: lstat follows no link as the last name; the real path is compared below.
       if (!fs.lstatSync(this.pathUnconfined(name)).isDirectory()) throw new FenceError('not_directory', {});
       if (name === '.') return new PathDir(this.real);
       // A path that is a string cannot hold bytes that are not UTF-8, and the platforms that need this class have no such names.

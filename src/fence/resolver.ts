@@ -25,7 +25,7 @@ export interface Location extends Disposable {
 
 /** How to resolve a path. */
 export interface ResolveOptions {
-  /** Whether to follow a link in the last place. Links before it are always followed. */
+  /** Whether to follow a link as the last name. Links before it are always followed. */
   readonly follow: boolean;
   /** Whether to make missing folders on the way to the last name. False by default. */
   readonly makeParents?: boolean;

@@ -168,7 +168,7 @@ export class Root implements Disposable {
   }
 
   /**
-   * Finds where a path ends, without opening the entry itself. With `follow`, a link in the last place is resolved; one that is
+   * Finds where a path ends, without opening the entry itself. With `follow`, a link as the last name is resolved; one that is
    * swapped in later is not followed either, because a `Dir` never does. A missing last name is no error, a missing folder before
    * it is `not_found`. Raises `outside_root` and what else the file system refuses. Dispose of the location to close its directory.
    */
@@ -191,7 +191,7 @@ export class Root implements Disposable {
     this.close();
   }
 
-  /** The number of a closed descriptor soon belongs to another folder, perhaps of another root. */
+  /** Returns the root's descriptor. Throws once the root is closed, because the kernel reuses descriptor numbers. */
   #fd(): number | undefined {
     if (this.#closed) throw new Error('the root is closed');
     return this.#shared.fd;

@@ -2,7 +2,7 @@ import type { Dialect } from '../tools/dialect.ts';
 import { forDialect, openSharedService, type Service, type SharedServiceOptions } from './call/service.ts';
 import { describeServer } from './description/describe-server.ts';
 
-/** What `openService` opens, and in which dialect. */
+/** Options of `openService`. */
 export interface ServiceOptions extends SharedServiceOptions {
   readonly dialect: Dialect;
   /** The root that the tools of a dialect work on if they name none. */

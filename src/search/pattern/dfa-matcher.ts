@@ -8,7 +8,9 @@ const LF = 0x0a;
 
 /** Number of bytes scanned with one cursor after a match before two are used, since the next match may be near. */
 const NEAR = 1024;
+/** Number of bytes of the first block that is scanned with two cursors. Each block without a match doubles the next. */
 const SMALLEST_BLOCK = 8 * 1024;
+/** Maximum number of bytes of a block. */
 const LARGEST_BLOCK = 128 * 1024;
 
 /**
@@ -19,8 +21,9 @@ const BYTES_PER_STATE = 10;
 
 /** Cost of searching for the end of a line, in bytes that the DFA scans in the same time. */
 const SKIP_BYTES = 200;
-/** Loss, in bytes, after which dead lines are scanned to their end instead of being skipped, and for how many bytes. */
+/** Loss, in bytes, after which dead lines are scanned to their end instead of being skipped. */
 const MAX_LOST = 16 * SKIP_BYTES;
+/** Number of bytes for which dead lines are then not skipped. */
 const WITHOUT_SKIPS = 256 * 1024;
 
 /** Options of a `DfaMatcher`. */

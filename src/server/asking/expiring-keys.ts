@@ -7,7 +7,7 @@ export class ExpiringKeys {
     this.#expire = expire;
   }
 
-  /** Lets a key expire that many milliseconds from now, and not at the time it had before. */
+  /** Schedules a key to expire, replacing any earlier schedule. */
   schedule(key: string, milliseconds: number): void {
     this.cancel(key);
     const expire = (): void => {

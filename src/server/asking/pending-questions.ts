@@ -1,6 +1,6 @@
 import type { SampleAnswer } from '../../agent/sample.ts';
 
-/** More questions than any honest client has open. Those beyond may be asked twice. */
+/** Bounds memory. Beyond this many, a question may be asked twice. */
 const MAX_OPEN = 1_000;
 
 interface PendingQuestion {

@@ -11,10 +11,10 @@ import { ToolError } from '../../tools/errors.ts';
 import { clientName, type Peer } from './peer.ts';
 import type { Service } from './service.ts';
 
-/** All clients together may have as many bytes cached as this many full caches. */
+/** Cache limit of all clients together, as a multiple of one client's limit. */
 const FULL_CACHES = 16;
 
-/** Which files `withAgentFiles` makes available. */
+/** Options of `withAgentFiles`. */
 export interface AgentFilesOptions {
   readonly config: Config;
   /** The project of a dialect whose tools need not name a root. */
@@ -27,7 +27,7 @@ export interface AgentFilesOptions {
 /** The files of the agent roots that have been opened, by the name of the root. */
 export type OpenedAgentRoots = Map<string, AgentPartitions>;
 
-/** The client of a call, and the roots that it may know of. */
+/** The client of a call, and the roots that it is allowed to see. */
 type Caller = Pick<Peer, 'client' | 'roots'>;
 
 /** A client's files, and the name of the root that they appear as; undefined for those of a project. */
@@ -62,7 +62,7 @@ export class AgentFiles {
     return found?.bridge;
   }
 
-  /** Returns all files of a client: those of the project first, then those of the roots that it may know of. */
+  /** Returns all files of a client: those of the project first, then those of the roots that it is allowed to see. */
   all({ client, roots }: Caller): ClientFiles[] {
     if (client === undefined) return [];
     const files: ClientFiles[] = [];

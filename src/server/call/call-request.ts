@@ -13,7 +13,7 @@ export interface CallRequest {
   readonly name: string;
   readonly args: Arguments;
   readonly client: Client;
-  /** The roots that this client may know of. */
+  /** The roots that this client is allowed to see. */
   readonly roots: Roots;
   readonly sample: CallContext['sample'];
   /** Started by whoever received the call, who cancels it when the client does. `ToolCaller` ends it. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '../../tools/client.ts';
 import type { Roots } from '../../tools/roots.ts';
 
-/** The client at the other end of a connection, and the roots that it may know of. */
+/** The client at the other end of a connection, and the roots that it is allowed to see. */
 export interface Peer {
   readonly roots: Roots;
   /** Undefined where calls of different clients cannot be told apart: 2026-07-28 over HTTP without tokens. */

@@ -9,14 +9,14 @@ export interface Principal extends Peer {
   readonly client: Client;
 }
 
-interface Entry {
+interface TokenEntry {
   readonly sha256: Buffer;
   readonly principal: Principal;
 }
 
-/** The clients that may call over HTTP, by their tokens, each with the roots that it may know of. */
+/** The clients that may call over HTTP, by their tokens, each with the roots that it is allowed to see. */
 export class Principals {
-  readonly #entries: readonly Entry[];
+  readonly #entries: readonly TokenEntry[];
 
   constructor({ tokens }: AuthConfig, roots: Roots) {
     this.#entries = tokens.map(({ name, sha256, roots: names }) => ({

@@ -54,11 +54,11 @@ export interface Service extends SharedService {
   readonly description: ServerDescription;
   /** The root that the tools of a dialect work on if they name none. */
   readonly boundRoot?: string | undefined;
-  /** The files that clients have handed over; undefined if the config asks for none. @internal */
+  /** The files that clients have handed over; undefined if client-side files are not configured. @internal */
   readonly agentFiles?: AgentFiles | undefined;
 }
 
-/** What `openSharedService` opens. */
+/** Options of `openSharedService`. */
 export interface SharedServiceOptions {
   readonly config: Config;
   /** The backend of the fence; by default the strongest that this machine supports. */

@@ -73,7 +73,7 @@ export class CallSubject {
   }
 }
 
-/** What a `ToolContext` is made from. */
+/** Options of a `ToolContext`. */
 export interface ToolContextOptions {
   readonly service: Service;
   readonly tool: Tool;

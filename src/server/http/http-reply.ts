@@ -2,10 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { concatJson, type JsonChunks, jsonBytes } from '../../wire/json-chunks.ts';
 import type { NotificationSink } from '../protocol/fast/fast-path.ts';
 
-/** An event stream begins after this time at the latest, then gets a comment this often, so that no proxy times out. */
+/** How long a call may run before its response begins as an event stream. */
 const OPEN_MS = 1_000;
+/** How often an event stream gets a comment, so that no proxy times out. */
 const ALIVE_MS = 15_000;
 
+/** The headers of an event stream. `no-transform` and `x-accel-buffering` keep proxies from holding events back. */
 const STREAM_HEADERS = {
   'cache-control': 'no-cache, no-transform',
   connection: 'keep-alive',

@@ -9,14 +9,16 @@ import { McpEndpoint } from './mcp-endpoint.ts';
 import { SESSION_LIMITS, type SessionLimits } from './sessions.ts';
 import { sendError } from './web.ts';
 
-/** Limits on the time to send headers and a whole request, against clients that hold connections by sending slowly (Slowloris). */
+/** How long a client may take to send the headers, against clients that hold connections by sending slowly (Slowloris). */
 const HEADERS_MS = 20_000;
+/** How long a client may take to send a whole request, for the same reason. */
 const REQUEST_MS = 60_000;
+/** How long an idle connection stays open: longer than the 60 seconds after which common proxies close theirs. */
 const KEEP_ALIVE_MS = 65_000;
 /** How long the last responses may take to be written after all calls have ended. */
 const LAST_RESPONSES_MS = 1_000;
 
-/** Where `startHttp` listens, and its limits. */
+/** Options of `startHttp`. */
 export interface HttpOptions {
   readonly host: string;
   /** 0 for any free port. */

@@ -5,7 +5,7 @@ import type { Service } from '../call/service.ts';
 import type { ToolCaller } from '../call/tool-caller.ts';
 import { sdkServerFactory } from '../protocol/sdk/sdk-server.ts';
 
-/** What the SDK serves on, and with which caller of tools: by default one of its own. */
+/** Options of `serveSdk`. */
 export interface ServeSdkOptions {
   readonly caller?: ToolCaller;
   readonly transport: Transport;

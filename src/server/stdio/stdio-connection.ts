@@ -15,7 +15,7 @@ import { type MessageReceiver, type MessageSink, SdkTransport, type ServeSdk } f
 
 const INITIALIZE_KEYS: ReadonlySet<string> = new Set(['protocolVersion', 'capabilities', 'clientInfo', '_meta']);
 
-/** The two that answer messages, the client that sends them, and the way back to it. */
+/** Options of a `StdioConnection`. */
 export interface StdioConnectionOptions {
   readonly fastPath: FastPath;
   readonly peer: Peer;

@@ -24,7 +24,7 @@ export interface StdioServing {
   close(): Promise<void>;
 }
 
-/** What `startStdio` serves. */
+/** Options of `startStdio`. */
 export interface StdioOptions {
   readonly description: ServerDescription;
   readonly shared: SharedService;

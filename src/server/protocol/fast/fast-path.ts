@@ -39,7 +39,7 @@ export interface NotificationSink {
   notify(json: string): void;
 }
 
-/** What a `FastPath` answers with. */
+/** Options of a `FastPath`. */
 export interface FastPathOptions {
   readonly description: ServerDescription;
   readonly running: RunningCalls;
