@@ -3,12 +3,12 @@ export { AgentPartitions, type AgentPartitionsOptions, type PartitionStats } fro
 export type { BridgeAudit, BridgeEvent, BridgeOperation } from './agent/bridge/bridge-event.ts';
 export type { AskOptions } from './agent/bridge/filesystem-bridge.ts';
 export {
+  type BridgeListOptions,
+  type BridgeReadOptions,
   type BridgeStats,
   type FileRead,
   FilesystemBridge,
   type FilesystemBridgeOptions,
-  type ListOptions,
-  type ReadOptions,
 } from './agent/bridge/filesystem-bridge.ts';
 export type { BridgeErrorLocation } from './agent/bridge-error.ts';
 export { BridgeError, SecurityError } from './agent/bridge-error.ts';
@@ -118,10 +118,10 @@ export {
 } from './server/call/service.ts';
 export { describeServer } from './server/description/describe-server.ts';
 export type { ServerDescription } from './server/description/server-description.ts';
-export { type HttpOptions, type HttpServing, type Mount, startHttp } from './server/http/http-server.ts';
+export { type HttpOptions, type Mount, type RunningHttpServer, startHttp } from './server/http/http-server.ts';
 export type { SessionLimits } from './server/http/sessions.ts';
 export { openService, type ServiceOptions } from './server/open-service.ts';
-export { type StdioOptions, type StdioServing, startStdio } from './server/stdio/stdio-server.ts';
+export { type RunningStdioServer, type StdioOptions, startStdio } from './server/stdio/stdio-server.ts';
 export type { Capability } from './tools/capabilities.ts';
 export type { Client } from './tools/client.ts';
 export type { ArgumentProblem, Dialect, FailedCall } from './tools/dialect.ts';

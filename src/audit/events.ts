@@ -75,7 +75,7 @@ function fieldsOf(event: CallEvent): Record<string, unknown> {
   if (failure !== undefined) fields.code = failure.code;
   fields.duration_ms = Math.round(event.durationMs * 1000) / 1000;
   fields.response_bytes = event.responseBytes;
-  if (failure !== undefined && isOrdinary(failure)) fields.errno = errnoOf(failure.cause);
+  if (failure !== undefined && isOrdinary(failure)) fields.errno = errnoDetail(failure.cause);
   return fields;
 }
 
@@ -118,6 +118,6 @@ function cut(text: string | undefined): string | undefined {
   return text !== undefined && text.length > MAX_FIELD ? `${text.slice(0, MAX_FIELD)}…` : text;
 }
 
-function errnoOf(cause: unknown): string | undefined {
+function errnoDetail(cause: unknown): string | undefined {
   return isCode(cause, 'io_error') ? cause.details.errno : undefined;
 }

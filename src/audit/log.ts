@@ -41,7 +41,7 @@ export function openLog(level: LogLevel): Log {
     logger,
     flush: async () => {
       lines.flush();
-      if (readerGone || (await drained(destination))) return;
+      if (readerGone || (await flushed(destination))) return;
       // Drop the rest. Otherwise it would be written synchronously at exit and block on the stuck reader.
       destination.destroy();
     },
@@ -49,7 +49,7 @@ export function openLog(level: LogLevel): Log {
 }
 
 /** Resolves to true once everything is written, and to false on a write error or a timeout. */
-function drained(destination: ReturnType<typeof pino.destination>): Promise<boolean> {
+function flushed(destination: ReturnType<typeof pino.destination>): Promise<boolean> {
   return new Promise((resolve) => {
     const onDrain = (): void => settle(true);
     const onError = (): void => settle(false);

@@ -2,7 +2,7 @@ import type { Config, DialectConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { warmUpInBackground } from '../server/background/warm-up.ts';
 import { isLoopbackAddress } from '../server/http/access-control.ts';
-import { type HttpServing, type Mount, startHttp } from '../server/http/http-server.ts';
+import { type Mount, type RunningHttpServer, startHttp } from '../server/http/http-server.ts';
 import { CAPABILITIES } from '../tools/capabilities.ts';
 import { ListenError } from './listen-error.ts';
 import { mountPath } from './load-dialect.ts';
@@ -64,10 +64,10 @@ function withOverrides(config: Config, { host, port }: ServeOptions): Config {
 
 /** Starts to listen. Raises `ListenError`, which names the flag or config key that set the address or port. */
 async function listen(
-  attempt: () => Promise<HttpServing>,
+  attempt: () => Promise<RunningHttpServer>,
   { file, host, port }: Config,
   options: ServeOptions,
-): Promise<HttpServing> {
+): Promise<RunningHttpServer> {
   const written = (key: 'host' | 'port'): string =>
     options[key] !== undefined || file === undefined ? `--${key}` : `${file}: ${key}`;
   try {

@@ -173,7 +173,8 @@ export class DescriptorDir extends Dir {
     assertSingleName(toName);
     const { fd } = this;
     // SAFETY: two single names, and renameat2(2) follows no link as the last name.
-    const done = to instanceof DescriptorDir && this.#syscalls?.renameUnconfined(fd, name, to.fd, toName) === true;
+    const done =
+      to instanceof DescriptorDir && this.#syscalls?.renameNoReplaceUnconfined(fd, name, to.fd, toName) === true;
     // A name in the way, or a file system without RENAME_NOREPLACE: the portable way works or says why it does not.
     if (!done) super.renameNoReplace(name, to, toName);
   }

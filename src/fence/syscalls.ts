@@ -17,7 +17,7 @@ export interface Syscalls {
   /** openat(2): opens a name in a directory, through a link unless `flags` have `O_NOFOLLOW`. Undefined on failure. */
   openatUnconfined(dirFd: number, name: string | Buffer, flags: number): number | undefined;
   /** renameat2(2) with `RENAME_NOREPLACE`. False if nothing was renamed. */
-  renameUnconfined(fromFd: number, from: string | Buffer, toFd: number, to: string | Buffer): boolean;
+  renameNoReplaceUnconfined(fromFd: number, from: string | Buffer, toFd: number, to: string | Buffer): boolean;
   /** renameat2(2) with `RENAME_EXCHANGE`, within a directory. False if nothing was exchanged. */
   exchangeUnconfined(dirFd: number, name: string | Buffer, other: string | Buffer): boolean;
   /** flock(2) of an open file or directory, exclusive and without waiting. Undefined where the file system has no such locks. */
@@ -99,7 +99,7 @@ function bind(renameat2: number): Syscalls {
   const openName = libc.func('int openat(int dirfd, const char *name, int flags)');
   const openBytes = libc.func('int openat(int dirfd, const void *name, int flags)');
   const entries = libc.func('long syscall(long number, int fd, void *into, size_t size)');
-  const readOn = libc.func('long read(int fd, void *into, size_t size)');
+  const readFd = libc.func('long read(int fd, void *into, size_t size)');
   const closeFd = libc.func('int close(int fd)');
   const lock = libc.func('int flock(int fd, int operation)');
   const how = Buffer.alloc(24);
@@ -118,7 +118,7 @@ function bind(renameat2: number): Syscalls {
       const fd = Number(open(OPENAT2, dirFd, path, how, how.length));
       return fd >= 0 ? fd : undefined;
     },
-    renameUnconfined: (fromFd, from, toFd, to) =>
+    renameNoReplaceUnconfined: (fromFd, from, toFd, to) =>
       renameat2Succeeds(fromFd, cString(from), toFd, cString(to), RENAME_NOREPLACE),
     openatUnconfined(dirFd, name, flags) {
       const all = flags | O_CLOEXEC;
@@ -140,7 +140,7 @@ function bind(renameat2: number): Syscalls {
       if (lock(fd, LOCK_EX | LOCK_NB) === 0) return 'held';
       return koffi.errno() === EAGAIN ? 'busy' : undefined;
     },
-    read: (fd, into, length) => Number(readOn(fd, into, length)),
+    read: (fd, into, length) => Number(readFd(fd, into, length)),
     close(fd) {
       closeFd(fd);
     },

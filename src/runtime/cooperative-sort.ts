@@ -1,8 +1,9 @@
 type Compare<T> = (a: T, b: T) => number;
 
 /** Initial run length: the built-in sort handles this many items in a few milliseconds. */
-const RUN = 16 * 1024;
-const STEPS = 4096;
+const RUN_LENGTH = 16 * 1024;
+/** Merged items between two calls of `pause`. */
+const ITEMS_PER_STEP = 4096;
 
 interface SortOptions<T> {
   /** Default: strings in order of their UTF-16 code units. */
@@ -17,10 +18,10 @@ interface SortOptions<T> {
  * Rejects with what `compare` or `pause` throws.
  */
 export async function cooperativeSort<T>(items: readonly T[], { compare, pause }: SortOptions<T>): Promise<T[]> {
-  if (items.length <= RUN) return items.toSorted(compare);
+  if (items.length <= RUN_LENGTH) return items.toSorted(compare);
   let runs: T[][] = [];
-  for (let from = 0; from < items.length; from += RUN) {
-    runs.push(items.slice(from, from + RUN).sort(compare));
+  for (let from = 0; from < items.length; from += RUN_LENGTH) {
+    runs.push(items.slice(from, from + RUN_LENGTH).sort(compare));
     const wait = pause();
     if (wait !== undefined) await wait;
   }
@@ -50,7 +51,7 @@ async function merge<T>(left: T[], right: T[], compare: Compare<T>, pause: SortO
       merged.push(b);
       r += 1;
     }
-    if (merged.length % STEPS !== 0) continue;
+    if (merged.length % ITEMS_PER_STEP !== 0) continue;
     const wait = pause();
     if (wait !== undefined) await wait;
   }

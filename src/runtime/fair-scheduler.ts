@@ -1,13 +1,14 @@
-/** Time budget in milliseconds of one turn of the event loop, and of one resumed task within that turn. */
+/** Time budget in milliseconds of one turn of the event loop. */
 const TURN_MS = 5;
+/** Time budget in milliseconds of one resumed task within a turn. */
 const SLICE_MS = 3;
-/** Budget of a turn after `shortenNextTurn`. */
+/** Time budget in milliseconds of a turn after `shortenNextTurn`. */
 const SHORT_TURN_MS = 1;
 /**
  * Upper bound on tasks admitted in one turn without waiting, since their cost is unknown until the first of them has
  * run.
  */
-const AT_ONCE = 16;
+const MAX_ADMITTED_PER_TURN = 16;
 
 /**
  * Cooperative time-slicing scheduler for all calls that share the main thread. Each turn of the event loop resumes one
@@ -18,8 +19,8 @@ const AT_ONCE = 16;
  * It is not preemptive: a task that does not call `yieldTurn` holds the thread.
  */
 export class FairScheduler {
-  readonly #new: (() => void)[] = [];
-  readonly #old: (() => void)[] = [];
+  readonly #arriving: (() => void)[] = [];
+  readonly #yielded: (() => void)[] = [];
   /**
    * End of the current turn and of the current slice, as `performance.now()` times. `#turnEnd` is undefined between
    * turns.
@@ -27,15 +28,15 @@ export class FairScheduler {
   #turnEnd: number | undefined;
   #sliceEnd = 0;
   #begun = 0;
-  #hasty = false;
+  #shortenNext = false;
 
   /** Asks to begin a task. Returns undefined if it may begin at once, otherwise a promise to await first. */
   admit(): Promise<void> | undefined {
-    if (this.#hasTime() && this.#new.length === 0 && this.#begun < AT_ONCE) {
+    if (this.#hasTime() && this.#arriving.length === 0 && this.#begun < MAX_ADMITTED_PER_TURN) {
       this.#begun += 1;
       return undefined;
     }
-    return new Promise((resolve) => void this.#new.push(resolve));
+    return new Promise((resolve) => void this.#arriving.push(resolve));
   }
 
   /**
@@ -43,12 +44,12 @@ export class FairScheduler {
    * a promise to await first.
    */
   yieldTurn(): Promise<void> | undefined {
-    return this.#hasTime() ? undefined : new Promise((resolve) => void this.#old.push(resolve));
+    return this.#hasTime() ? undefined : new Promise((resolve) => void this.#yielded.push(resolve));
   }
 
   /** Limits the next turn to 1 ms, so that pending I/O is handled soon. */
   shortenNextTurn(): void {
-    this.#hasty = true;
+    this.#shortenNext = true;
   }
 
   #hasTime(): boolean {
@@ -57,8 +58,8 @@ export class FairScheduler {
   }
 
   #openTurn(): void {
-    this.#turnEnd = performance.now() + (this.#hasty ? SHORT_TURN_MS : TURN_MS);
-    this.#hasty = false;
+    this.#turnEnd = performance.now() + (this.#shortenNext ? SHORT_TURN_MS : TURN_MS);
+    this.#shortenNext = false;
     this.#sliceEnd = this.#turnEnd;
     this.#begun = 0;
     setImmediate(this.#nextTurn);
@@ -66,9 +67,9 @@ export class FairScheduler {
 
   readonly #nextTurn = (): void => {
     this.#turnEnd = undefined;
-    if (this.#old.length === 0 && this.#new.length === 0) return;
+    if (this.#yielded.length === 0 && this.#arriving.length === 0) return;
     this.#openTurn();
-    this.#run(this.#old.shift() ?? this.#new.shift());
+    this.#run(this.#yielded.shift() ?? this.#arriving.shift());
   };
 
   /** Resumes one task until it awaits something, then the next one. */
@@ -81,6 +82,6 @@ export class FairScheduler {
   }
 
   readonly #runNext = (): void => {
-    if (performance.now() < (this.#turnEnd ?? 0)) this.#run(this.#new.shift() ?? this.#old.shift());
+    if (performance.now() < (this.#turnEnd ?? 0)) this.#run(this.#arriving.shift() ?? this.#yielded.shift());
   };
 }

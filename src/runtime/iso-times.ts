@@ -3,7 +3,7 @@ const DAY_MS = 86_400_000;
  * The largest time value of a `Date` in milliseconds; the smallest is its negative. See
  * https://tc39.es/ecma262/#sec-time-values-and-time-range.
  */
-const MOST_MS = 8.64e15;
+const MAX_DATE_MS = 8.64e15;
 const twoDigits = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'));
 const endings = Array.from({ length: 1000 }, (_, value) => `.${String(value).padStart(3, '0')}Z`);
 
@@ -12,11 +12,11 @@ const endings = Array.from({ length: 1000 }, (_, value) => `.${String(value).pad
  * some filesystems can store, are clamped to that range.
  */
 export function isoTime(ms: number): string {
-  return new Date(nearest(Math.round(ms))).toISOString();
+  return new Date(clampToDateRange(Math.round(ms))).toISOString();
 }
 
-function nearest(ms: number): number {
-  return Math.max(-MOST_MS, Math.min(ms, MOST_MS));
+function clampToDateRange(ms: number): number {
+  return Math.max(-MAX_DATE_MS, Math.min(ms, MAX_DATE_MS));
 }
 
 /**
@@ -33,7 +33,7 @@ export class IsoTimeFormatter {
 
   /** Formats one time. */
   format(time: number): string {
-    const ms = nearest(time);
+    const ms = clampToDateRange(time);
     if (ms === this.#ms) return this.#text;
     const second = Math.floor(ms / 1000);
     if (second !== this.#second) {

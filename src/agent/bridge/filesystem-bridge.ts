@@ -50,7 +50,7 @@ export interface AskOptions {
 }
 
 /** How to read a file. */
-export interface ReadOptions extends AskOptions {
+export interface BridgeReadOptions extends AskOptions {
   /** The encoding to assume if the client did not state one; utf-8 by default. */
   readonly encoding?: string | undefined;
   /** Encodings to try in turn if `encoding` does not decode the bytes. */
@@ -60,7 +60,7 @@ export interface ReadOptions extends AskOptions {
 }
 
 /** How to list a folder. */
-export interface ListOptions extends AskOptions {
+export interface BridgeListOptions extends AskOptions {
   /** Includes the entries of all nested folders as `children`. */
   readonly recursive?: boolean | undefined;
   /** A glob. Without a slash it matches names, with one it matches paths relative to the listed folder. */
@@ -137,10 +137,10 @@ export class FilesystemBridge {
    * `sampling_unsupported`, `timed_out`, `cancelled`, `exhausted`, `bad_answer`, `not_found`, `is_directory` and
    * `permission_denied`.
    */
-  readFile(path: string, options: ReadOptions & { readonly binary: true }): Promise<Buffer>;
-  readFile(path: string, options?: ReadOptions & { readonly binary?: false | undefined }): Promise<string>;
-  readFile(path: string, options?: ReadOptions): Promise<string | Buffer>;
-  readFile(path: string, options: ReadOptions = {}): Promise<string | Buffer> {
+  readFile(path: string, options: BridgeReadOptions & { readonly binary: true }): Promise<Buffer>;
+  readFile(path: string, options?: BridgeReadOptions & { readonly binary?: false | undefined }): Promise<string>;
+  readFile(path: string, options?: BridgeReadOptions): Promise<string | Buffer>;
+  readFile(path: string, options: BridgeReadOptions = {}): Promise<string | Buffer> {
     return this.#audited<string | Buffer>('read_file', path, async () => {
       const { bytes, encoding, path: key, cached } = await this.#read(path, options);
       // A copy: the caller may change it, and the cache holds the original.
@@ -161,7 +161,7 @@ export class FilesystemBridge {
    * Reads a file as bytes, with its metadata. The buffer is shared with the cache and must not be changed. Raises the
    * codes of `readFile`.
    */
-  readBytes(path: string, options: ReadOptions = {}): Promise<FileRead> {
+  readBytes(path: string, options: BridgeReadOptions = {}): Promise<FileRead> {
     return this.#audited('read_file', path, async () => {
       const value = await this.#read(path, options);
       return { value, cached: value.cached };
@@ -198,7 +198,7 @@ export class FilesystemBridge {
    * `sampling_unsupported`, `timed_out`, `cancelled`, `exhausted`, `bad_answer`, `not_found`, `is_directory` and
    * `permission_denied`.
    */
-  listDirectory(path: string, options: ListOptions = {}): Promise<PathInfo[]> {
+  listDirectory(path: string, options: BridgeListOptions = {}): Promise<PathInfo[]> {
     return this.#audited('list_directory', path, async () => {
       const { recursive = false, pattern } = options;
       const matches = pattern === undefined ? () => true : compileListingFilter(pattern);
@@ -258,7 +258,7 @@ export class FilesystemBridge {
     this.#chunks.clear();
   }
 
-  async #read(path: string, options: ReadOptions): Promise<FileRead> {
+  async #read(path: string, options: BridgeReadOptions): Promise<FileRead> {
     const { encoding, fallbackEncodings = [], binary = false } = options;
     for (const name of [encoding ?? 'utf-8', ...fallbackEncodings]) assertEncoding(name);
     const key = this.#validator.validate(path);

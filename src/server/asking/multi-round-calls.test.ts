@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type HttpServing, startHttp } from '../http/http-server.ts';
+import { type RunningHttpServer, startHttp } from '../http/http-server.ts';
 import { known, locked, service } from './asking-service.fixture.ts';
 
-let open: HttpServing;
-let authed: HttpServing;
+let open: RunningHttpServer;
+let authed: RunningHttpServer;
 beforeAll(async () => {
   open = await startHttp([{ path: '/mcp', service }], { host: '127.0.0.1', port: 0 });
   authed = await startHttp([{ path: '/mcp', service: locked }], { host: '127.0.0.1', port: 0 });

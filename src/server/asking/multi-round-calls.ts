@@ -14,7 +14,7 @@ import type { Sample, SampleAnswer, SampleOptions } from '../../agent/sample.ts'
 import { throwIfAborted } from '../../runtime/operation-context.ts';
 import type { Client } from '../../tools/client.ts';
 import { ToolError } from '../../tools/errors.ts';
-import { InputRequired, type Question } from '../call/input-required.ts';
+import { InputRequired, type SamplingRequest } from '../call/input-required.ts';
 import { anonymousClient } from '../call/peer.ts';
 import { PendingQuestions } from './pending-questions.ts';
 import { questionFor, type Sampling, toAnswer } from './sampling.ts';
@@ -118,7 +118,7 @@ export class CallRound {
     return this.#state?.round ?? 0;
   }
 
-  async #ask(question: Question, options: SampleOptions): Promise<SampleAnswer> {
+  async #ask(question: SamplingRequest, options: SampleOptions): Promise<SampleAnswer> {
     const key = `sample-${hashOf(question).slice(0, 16)}`;
     const id = this.#idOf(key);
     const put = this.#state?.asked[key];

@@ -9,14 +9,14 @@ import type { SampleParams } from '../../agent/sample.ts';
 import { jsonBytes } from '../../wire/json-chunks.ts';
 import { processPeer } from '../call/peer.ts';
 import { ToolCaller } from '../call/tool-caller.ts';
-import { type HttpServing, startHttp } from '../http/http-server.ts';
+import { type RunningHttpServer, startHttp } from '../http/http-server.ts';
 import { FastPath } from '../protocol/fast/fast-path.ts';
 import { serveSdk } from '../stdio/serve-sdk.ts';
 import { StdioConnection } from '../stdio/stdio-connection.ts';
 import { known, lines, locked, question, roots, service } from './asking-service.fixture.ts';
 
-let open: HttpServing;
-let authed: HttpServing;
+let open: RunningHttpServer;
+let authed: RunningHttpServer;
 beforeAll(async () => {
   open = await startHttp([{ path: '/mcp', service }], { host: '127.0.0.1', port: 0 });
   authed = await startHttp([{ path: '/mcp', service: locked }], { host: '127.0.0.1', port: 0 });

@@ -13,7 +13,7 @@ import { RingfenceError } from '../../errors.ts';
 import { FenceError } from '../../fence/index.ts';
 import { CancelledError } from '../../runtime/operation-context.ts';
 import { ToolError } from '../../tools/errors.ts';
-import type { Question } from '../call/input-required.ts';
+import type { SamplingRequest } from '../call/input-required.ts';
 
 /** The sampling capability that a client declared; undefined if it accepts no sampling requests. */
 export type Sampling = ClientCapabilities['sampling'];
@@ -41,7 +41,7 @@ export function pushedSample(sampling: Sampling, { mcpReq }: ServerContext): Sam
 }
 
 /** Returns the request to send, without tools for a client that did not declare `sampling.tools`, as the protocol requires. */
-export function questionFor(sampling: Sampling, { tools, ...question }: SampleParams): Question {
+export function questionFor(sampling: Sampling, { tools, ...question }: SampleParams): SamplingRequest {
   return sampling?.tools === undefined ? question : { ...question, tools };
 }
 

@@ -5,7 +5,7 @@ import { AgentPartitions } from '../../agent/bridge/agent-partitions.ts';
 import { SecurityPolicy } from '../../agent/policy/security-policy.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { service as asking, locked } from '../asking/asking-service.fixture.ts';
-import { type HttpServing, startHttp } from '../http/http-server.ts';
+import { type RunningHttpServer, startHttp } from '../http/http-server.ts';
 import { AgentFiles } from './agent-files.ts';
 import type { Service } from './service.ts';
 
@@ -53,13 +53,13 @@ function serviceOf(base: Service): Service & { readonly partitions: AgentPartiti
 const open: { close(graceMs: number): Promise<void> }[] = [];
 afterEach(async () => void (await Promise.all(open.splice(0).map((each) => each.close(0)))));
 
-async function serve(service: Service): Promise<HttpServing> {
+async function serve(service: Service): Promise<RunningHttpServer> {
   const serving = await startHttp([{ path: '/mcp', service }], { host: '127.0.0.1', port: 0 });
   open.push(serving);
   return serving;
 }
 
-async function connect({ base }: HttpServing, era: 'legacy' | 'modern', token?: string) {
+async function connect({ base }: RunningHttpServer, era: 'legacy' | 'modern', token?: string) {
   const mode = era === 'modern' ? { pin: '2026-07-28' } : 'legacy';
   const options = { versionNegotiation: { mode }, capabilities: { sampling: {} } };
   const client = new Client({ name: 't', version: '0' }, options as never);

@@ -1,7 +1,7 @@
 import type { SampleParams } from '../../agent/sample.ts';
 
 /** A sampling request as it is sent: with tools only if the client declared that it can use them. */
-export type Question = Omit<SampleParams, 'tools'> & Partial<Pick<SampleParams, 'tools'>>;
+export type SamplingRequest = Omit<SampleParams, 'tools'> & Partial<Pick<SampleParams, 'tools'>>;
 
 /**
  * Thrown to end the run of a tool that cannot continue before the client has answered. It is not a failure: the client calls
@@ -9,11 +9,11 @@ export type Question = Omit<SampleParams, 'tools'> & Partial<Pick<SampleParams, 
  */
 export class InputRequired extends Error {
   /** By the key under which the client sends its answer. */
-  readonly questions: ReadonlyMap<string, Question>;
+  readonly questions: ReadonlyMap<string, SamplingRequest>;
   /** How long the client has to answer. */
   readonly timeoutMs: number;
 
-  constructor(questions: ReadonlyMap<string, Question>, timeoutMs: number) {
+  constructor(questions: ReadonlyMap<string, SamplingRequest>, timeoutMs: number) {
     super('input required');
     this.name = 'InputRequired';
     this.questions = questions;

@@ -9,7 +9,7 @@ import { Roots } from '../../tools/roots.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { RunningCalls } from '../call/running-calls.ts';
 import { describeServer } from '../description/describe-server.ts';
-import { type HttpServing, startHttp } from './http-server.ts';
+import { type RunningHttpServer, startHttp } from './http-server.ts';
 
 const CALL = {
   jsonrpc: '2.0',
@@ -33,7 +33,7 @@ const HEADERS = {
   'mcp-name': 'look',
 };
 
-let serving: HttpServing | undefined;
+let serving: RunningHttpServer | undefined;
 afterEach(async () => {
   vi.restoreAllMocks();
   await serving?.close(0);

@@ -29,7 +29,7 @@ export interface HttpOptions {
 }
 
 /** A server that is running on HTTP. */
-export interface HttpServing {
+export interface RunningHttpServer {
   readonly host: string;
   readonly port: number;
   /** The URL for clients on this machine, without the path of a mount. */
@@ -48,7 +48,10 @@ export interface Mount {
  * Serves MCP at the path of each mount, and `ok` at `/health`. All mounts must share their principals, running calls, scheduler and
  * logger, as services of one `SharedService` do. Rejects with a system error if it cannot listen at that address.
  */
-export async function startHttp(mounts: readonly [Mount, ...Mount[]], options: HttpOptions): Promise<HttpServing> {
+export async function startHttp(
+  mounts: readonly [Mount, ...Mount[]],
+  options: HttpOptions,
+): Promise<RunningHttpServer> {
   const [{ service }] = mounts;
   const { principals } = service;
   const { sessions = SESSION_LIMITS, fastPath = true } = options;

@@ -12,7 +12,7 @@ import { workspace } from '../../dialects/workspace/index.ts';
 import { chooseBackend } from '../../fence/index.ts';
 import { processPeer } from '../call/peer.ts';
 import { ToolCaller } from '../call/tool-caller.ts';
-import { type HttpServing, startHttp } from '../http/http-server.ts';
+import { type RunningHttpServer, startHttp } from '../http/http-server.ts';
 import { openService } from '../open-service.ts';
 import { SdkTransport } from '../stdio/sdk-transport.ts';
 import { serveSdk } from '../stdio/serve-sdk.ts';
@@ -279,8 +279,8 @@ describe('an opening on stdio', () => {
 });
 
 describe('over HTTP', () => {
-  let fast: HttpServing;
-  let slow: HttpServing;
+  let fast: RunningHttpServer;
+  let slow: RunningHttpServer;
   beforeAll(async () => {
     const mounts = [{ path: '/mcp', service }] as const;
     fast = await startHttp(mounts, { host: '127.0.0.1', port: 0 });
@@ -291,7 +291,7 @@ describe('over HTTP', () => {
   type Headers = Record<string, string>;
   const BOTH = 'application/json, text/event-stream';
 
-  async function post({ base }: HttpServing, message: unknown, more: Headers) {
+  async function post({ base }: RunningHttpServer, message: unknown, more: Headers) {
     const headers: Headers = { 'content-type': 'application/json', accept: BOTH, ...more };
     const request = http.request(`${base}/mcp`, { method: 'POST', headers });
     request.end(JSON.stringify(message));
@@ -303,7 +303,7 @@ describe('over HTTP', () => {
   }
 
   /** The headers of later requests: a session for one of 2025, copies of the body for one of 2026. */
-  async function headersFor(server: HttpServing, era: Era, message: JSONRPCMessage): Promise<Headers> {
+  async function headersFor(server: RunningHttpServer, era: Era, message: JSONRPCMessage): Promise<Headers> {
     if (era === 'legacy') {
       const { headers } = await post(server, OPENING, {});
       return { 'mcp-session-id': String(headers['mcp-session-id']) };

@@ -7,6 +7,7 @@ import { sdkServerFactory } from '../protocol/sdk/sdk-server.ts';
 
 /** Options of `serveSdk`. */
 export interface ServeSdkOptions {
+  /** By default a caller of its own. */
   readonly caller?: ToolCaller;
   readonly transport: Transport;
   onerror(error: Error): void;

@@ -17,7 +17,7 @@ const LAST_RESPONSES_MS = 5_000;
 const QUIET_MS = 50;
 
 /** A server that is running on stdio. */
-export interface StdioServing {
+export interface RunningStdioServer {
   /** Resolves when the client is gone: it closed stdin and its calls have ended, or it closed stdout. */
   readonly gone: Promise<void>;
   /** Writes the last responses, for at most five seconds, and closes the connection. */
@@ -33,7 +33,7 @@ export interface StdioOptions {
 }
 
 /** Serves MCP, in every supported revision, on this process's stdin and stdout. Nothing else may write to stdout. */
-export function startStdio({ description, shared, load }: StdioOptions): StdioServing {
+export function startStdio({ description, shared, load }: StdioOptions): RunningStdioServer {
   const { stdin, stdout } = process;
   const { logger, running, roots, scheduler, resultForms } = shared;
   const onerror = (error: Error): void => logger.debug({ problem: error.name }, 'protocol error');
