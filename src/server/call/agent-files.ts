@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { AgentPartitions } from '../../agent/bridge/agent-partitions.ts';
 import type { FilesystemBridge } from '../../agent/bridge/filesystem-bridge.ts';
 import { SecurityPolicy } from '../../agent/policy/security-policy.ts';
-import { recordOperation } from '../../audit/events.ts';
+import { recordOperation } from '../../audit/record-call.ts';
 import type { AgentConfig, Config, ProjectConfig } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { RingfenceError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-import { type CallFailure, recordCall } from '../../audit/events.ts';
+import { type CallFailure, recordCall } from '../../audit/record-call.ts';
 import { RingfenceError } from '../../errors.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
 import type { FailedCall } from '../../tools/dialect.ts';

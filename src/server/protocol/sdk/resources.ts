@@ -6,7 +6,7 @@ import {
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server';
 import type { FilesystemBridge } from '../../../agent/bridge/filesystem-bridge.ts';
-import { recordViolation } from '../../../audit/events.ts';
+import { recordViolation } from '../../../audit/record-call.ts';
 import { RingfenceError } from '../../../errors.ts';
 import { byCodePoint } from '../../../runtime/unicode.ts';
 import type { Client } from '../../../tools/client.ts';

@@ -4,7 +4,7 @@ import { SecurityError } from '../agent/bridge-error.ts';
 import { FenceError } from '../fence/index.ts';
 import { ToolError } from '../tools/errors.ts';
 import { Activity } from './activity.ts';
-import { type CallEvent, type CallFailure, recordCall } from './events.ts';
+import { type CallEvent, type CallFailure, recordCall } from './record-call.ts';
 
 function record(failure?: CallFailure, more: Partial<CallEvent> = {}, activity?: Activity) {
   const lines: string[] = [];
@@ -71,7 +71,7 @@ test('filesystem-interaction/Security violation logging: type, path, client, way
       attempted_path: '../x',
       previous_violations: previous,
     });
-    expect(line.stack[0]).toMatch(/^at .*events\.test/);
+    expect(line.stack[0]).toMatch(/^at .*record-call\.test/);
   }
   expect(record({ code: 'outside_root', cause: new FenceError('outside_root', {}) }, {}, activity).line).toMatchObject({
     violation: 'outside_root',
@@ -93,7 +93,7 @@ test('a bug is logged at ERROR with its stack, without values', () => {
   });
   const { line, text } = record({ code: 'internal', cause });
   expect(line).toMatchObject({ level: 'error', error: { name: 'SyntaxError', cause: { name: 'TypeError' } } });
-  expect(line.error.stack[0]).toMatch(/^at .*events\.test/);
+  expect(line.error.stack[0]).toMatch(/^at .*record-call\.test/);
   expect(text).not.toContain('content');
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConfigError } from './config-error.ts';
-import { fenceFromEnvironment } from './environment.ts';
+import { fenceFromEnvironment } from './fence-from-environment.ts';
 
 test('RINGFENCE_FENCE forces a backend', () => {
   expect(fenceFromEnvironment({ RINGFENCE_FENCE: 'portable' }).name).toBe('portable');
