@@ -6,8 +6,8 @@ import { InFlight } from '../call/in-flight.ts';
 import type { Service } from '../call/service.ts';
 import { authenticate, foreignOriginProblem, isLoopbackAddress } from './access-control.ts';
 import { McpEndpoint } from './mcp-endpoint.ts';
+import { sendError } from './request-body.ts';
 import { SESSION_LIMITS, type SessionLimits } from './sessions.ts';
-import { sendError } from './web.ts';
 
 /** How long a client may take to send the headers, against clients that hold connections by sending slowly (Slowloris). */
 const HEADERS_MS = 20_000;
