@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
 import type { Principal, Principals } from '../call/principals.ts';
-import type { HttpError } from './request-body.ts';
+import type { HttpError } from './sdk-response.ts';
 
 /**
  * Returns why a request looks as if a foreign web page had sent it; undefined if it does not. A browser sends `Origin` with every

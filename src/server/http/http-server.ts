@@ -6,7 +6,7 @@ import { InFlight } from '../call/in-flight.ts';
 import type { Service } from '../call/service.ts';
 import { authenticate, foreignOriginProblem, isLoopbackAddress } from './access-control.ts';
 import { McpEndpoint } from './mcp-endpoint.ts';
-import { sendError } from './request-body.ts';
+import { sendError } from './sdk-response.ts';
 import { SESSION_LIMITS, type SessionLimits } from './sessions.ts';
 
 /** How long a client may take to send the headers, against clients that hold connections by sending slowly (Slowloris). */

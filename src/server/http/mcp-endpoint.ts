@@ -14,7 +14,8 @@ import { plainRequest } from '../protocol/fast/plain-request.ts';
 import { type NewServer, sdkServerFactory } from '../protocol/sdk/sdk-server.ts';
 import { ClientDisconnect } from './client-disconnect.ts';
 import { cancelCall, HttpFastPath } from './http-fast-path.ts';
-import { BadBody, type HttpError, readJson, sendError, sendWebResponse, toWebRequest } from './request-body.ts';
+import { BadBody, readJson } from './request-body.ts';
+import { type HttpError, sendError, sendWebResponse, toWebRequest } from './sdk-response.ts';
 import { type SessionLimits, Sessions } from './sessions.ts';
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;

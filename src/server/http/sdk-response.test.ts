@@ -1,7 +1,7 @@
 import http, { type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { sendWebResponse } from './request-body.ts';
+import { sendWebResponse } from './sdk-response.ts';
 
 const PIECE = Buffer.alloc(1024 * 1024, 'x');
 const PIECES = 30;
