@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { nearest } from '../tools/nearest.ts';
+import { didYouMean } from '../tools/nearest.ts';
 import type { AuthConfig } from './config.ts';
 import type { ConfigFile } from './schema.ts';
 
@@ -48,10 +48,7 @@ export function checkAuth(
 
 function checkRoot(root: string, known: readonly string[], fail: Fail): void {
   if (known.includes(root)) return;
-  const meant = nearest(root, known);
-  fail(
-    `unknown root "${root}"${meant === undefined ? '' : ` (did you mean ${meant}?)`}; known are ${known.join(', ')}`,
-  );
+  fail(`unknown root "${root}"${didYouMean(root, known)}; known are ${known.join(', ')}`);
 }
 
 function hashOf(

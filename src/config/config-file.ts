@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { AGENT_CAPABILITIES, CAPABILITIES, type Capability } from '../tools/capabilities.ts';
 import { argumentChecker, type CheckStyle } from '../tools/check-arguments.ts';
-import { nearest } from '../tools/nearest.ts';
+import { didYouMean } from '../tools/nearest.ts';
 import { checkAuth } from './auth-config.ts';
 import type { AgentConfig, Config, DialectConfig, DialectName, RootConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
@@ -147,8 +147,7 @@ function checkDialects(
     }
     if (root !== undefined && found === undefined) {
       const names = roots.map((known) => known.name);
-      const meant = nearest(root, names);
-      const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+      const hint = didYouMean(root, names);
       fail(`dialects.${name}.root: unknown root "${root}"${hint}; known are ${names.join(', ')}`);
     }
     return { name: name as DialectName, root };
@@ -174,7 +173,5 @@ function toCapabilities(tool: string, all: readonly Capability[], fail: FailFor)
         `${known} cannot be allowed on root "${root}", whose files are on the client's side; what can be is ${names}`,
     );
   }
-  const meant = nearest(tool, all);
-  const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
-  return fail(() => `unknown tool "${tool}"${hint}; known are ${names}`);
+  return fail(() => `unknown tool "${tool}"${didYouMean(tool, all)}; known are ${names}`);
 }

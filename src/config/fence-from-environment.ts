@@ -1,5 +1,5 @@
 import { BACKEND_NAMES, type Backend, type BackendName, chooseBackend } from '../fence/index.ts';
-import { nearest } from '../tools/nearest.ts';
+import { didYouMean } from '../tools/nearest.ts';
 import { ConfigError } from './config-error.ts';
 
 /**
@@ -10,8 +10,7 @@ export function fenceFromEnvironment(env: NodeJS.ProcessEnv = process.env): Back
   const forced = env.RINGFENCE_FENCE;
   if (forced === undefined || forced === '') return chooseBackend();
   if (!isBackendName(forced)) {
-    const meant = nearest(forced, BACKEND_NAMES);
-    const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+    const hint = didYouMean(forced, BACKEND_NAMES);
     throw new ConfigError(`RINGFENCE_FENCE: must be one of ${BACKEND_NAMES.join(', ')}, got "${forced}"${hint}`);
   }
   try {

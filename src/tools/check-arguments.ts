@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { ArgumentProblem } from './dialect.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean } from './nearest.ts';
 import { truncate } from './show-value.ts';
 
 /** The JSON Schema keywords that messages are built from. */
@@ -97,9 +97,7 @@ function describeIssue(issue: z.core.$ZodRawIssue | z.core.$ZodIssue, top: Schem
 
 function unknownKey(key: string, path: readonly PropertyKey[], top: SchemaNode, style: CheckStyle): string {
   const known = Object.keys(nodeAt(top, path)?.properties ?? {});
-  const meant = nearest(key, known);
-  const hint =
-    meant === undefined ? `; known are ${known.join(', ')}` : ` (did you mean ${style.name([...path, meant])}?)`;
+  const hint = didYouMean(key, known, (name) => style.name([...path, name])) || `; known are ${known.join(', ')}`;
   return `unknown ${style.noun}: ${truncate(style.name([...path, key]))}${hint}`;
 }
 

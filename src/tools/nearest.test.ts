@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closest, nearest } from './nearest.ts';
+import { closest, didYouMean, nearest } from './nearest.ts';
 
 test.each([
   ['paht', 'path'],
@@ -10,6 +10,12 @@ test.each([
   ['', undefined],
 ])('%j means %j', (word, meant) => {
   expect(nearest(word, ['path', 'read_file', 'write_file'])).toBe(meant);
+});
+
+test('the hint names the nearest word, or is empty', () => {
+  expect(didYouMean('paht', ['path'])).toBe(' (did you mean path?)');
+  expect(didYouMean('paht', ['path'], (name) => `files[0].${name}`)).toBe(' (did you mean files[0].path?)');
+  expect(didYouMean('x', ['path'])).toBe('');
 });
 
 test('a word of a million letters is truncated before the comparison', () => {

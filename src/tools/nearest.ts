@@ -16,6 +16,19 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/**
+ * Returns a hint with the nearest candidate, to append to the message about an unknown word: ` (did you mean path?)`, or the empty
+ * string if none is close. `show` formats the candidate.
+ */
+export function didYouMean(
+  word: string,
+  known: Iterable<string>,
+  show: (name: string) => string = (name) => name,
+): string {
+  const meant = nearest(word, known);
+  return meant === undefined ? '' : ` (did you mean ${show(meant)}?)`;
+}
+
 /** Bounds the quadratic work for a word that the client chooses. */
 const MAX_WORD = 64;
 

@@ -1,7 +1,8 @@
-import { BridgeError, SecurityError } from '../bridge-error.ts';
+import { SecurityError } from '../bridge-error.ts';
 import type { ListingEntry, PathInfo } from '../listing-entry.ts';
 import { type Mtime, toMilliseconds } from '../mtime.ts';
 import type { PathValidator } from '../policy/path-validator.ts';
+import { invalid } from './invalid-argument.ts';
 
 const MAX_LISTED = 10_000;
 const MAX_DEPTH = 64;
@@ -87,8 +88,4 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
-}
-
-function invalid(argument: string, problem: string): BridgeError {
-  return new BridgeError('invalid_argument', { problem: `${argument} ${problem}`, argument });
 }

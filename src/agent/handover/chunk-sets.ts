@@ -1,6 +1,7 @@
 import { BridgeError } from '../bridge-error.ts';
 import { assertEncoding } from '../text-encoding.ts';
 import { assertHash, assertHashForm, type FileBytes, type HandoverFile, sha256, toBytes } from './handover-file.ts';
+import { invalid } from './invalid-argument.ts';
 
 /** The position of one chunk in a file. */
 export interface Chunk {
@@ -28,7 +29,8 @@ export interface ChunkSetsOptions {
 }
 
 const MAX_SETS = 32;
-const MAX_CHUNKS = 10_000;
+/** The most chunks that a file may be sent in. */
+export const MAX_CHUNKS = 10_000;
 const TTL_MS = 5 * 60_000;
 
 interface ChunkSet {
@@ -230,8 +232,4 @@ function assemble({ total, contents, binary, encoding, sha256: expected }: Chunk
   const bytes = Buffer.concat(files.map((file) => file.bytes));
   if (expected !== undefined) assertHash(sha256(bytes), expected, 'sha256');
   return { bytes, encoding: files[0]?.encoding };
-}
-
-function invalid(argument: string, problem: string): BridgeError {
-  return new BridgeError('invalid_argument', { problem: `${argument} ${problem}`, argument });
 }

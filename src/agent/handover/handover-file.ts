@@ -3,6 +3,7 @@ import { base64ToBytes } from '../../files/encoding.ts';
 import { BridgeError } from '../bridge-error.ts';
 import type { Mtime } from '../mtime.ts';
 import { assertEncoding, encodeText } from '../text-encoding.ts';
+import { invalid } from './invalid-argument.ts';
 
 /** A file as a client sends it in JSON. */
 export interface HandoverFile {
@@ -71,8 +72,4 @@ function fromBase64(content: string, path: string, argument: string): Buffer {
   } catch (cause) {
     throw new BridgeError('invalid_encoding', { argument }, { path, cause });
   }
-}
-
-function invalid(argument: string, problem: string): BridgeError {
-  return new BridgeError('invalid_argument', { problem: `${argument} ${problem}`, argument });
 }

@@ -1,11 +1,10 @@
 import * as z from 'zod';
+import { MAX_CHUNKS } from '../../agent/handover/chunk-sets.ts';
 import { HANDOVER_TOOLS } from '../../agent/handover-tools.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { assertContentSize, MAX_CONTENT } from './content-size.ts';
 import { resultOf, success } from './result.ts';
 import { encoding, projectPath, rootName, SECURITY, SUBJECT, sha256 } from './shared-schemas.ts';
-
-const MAX_CHUNKS = 10_000;
 
 export const readFile = defineTool({
   name: HANDOVER_TOOLS.readFile,

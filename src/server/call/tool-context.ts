@@ -1,7 +1,7 @@
 import { AgentRoot } from '../../agent/bridge/agent-root.ts';
 import type { FilesystemBridge } from '../../agent/bridge/filesystem-bridge.ts';
 import type { Sample } from '../../agent/sample.ts';
-import { isViolation, recordViolation } from '../../audit/events.ts';
+import { isViolation, recordViolation } from '../../audit/record-call.ts';
 import type { Root } from '../../fence/index.ts';
 import { type CallError, ToolError } from '../../tools/errors.ts';
 import { DEFAULT_RESULT_FORM, type ResultForm } from '../../tools/result-form.ts';

@@ -8,7 +8,7 @@ import {
   type Resource,
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server';
-import { type CallFailure, recordCall } from '../../../audit/events.ts';
+import { type CallFailure, recordCall } from '../../../audit/record-call.ts';
 import { RingfenceError } from '../../../errors.ts';
 import { FenceError, ROOT_PATH, type Root } from '../../../fence/index.ts';
 import { encodeContent, looksBinary } from '../../../files/encoding.ts';
