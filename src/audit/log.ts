@@ -48,7 +48,7 @@ export function openLog(level: LogLevel): Log {
   };
 }
 
-/** Resolves to true once everything is written, and to false on a write error or a timeout. */
+/** Waits until everything is written, and reports whether it was: not on a write error or a timeout. */
 function flushed(destination: ReturnType<typeof pino.destination>): Promise<boolean> {
   return new Promise((resolve) => {
     const onDrain = (): void => settle(true);

@@ -52,7 +52,7 @@ export function recordCall(logger: Logger, event: CallEvent, activity?: Activity
   }
 }
 
-/** Whether a failure is neither a violation nor a bug. */
+/** Reports whether a failure is neither a violation nor a bug. */
 function isOrdinary({ code }: CallFailure): boolean {
   return code !== 'internal' && !isViolation(code);
 }

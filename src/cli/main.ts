@@ -26,10 +26,7 @@ function printError(message: string, exitCode: number): number {
   return exitCode;
 }
 
-/**
- * Runs the command of a command line. Returns false for an invalid command line, after commander has printed the
- * problem.
- */
+/** Runs the command of a command line, and reports whether that is valid. If not, commander has printed the problem. */
 async function runCommand(argv: readonly string[]): Promise<boolean> {
   try {
     await commands().parseAsync(argv, { from: 'user' });

@@ -91,7 +91,7 @@ export function start(config: Config): RunningServer {
   };
 }
 
-/** Whether a dialect works on client-side files. */
+/** Reports whether a dialect works on client-side files. */
 export function usesAgentFiles({ roots }: Config, { root, project }: DialectConfig): boolean {
   return project !== undefined || (root === undefined && roots.some(({ agent }) => agent !== undefined));
 }

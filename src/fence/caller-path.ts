@@ -48,7 +48,7 @@ export function toForwardSlashes(raw: string): string {
 /** Names with this prefix are reserved for temporary files: see `temp-name.ts`. */
 const RESERVED_PREFIX = '.ringfence-tmp-';
 
-/** Tests whether a name is reserved for temporary files, so that no caller may use it. */
+/** Reports whether a name is reserved for temporary files, so that no caller may use it. */
 export function isReservedName(name: string): boolean {
   return name.startsWith(RESERVED_PREFIX);
 }
@@ -58,7 +58,7 @@ export function reservedName(suffix: string): string {
   return RESERVED_PREFIX + suffix;
 }
 
-/** A lone surrogate would be written to disk as U+FFFD, naming another file than the caller meant. */
+/** Reports whether a text has no lone surrogate, which would be written to disk as U+FFFD and so name another file. */
 function isWellFormed(text: string): boolean {
   return (text as string & { isWellFormed(): boolean }).isWellFormed();
 }

@@ -15,9 +15,9 @@ export const O_PATH = 0o10000000;
 interface Options {
   /** Undefined for the `procfd` backend: then everything goes through Node. */
   readonly syscalls: Syscalls | undefined;
-  /** False for a root's own descriptor, which outlives every `Dir` made of it. */
+  /** Whether disposing of the `Dir` closes the descriptor; by default true. False for a root's, which outlives the `Dir`. */
   readonly owned?: boolean;
-  /** True if the descriptor was just opened for reading, so that the first listing can use it. */
+  /** Whether the descriptor was just opened for reading, so that the first listing can use it. */
   readonly listable?: boolean;
 }
 
@@ -30,7 +30,7 @@ export class DescriptorDir extends Dir {
   readonly #base: string;
   readonly #syscalls: Syscalls | undefined;
   readonly #owned: boolean;
-  /** The descriptor is open for reading and nobody has read from it, so the first listing can use it. */
+  /** Whether the descriptor is open for reading and unread, so that the first listing can use it. */
   #listable: boolean;
   #closed = false;
 

@@ -213,7 +213,7 @@ export abstract class Dir implements Disposable {
     });
   }
 
-  /** Exchanges two entries in one step. False, and nothing done, where the system cannot. */
+  /** Exchanges two entries in one step, and reports whether the system can; otherwise nothing is done. */
   exchange(_name: Name, _other: Name): boolean {
     return false;
   }

@@ -10,7 +10,7 @@ export function ensureHostFolder(hostPath: string): void {
   if (!tryMake(folder)) throw Object.assign(new Error('cannot be made'), { code: 'ENOENT' });
 }
 
-/** Creates one folder unless it exists. Returns false if the folder above it is missing. */
+/** Creates one folder unless it exists, and reports whether it is there now; it is not if the folder above it is missing. */
 function tryMake(folder: string): boolean {
   try {
     fs.mkdirSync(folder, { mode: 0o700 });

@@ -16,9 +16,9 @@ export interface Syscalls {
   openat2(dirFd: number, path: string, flags: number): number | undefined;
   /** openat(2): opens a name in a directory, through a link unless `flags` have `O_NOFOLLOW`. Undefined on failure. */
   openatUnconfined(dirFd: number, name: string | Buffer, flags: number): number | undefined;
-  /** renameat2(2) with `RENAME_NOREPLACE`. False if nothing was renamed. */
+  /** Calls renameat2(2) with `RENAME_NOREPLACE`, and reports whether it renamed. */
   renameNoReplaceUnconfined(fromFd: number, from: string | Buffer, toFd: number, to: string | Buffer): boolean;
-  /** renameat2(2) with `RENAME_EXCHANGE`, within a directory. False if nothing was exchanged. */
+  /** Calls renameat2(2) with `RENAME_EXCHANGE` within a directory, and reports whether it exchanged. */
   exchangeUnconfined(dirFd: number, name: string | Buffer, other: string | Buffer): boolean;
   /** flock(2) of an open file or directory, exclusive and without waiting. Undefined where the file system has no such locks. */
   flock(fd: number): 'held' | 'busy' | undefined;

@@ -10,11 +10,11 @@ export function temporaryName(): string {
   return reservedName([hostTag(), process.pid, randomBytes(8).toString('hex')].join('-'));
 }
 
-/** Tests whether a name is one that only temporary files and folders have. */
+/** Reports whether a name is one that only temporary files and folders have. */
 export const isTemporaryName: (name: string) => boolean = isReservedName;
 
 /**
- * Tests whether a temporary entry was left behind by a process that is gone. An entry with this process's own pid was left by an
+ * Reports whether a temporary entry was left behind by a process that is gone. An entry with this process's own pid was left by an
  * earlier process if it is older than this one. Nothing is known about the processes of another machine, so its entries count as
  * left behind after a day.
  */

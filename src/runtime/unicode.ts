@@ -1,7 +1,7 @@
 const SURROGATE = /[\ud800-\udfff]/;
 
 /**
- * Whether a string has UTF-16 surrogates, that is code points beyond U+FFFF. Among strings without any, `<` already
+ * Reports whether a string has UTF-16 surrogates, that is code points beyond U+FFFF. Among strings without any, `<` already
  * orders by code point.
  */
 export function hasSurrogates(text: string): boolean {

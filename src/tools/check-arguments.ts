@@ -27,7 +27,7 @@ export interface CheckStyle {
   readonly noun: 'parameter' | 'key';
   /** Returns the name of a field for messages. */
   name(path: readonly PropertyKey[]): string;
-  /** Whether messages must not repeat the value at this path, because it may be a secret. */
+  /** Reports whether messages must not repeat the value at this path, because it may be a secret. */
   hides?(path: readonly PropertyKey[]): boolean;
 }
 

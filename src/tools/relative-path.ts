@@ -4,7 +4,7 @@ import { type CallerPath, FenceError, type Root, toForwardSlashes } from '../fen
 
 const ABSOLUTE = /^(?:[\\/]|[A-Za-z]:[\\/])/;
 
-/** Whether a path is absolute on any system: it starts with a slash, a backslash or a drive such as `C:/`. */
+/** Reports whether a path is absolute on any system: it starts with a slash, a backslash or a drive such as `C:/`. */
 export function isAbsolute(raw: string): boolean {
   return ABSOLUTE.test(raw);
 }

@@ -32,7 +32,7 @@ export class Roots {
     return new Roots(this.all().filter(({ root }) => names.includes(root.name)));
   }
 
-  /** Whether there is a root of that name. */
+  /** Reports whether there is a root of that name. */
   has(name: string): boolean {
     return this.#byName.has(name);
   }

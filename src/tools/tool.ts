@@ -96,7 +96,7 @@ export interface Tool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject
   /** The capabilities that a root must allow before this tool may use it. */
   readonly needs: readonly Capability[];
   readonly effect: Effect;
-  /** Set if the tool has a time limit of its own, so that the server's `request_timeout` does not apply. */
+  /** Whether the tool has a time limit of its own, so that the server's `request_timeout` does not apply. */
   readonly ownTimeout?: true;
   readonly input: I;
   readonly output: O;
@@ -115,7 +115,7 @@ export interface Tool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject
    * Writes result and text together, for a tool whose text repeats most of the result, so that it is escaped only once.
    */
   render?(result: z.output<O>, args: z.output<I>): RenderedResult;
-  /** Set if results may be cut to the client's limit (`context.results`); they then have `next`. */
+  /** Whether results may be cut to the client's limit (`context.results`); they then have `next`. */
   readonly paged?: true;
   /**
    * Formats the result for a model that reads text alone, as short as it can be read. A tool that has this shows no schema of its

@@ -63,7 +63,7 @@ function linePrefix(number: number): string {
 }
 
 interface LoadedPart {
-  /** False if the part may contain other characters. */
+  /** Whether the part is known to be all ASCII. */
   readonly isAscii: boolean;
   readonly isLast: boolean;
 }

@@ -32,13 +32,13 @@ export class JsonList<T> {
     this.#charsLeft = maxChars;
   }
 
-  /** Appends an item, unless the list is full, and returns whether it did. */
+  /** Appends an item, unless the list is full, and reports whether it did. */
   add(item: T): boolean {
     return this.addJson(JSON.stringify(item));
   }
 
   /**
-   * Appends an item that is already JSON, unless the list is full, and returns whether it did. An item may still be dropped later,
+   * Appends an item that is already JSON, unless the list is full, and reports whether it did. An item may still be dropped later,
    * with others, if the result as a whole turns out to be too long for the transport: `length` is right once all are added.
    */
   addJson(json: string): boolean {

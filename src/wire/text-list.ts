@@ -13,7 +13,7 @@ export class TextList {
     this.#maxChars = maxChars;
   }
 
-  /** Adds an item, with its line ends. Returns false if it did not fit, and then takes no more. */
+  /** Adds an item, with its line ends, and reports whether it fit. After one that did not, the list takes no more. */
   add(text: string): boolean {
     if (this.#isFull || (this.#length > 0 && this.#chars + text.length > this.#maxChars)) {
       this.#isFull = true;

@@ -35,7 +35,7 @@ export class PendingQuestions {
     this.#open.set(id, { answered, settle });
   }
 
-  /** Adds a question that is about to be asked. Returns false, adding nothing, if another call has asked it. */
+  /** Adds a question that is about to be asked, unless another call has asked it, and reports whether it did. */
   claim(id: string, timeoutMs: number): boolean {
     if (this.#open.has(id)) return false;
     this.put(id, timeoutMs);

@@ -14,7 +14,7 @@ export function foreignOriginProblem({ headers }: IncomingMessage, loopbackOnly:
   return undefined;
 }
 
-/** Tests whether an address to bind to can only be reached from this machine. */
+/** Reports whether an address to bind to can only be reached from this machine. */
 export function isLoopbackAddress(host: string): boolean {
   return host === '::1' || isLoopbackName(host);
 }
@@ -28,7 +28,7 @@ function isLoopbackHost(host: string): boolean {
   return isLoopbackName(host.replace(/:\d{1,5}$/, ''));
 }
 
-/** Tests the host of a URL, which has IPv6 addresses in brackets. All of 127.0.0.0/8 is loopback. */
+/** Reports whether the host of a URL, which has IPv6 addresses in brackets, is loopback. All of 127.0.0.0/8 is. */
 function isLoopbackName(name: string): boolean {
   return name.toLowerCase() === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'));
 }

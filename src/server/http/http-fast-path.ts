@@ -33,7 +33,7 @@ export class HttpFastPath {
     this.#fastPath = fastPath;
   }
 
-  /** Answers a request of 2026-07-28, which has no session. Returns false, having sent nothing, if the request is for the SDK. */
+  /** Answers a request of 2026-07-28, which has no session, and reports whether it did; otherwise it has sent nothing. */
   async answerStateless(
     { request, response, plain }: PlainPost,
     peer: Peer,
@@ -86,7 +86,7 @@ export function cancelCall({ calls }: Pick<FastSession, 'calls'>, message: unkno
   calls.find(({ id }) => id === requestId)?.cancel();
 }
 
-/** Tests whether the headers repeat the method and tool of the body, as 2026-07-28 requires. */
+/** Reports whether the headers repeat the method and tool of the body, as 2026-07-28 requires. */
 function isPlainStatelessPost({ headers }: IncomingMessage, { method, params }: PlainRequest): boolean {
   return (
     headers['content-type'] === JSON_TYPE &&

@@ -17,7 +17,7 @@ const STREAM_HEADERS = {
 
 /** How a response is framed. */
 export interface ReplyForm {
-  /** True to always respond with an event stream; false to do so only if there are notifications before the result. */
+  /** Whether to always respond with an event stream, or only if there are notifications before the result. */
   readonly stream: boolean;
   readonly sessionId?: string | undefined;
 }

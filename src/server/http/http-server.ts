@@ -24,7 +24,7 @@ export interface HttpOptions {
   /** 0 for any free port. */
   readonly port: number;
   readonly sessions?: SessionLimits;
-  /** False to leave every request to the SDK. */
+  /** Whether the fast path answers plain requests; by default true. Without it the SDK answers every request. */
   readonly fastPath?: boolean;
 }
 

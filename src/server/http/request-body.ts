@@ -62,7 +62,7 @@ function tooLarge(maxBytes: number): BadBody {
   return new BadBody(413, `Payload Too Large: the body must not exceed ${maxBytes} bytes`);
 }
 
-/** Tests for a byte order mark, which is not part of the text. */
+/** Reports whether a body starts with a byte order mark, which is not part of the text. */
 function startsWithBom(bytes: Buffer): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }

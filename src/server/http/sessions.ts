@@ -125,7 +125,7 @@ export class Sessions {
     this.#sessions.clear();
   }
 
-  /** Closes the least recently used session that has no open request. Returns false if there is none. */
+  /** Closes the least recently used session that has no open request, and reports whether there was one. */
   #evict(): boolean {
     let oldest: HttpSession | undefined;
     for (const session of this.#sessions.values()) {

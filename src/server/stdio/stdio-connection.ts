@@ -65,13 +65,13 @@ export class StdioConnection implements MessageReceiver, NotificationSink {
     await this.#sink.close();
   }
 
-  /** Returns whether the fast path handles a request. */
+  /** Handles a plain request, and reports whether it did; otherwise the SDK has to. */
   #handleRequest(request: PlainRequest, message: JSONRPCMessage): boolean {
     if (this.#era === undefined) return this.#sdk === undefined && this.#handleFirst(request, message);
     return request.modern === (this.#era === 'modern') && this.#answer(request, message);
   }
 
-  /** Handles `initialize` or the first request of 2026-07-28. `server/discover` leaves the era open. */
+  /** Handles `initialize` or the first request of 2026-07-28, and reports whether it did. `server/discover` leaves the era open. */
   #handleFirst(request: PlainRequest, message: JSONRPCMessage): boolean {
     const { id, method, params, modern } = request;
     if (modern) {
@@ -93,7 +93,7 @@ export class StdioConnection implements MessageReceiver, NotificationSink {
     return true;
   }
 
-  /** Returns whether the fast path answers a request, now or when its call has ended. */
+  /** Reports whether the fast path answers a request, now or when its call has ended. */
   #answer(request: PlainRequest, message: JSONRPCMessage): boolean {
     const reply = this.#fastPath.reply(request, this.#peer);
     if (reply !== undefined) {
@@ -111,7 +111,7 @@ export class StdioConnection implements MessageReceiver, NotificationSink {
     return true;
   }
 
-  /** Handles a message that is not a plain request. Returns false if the SDK has to handle it. */
+  /** Handles a message that is not a plain request, and reports whether it did; otherwise the SDK has to. */
   #handleOther(message: JSONRPCMessage): boolean {
     if (this.#era === undefined || !('method' in message) || 'id' in message) return false;
     if (message.method === 'notifications/cancelled') {

@@ -47,7 +47,7 @@ export class StdioTransport implements MessageSink {
   /** The parts of the line that is being read. */
   #line: Buffer[] = [];
   #lineBytes = 0;
-  /** True while the rest of a line that is too long is skipped. */
+  /** Whether the rest of a line that is too long is being skipped. */
   #isSkipping = false;
   #isListening = false;
   /** Lines that the scheduler has not admitted yet. */
@@ -216,7 +216,7 @@ export class StdioTransport implements MessageSink {
     if (this.#isListening) this.#input.resume();
   };
 
-  /** Whether the client has too much unread output to be sent more. */
+  /** Reports whether the client has too much unread output to be sent more. */
   #isFull(): boolean {
     const { writable, writableLength } = this.#output;
     return writable && writableLength + this.#chunkBytes > MAX_UNREAD_BYTES;
@@ -246,7 +246,7 @@ export class StdioTransport implements MessageSink {
   }
 }
 
-/** Tests whether a value has the form of a JSON-RPC 2.0 request, notification or response. */
+/** Reports whether a value has the form of a JSON-RPC 2.0 request, notification or response. */
 function isMessage(value: unknown): value is JSONRPCMessage {
   if (typeof value !== 'object' || value === null || !('jsonrpc' in value) || value.jsonrpc !== '2.0') return false;
   const { method, params } = value as { method?: unknown; params?: unknown };

@@ -62,36 +62,36 @@ export function clientNameOf(info: unknown): string | undefined {
   return isRecord(info) && typeof info.name === 'string' ? info.name : undefined;
 }
 
-/** Tests whether the client of a 2026-07-28 request accepts sampling requests. */
+/** Reports whether the client of a 2026-07-28 request accepts sampling requests. */
 export function canBeAsked({ params }: PlainRequest): boolean {
   const { _meta } = params as { _meta?: Record<string, Fields | undefined> };
   return _meta?.[CAPABILITIES]?.sampling !== undefined;
 }
 
-/** Tests whether a value may be the id of a request, or a progress token. */
+/** Reports whether a value may be the id of a request, or a progress token. */
 function isId(value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
 
-/** Tests whether an object has no fields other than the known ones. */
+/** Reports whether an object has no fields other than the known ones. */
 export function hasOnly(fields: Fields, known: ReadonlySet<string>): boolean {
   for (const key in fields) if (!known.has(key)) return false;
   return true;
 }
 
-/** Tests whether a value is an object of JSON: neither null nor an array. */
+/** Reports whether a value is an object of JSON: neither null nor an array. */
 export function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Tests whether a value has the form of the protocol's `Implementation`, by which a client names itself. */
+/** Reports whether a value has the form of the protocol's `Implementation`, by which a client names itself. */
 export function isClientInfo(value: unknown): boolean {
   if (!isRecord(value) || typeof value.name !== 'string' || typeof value.version !== 'string') return false;
   const { title, websiteUrl, description, icons } = value;
   return [title, websiteUrl, description].every(maybeText) && maybeListOf(icons, isIcon);
 }
 
-/** Tests whether a client declares only capabilities that do not change how the fast path has to answer, in their usual form. */
+/** Reports whether a client declares only capabilities that do not change how the fast path has to answer, in their usual form. */
 export function plainCapabilities(value: unknown): boolean {
   if (!isRecord(value)) return false;
   for (const key in value) if (!isPlainCapability(key, value[key])) return false;
