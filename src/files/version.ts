@@ -1,10 +1,12 @@
 import type { Stats } from 'node:fs';
 
-const WORDS = 10;
+/** Used within one call only. */
+const numbers = new Float64Array(5);
+const words = new Uint32Array(numbers.buffer);
 
 /**
  * Returns a short opaque text that is the same for two statuses only if the entry was not changed or replaced between them: a
- * 60-bit hash of device, inode, size and the times of the last change. The change time is among them because a program can set the
+ * 58-bit hash of device, inode, size and the times of the last change. The change time is among them because a program can set the
  * modification time back. A mere change of mode or owner gives a new version, too.
  *
  * Files that this program replaces get a modification time that is finer than the system's clock tick (`OpenFile.stampMtime`), so
@@ -18,11 +20,14 @@ export function versionOf({
   mtimeMs,
   ctimeMs,
 }: Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>): string {
-  const numbers = new Float64Array([dev, ino, size, mtimeMs, ctimeMs]);
-  const words = new Uint32Array(numbers.buffer);
+  numbers[0] = dev;
+  numbers[1] = ino;
+  numbers[2] = size;
+  numbers[3] = mtimeMs;
+  numbers[4] = ctimeMs;
   let a = 0x9e3779b9;
   let b = 0x85ebca6b;
-  for (let at = 0; at < WORDS; at += 1) {
+  for (let at = 0; at < words.length; at += 1) {
     const word = words[at] as number;
     a = mix(a ^ word);
     b = mix((b + word) ^ a);
@@ -37,7 +42,7 @@ function mix(bits: number): number {
   return mixed ^ (mixed >>> 16);
 }
 
-/** Writes the upper 30 of 32 bits as six characters. */
+/** Writes the upper 29 of 32 bits as six characters, of which the first is never 0. */
 function base32(bits: number): string {
-  return (bits >>> 2).toString(32).padStart(6, '0');
+  return ((bits >>> 3) | 0x20000000).toString(32);
 }
