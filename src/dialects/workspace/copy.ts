@@ -15,7 +15,7 @@ export const copy = defineTool({
   subject: SOURCE_DESTINATION_SUBJECT,
   input: z.strictObject({
     ...sourceDestination,
-    if_match: ifMatch.describe('Only if this is the version of the destination, or absent'),
+    if_match: ifMatch.describe('Expected version of the destination'),
   }),
   output: z.object({
     source: z.string(),

@@ -13,7 +13,7 @@ export const move = defineTool({
   subject: SOURCE_DESTINATION_SUBJECT,
   input: z.strictObject({
     ...sourceDestination,
-    if_match: ifMatch.describe('Only if this is the version of the source'),
+    if_match: ifMatch.describe('Expected version of the source'),
   }),
   output: z.object({ source: z.string(), destination: z.string() }),
   run: async (args, context) => {

@@ -39,10 +39,10 @@ export const searchOutcome = {
 };
 
 /** The version of an entry in results. */
-export const version = z.string().describe('For if_match');
+export const version = z.string();
 
 /** The condition of a change. */
-export const ifMatch = z.string().min(1).optional().describe('Only if this is its version (or sha256:…, or absent)');
+export const ifMatch = z.string().optional().describe('Expected version, sha256:… or absent');
 
 /** The arguments of copy and move. */
 export const sourceDestination = {
@@ -50,7 +50,7 @@ export const sourceDestination = {
   source_path: z.string(),
   dest_root: z.string(),
   dest_path: z.string(),
-  overwrite: z.boolean().default(true).describe('false: fail if the destination exists'),
+  overwrite: z.boolean().default(true),
 };
 
 /** The subject of tools on one path, for the log. */
