@@ -22,18 +22,28 @@ async function found(box: Sandbox, options?: Options): Promise<string[]> {
 onEveryBackend((open) => {
   test('rules of nested files apply from the root down, .ignore before .gitignore', async () => {
     using box = open();
-    box.file('.gitignore', '*.log\n/a/skip/\n');
+    box.file('.gitignore', '*.log\n*.tmp\n/a/skip/\n');
     box.file('a/.gitignore', '!keep.log\n');
     box.file('a/b/.ignore', '!*.log\nno.md\n');
-    for (const name of ['x.log', 'a/keep.log', 'a/x.log', 'a/b/x.log', 'a/b/no.md', 'a/skip/x', 'a/b/skip/x', '.git/x'])
+    for (const name of [
+      'x.log',
+      'a/keep.log',
+      'a/x.log',
+      'a/b/x.log',
+      'a/b/no.md',
+      'a/skip/x',
+      'a/b/skip/x',
+      'a/b/y.tmp',
+      '.git/x',
+    ])
       box.file(name, 'x');
     const inB = ['a/b/skip/x', 'a/b/x.log'];
     expect(await found(box)).toEqual([...inB, 'a/keep.log']);
     expect(await found(box, { path: 'a/b' })).toEqual(inB);
     expect(await found(box, { path: 'a/skip' })).toEqual(['a/skip/x']);
-    expect(await found(box, { ignore: false, path: 'a/b' })).toEqual(['a/b/no.md', ...inB]);
+    expect(await found(box, { ignore: false, path: 'a/b' })).toEqual(['a/b/no.md', ...inB, 'a/b/y.tmp']);
     const { matches, ignored } = await glob(box.root, { pattern: '**/*x*', type: 'file', ignore: true }, pool);
-    expect([matches.map((match) => match.path), ignored]).toEqual([inB, 5]);
+    expect([matches.map((match) => match.path), ignored]).toEqual([inB, 6]);
   });
 
   test('a rule file that is a link, a folder or huge', async () => {
@@ -73,7 +83,7 @@ test('workers that continue deep in a tree keep the rules above, and counts do n
     expect(page).toMatchObject({ files: all.files.slice(1_000, 1_007), truncated: true });
     expect(page.ignored).toBe((await search(box, { maxResults: 7, offset: 1_000 }, single)).ignored);
   }
-});
+}, 30_000);
 
 test('pages go on behind more text than one result may have', async () => {
   using box = new Sandbox(chooseBackend().name);
