@@ -17,9 +17,10 @@ inWorkspace({ connections: TWO_CONNECTIONS, roots: ROOTS }, (w) => {
       'file not found: src/mian.ts (root: workspace); did you mean src/main.ts, src/maid.ts, src/mail.ts?',
     );
     expect(await missing('src/zzz')).toBe('file not found: src/zzz (root: workspace)');
-    expect(await w.fails('list_folder', { path: 'scr' })).toBe(
-      'directory not found: scr (root: workspace); did you mean src?',
+    expect(await w.fails('list_folder', { path: 'SRC' })).toBe(
+      'directory not found: SRC (root: workspace); did you mean src?',
     );
+    expect(await missing('sr')).toBe('file not found: sr (root: workspace)');
     expect(await w.fails('stat_file', { path: 'src/mai.ts' })).toContain('did you mean');
   });
 

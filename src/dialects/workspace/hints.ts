@@ -83,7 +83,8 @@ function deepestFolder(root: Root, { raw, segments }: CallerPath): { depth: numb
 /** Returns the names that differ by few letters, then those that differ only after their last dot. */
 function similarNames(missing: string, names: readonly string[]): string[] {
   const others = names.filter((name) => name !== missing);
-  const maxEdits = missing.length < 4 ? 1 : Math.min(4, Math.max(2, Math.floor(missing.length / 4)));
+  // Of a name as short as "dir", one letter more makes another name, not a misspelling.
+  const maxEdits = missing.length < 4 ? 0 : Math.min(4, Math.max(2, Math.floor(missing.length / 4)));
   const near = closest(missing, others, { maxEdits, count: MAX_SUGGESTIONS });
   const stem = stemOf(missing);
   const sameStem = others.filter((name) => stemOf(name) === stem).sort();
