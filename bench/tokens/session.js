@@ -6,7 +6,7 @@ import { toolCall } from '../clients/stdio.js';
  * A model at work with one server: makes calls and counts the characters that it writes as arguments and gets as results.
  * What a model gets is what Claude Code shows it: structured content as JSON where there is any, else the text.
  */
-export class Session {
+class Session {
   #client;
   #tools;
   calls = 0;
