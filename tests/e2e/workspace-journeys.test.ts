@@ -26,6 +26,8 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], source: ['*']
     expect(await w.ok('patch_file', { path: 'hello.txt', patch })).toEqual({
       path: 'hello.txt',
       hunks_applied: 1,
+      hunks: [{ line: 1 }],
+      diff: expect.stringContaining('\n@@ -'),
       version: VERSION,
     });
 
@@ -46,6 +48,8 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], source: ['*']
     expect(await w.ok('patch_file', { path: 'hello.txt', patch })).toEqual({
       path: 'hello.txt',
       hunks_applied: 1,
+      hunks: [{ line: 1 }],
+      diff: expect.stringContaining('\n@@ -'),
       version: VERSION,
     });
     expect(w.text('hello.txt')).toBe('Hello Agent\n');
@@ -111,6 +115,8 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], source: ['*']
     expect(await w.ok('patch_file', { path: 'pkg/util.go', patch })).toEqual({
       path: 'pkg/util.go',
       hunks_applied: 1,
+      hunks: [{ line: 1 }],
+      diff: expect.stringContaining('\n@@ -'),
       version: VERSION,
     });
     const second = await w.ok('grep', search);

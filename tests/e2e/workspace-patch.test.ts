@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { inWorkspace, VERSION } from '../support/workspace.ts';
 
@@ -12,6 +13,8 @@ inWorkspace({}, (w) => {
       path: 'code.go',
       hunks_applied: 2,
       version: VERSION,
+      hunks: [{ line: 2 }, { line: 29 }],
+      diff: `${HEADER}@@ -1,6 +1,7 @@\n line 1\n line 2\n-line 3\n+LINE 3\n+more\n line 4\n line 5\n line 6\n@@ -26,5 +27,4 @@\n line 26\n line 27\n line 28\n-line 29\n line 30\n`,
     });
     const expected = [...lines.slice(0, 2), 'LINE 3', 'more', ...lines.slice(3, 28), 'line 30', ''].join('\n');
     expect((await w.ok('read_file', { path: 'code.go' })).content).toBe(expected);
@@ -42,7 +45,13 @@ inWorkspace({}, (w) => {
 
   test.each(['new_file.txt', 'deep/er/new_file.txt'])('E2E-024 FR-008: a diff creates %s', async (path) => {
     const patch = `--- /dev/null\n+++ b/${path}\n@@ -0,0 +1,2 @@\n+first\n+second\n`;
-    expect(await w.ok('patch_file', { path, patch })).toEqual({ path, hunks_applied: 1, version: VERSION });
+    expect(await w.ok('patch_file', { path, patch })).toEqual({
+      path,
+      hunks_applied: 1,
+      version: VERSION,
+      hunks: [{ line: 1 }],
+      diff: `--- a/${path}\n+++ b/${path}\n@@ -0,0 +1,2 @@\n+first\n+second\n`,
+    });
     expect((await w.ok('read_file', { path })).content).toBe('first\nsecond\n');
   });
 
@@ -95,6 +104,50 @@ inWorkspace({}, (w) => {
     w.file('latin1.txt', latin1);
     await w.ok('patch_file', { path: 'latin1.txt', patch: `${HEADER}@@ -2 +2 @@\n-b\n+B\n` });
     expect(w.bytes('latin1.txt')).toEqual(Buffer.from('caf\u00e9\nB\n', 'latin1'));
+  });
+
+  test('a hunk that fits in several places is refused with their lines', async () => {
+    const section = (name: string) => `${name}:\n  port: 80\n  host: h\n`;
+    const before = ['one', 'two', 'three'].map(section).join('');
+    w.file('code.go', before);
+    const patch = `${HEADER}@@ -4,2 +4,2 @@\n-  port: 80\n+  port: 81\n   host: h\n`;
+    expect(await w.fails('patch_file', { path: 'code.go', patch })).toBe(
+      'patch failed: hunk 1 does not match at line 4, but fits at lines 2, 5, 8: correct its line number or add context; file unchanged: code.go (root: workspace)',
+    );
+    expect(w.text('code.go')).toBe(before);
+  });
+
+  test('a bare @@, a fence and prose, as models write them', async () => {
+    w.file('code.go', 'a\nb\nc\n');
+    const patch = '```diff\n@@\n a\n-b\n+B\n```\nThis makes b a capital.\n';
+    expect(await w.ok('patch_file', { path: 'code.go', patch })).toMatchObject({ hunks: [{ line: 1 }] });
+    expect(w.text('code.go')).toBe('a\nB\nc\n');
+  });
+
+  test('an insertion is not made twice by a repeated call', async () => {
+    w.file('code.go', 'a\nb\n');
+    const args = { path: 'code.go', patch: `${HEADER}@@ -1,2 +1,3 @@\n+new\n a\n b\n` };
+    await w.ok('patch_file', args);
+    expect(await w.fails('patch_file', args)).toMatch(/^patch failed: hunk 1 does not match at line /);
+    expect(w.text('code.go')).toBe('new\na\nb\n');
+  });
+
+  test('dry_run shows the change and does not make it', async () => {
+    const host = w.file('code.go', 'a\nb\n');
+    const { mtimeMs, ino } = fs.statSync(host);
+    const hunk = '@@ -1,2 +1,2 @@\n a\n-b\n+B\n';
+    expect(await w.ok('patch_file', { path: 'code.go', patch: hunk, dry_run: true })).toEqual({
+      path: 'code.go',
+      hunks_applied: 1,
+      hunks: [{ line: 1 }],
+      diff: HEADER + hunk,
+      dry_run: true,
+    });
+    expect(fs.statSync(host)).toMatchObject({ mtimeMs, ino });
+    const creation = '--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n';
+    await w.ok('patch_file', { path: 'd/new', patch: creation, dry_run: true });
+    expect(w.tree()).toEqual(['code.go']);
+    await w.fails('patch_file', { path: 'code.go', patch: '@@ -1 +1 @@\n-x\n+y\n', dry_run: true });
   });
 
   test('a folder cannot be patched', async () => {

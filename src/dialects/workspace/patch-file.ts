@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { patchFile as patchOp } from '../../files/edit/edit-file.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, ifMatch, rootName, SUBJECT, version } from './shared-schemas.ts';
+import { fileDiff } from './file-diff.ts';
+import { dryRun, filePath, ifMatch, rootName, SUBJECT, version } from './shared-schemas.ts';
 
 export const patchFile = defineTool({
   name: 'patch_file',
   description:
-    'Apply a unified diff to one file, all hunks or none. Each hunk starts with "@@ -line,count +line,count @@" and its lines with " ", "-" or "+". Context must match exactly, but may have moved. A missing file counts as empty, so a diff can create it.',
+    'Apply a unified diff to one file, all hunks or none, for many changes at once or to create a file; for one or a few, edit_file is simpler. Hunks start with "@@ -line,count +line,count @@", or "@@" if their context occurs once; lines with " ", "-" or "+". Context must match exactly. A hunk that is not at its line must fit in one place only.',
   needs: ['patch_file'],
   effect: 'change',
   subject: SUBJECT,
@@ -15,14 +16,29 @@ export const patchFile = defineTool({
     path: filePath,
     patch: z.string().describe('Unified diff'),
     if_match: ifMatch,
+    dry_run: dryRun,
   }),
-  output: z.object({ path: z.string(), hunks_applied: z.int(), version }),
-  run: async ({ root, path, patch, if_match }, context) => {
+  output: z.object({
+    path: z.string(),
+    hunks_applied: z.int(),
+    hunks: z.array(z.object({ line: z.int() })).describe('Where each begins now'),
+    diff: z.string(),
+    version,
+    dry_run: z.literal(true).optional(),
+  }),
+  run: async ({ root, path, patch, if_match, dry_run }, context) => {
     const target = context.root(root);
     const { durable, signal } = context;
-    const options = { durable, signal, ifMatch: if_match };
-    const { hunksApplied, version } = await patchOp(target, target.parse(path), patch, options);
-    return { path, hunks_applied: hunksApplied, version };
+    const options = { durable, signal, ifMatch: if_match, dryRun: dry_run };
+    const { hunks, diff, version } = await patchOp(target, target.parse(path), patch, options);
+    return {
+      path,
+      hunks_applied: hunks.length,
+      hunks: [...hunks],
+      diff: fileDiff(path, diff),
+      version,
+      ...(dry_run && { dry_run: true as const }),
+    };
   },
   readerText: ({ path, hunks_applied, version }) =>
     `patched ${path}: ${hunks_applied} hunks applied, version ${version}`,

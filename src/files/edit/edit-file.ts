@@ -1,5 +1,6 @@
 import type { CallerPath, Root } from '../../fence/index.ts';
-import { type RewriteOptions, rewriteFile } from './rewrite-file.ts';
+import type { PatchResult } from './patch/apply-patch.ts';
+import { type RewriteOptions, type Rewritten, rewriteFile } from './rewrite-file.ts';
 import type { EditPosition, Insertion, Replacement } from './text-edits.ts';
 
 /** The result of a text edit. */
@@ -45,7 +46,7 @@ export async function patchFile(
   path: CallerPath,
   patch: string,
   options: RewriteOptions = {},
-): Promise<{ hunksApplied: number; version: string }> {
+): Promise<PatchResult & Pick<Rewritten<unknown>, 'version'>> {
   const { result, version } = await rewriteFile(root, path, { kind: 'patch', patch }, options);
   return { ...result, version };
 }

@@ -1,4 +1,4 @@
-import { applyPatch } from './patch/apply-patch.ts';
+import { applyPatch, type PatchResult } from './patch/apply-patch.ts';
 import type { PatchOptions } from './patch/work-limits.ts';
 import {
   type EditOutcome,
@@ -20,7 +20,7 @@ export type Edit =
   | ({ readonly kind: 'insert' } & Insertion);
 
 interface EditResults {
-  patch: { readonly hunksApplied: number };
+  patch: PatchResult;
   replace: EditPosition;
   insert: EditPosition;
 }
@@ -44,8 +44,7 @@ function apply(
 ): EditOutcome<EditResults[Edit['kind']]> {
   if (edit.kind === 'replace') return replaceOnce(original, edit);
   if (edit.kind === 'insert') return insertLines(original, edit);
-  const { content, hunksApplied } = applyPatch(original ?? Buffer.alloc(0), edit.patch, options);
-  return { content, result: { hunksApplied } };
+  return applyPatch(original ?? Buffer.alloc(0), edit.patch, options);
 }
 
 /**

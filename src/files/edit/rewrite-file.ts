@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import {
   type CallerPath,
   isFenceError,
@@ -11,8 +12,8 @@ import { DEFAULT_CONTEXT, throwIfAborted } from '../../runtime/operation-context
 import { FileError, isFileError } from '../errors.ts';
 import { readAt } from '../read/byte-source.ts';
 import { versionOf } from '../version.ts';
-import { assertVersion, expectedVersion } from '../write/if-match.ts';
-import { replaceFile } from '../write/replace-file.ts';
+import { ABSENT, assertVersion, expectedVersion } from '../write/if-match.ts';
+import { assertReplaceable, replaceFile } from '../write/replace-file.ts';
 import { applyEdit, type Edit, type EditResult, isQuickEdit } from './edit.ts';
 import { editInWorker } from './edit-in-worker.ts';
 import { WorkLimitExceeded } from './patch/work-limits.ts';
@@ -36,11 +37,13 @@ export interface RewriteOptions {
   readonly signal?: AbortSignal;
   /** Edit only if the file is still this one: a version, `sha256:` and the hash of the content, or `absent`. */
   readonly ifMatch?: string | undefined;
+  /** Change nothing, but report what would be changed. Raises what can be known without changing anything. */
+  readonly dryRun?: boolean;
 }
 
 /** What `rewriteFile` did. */
 export interface Rewritten<R> extends EditOutcome<R> {
-  /** The version of the file after the edit. */
+  /** The version of the file after the edit; after a dry run, of the file that is there, or `absent`. */
   readonly version: string;
 }
 
@@ -89,6 +92,11 @@ async function attempt<C extends Edit>({ root, path, edit, options, current, loc
   await assertMatch({ root, path, options, current });
   const { durable = true } = options;
   const put = async (outcome: EditOutcome<EditResult<C>>, fill: Parameters<typeof replaceFile>[1]) => {
+    if (options.dryRun) {
+      using place = locateIfPresent(root, path);
+      if (place !== undefined) assertReplaceable(place);
+      return { ...outcome, version: current === undefined ? ABSENT : versionOf(current.stats) };
+    }
     using place = root.locate(path, { follow: true, makeParents: true });
     const written = await replaceFile(place, fill, { durable, locked, over: current?.stats ?? 'nothing' });
     return { ...outcome, version: versionOf(written) };

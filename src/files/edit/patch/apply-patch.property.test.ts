@@ -115,11 +115,13 @@ describe('a patch written by git', () => {
   });
 
   it('applies at an offset after lines were inserted above', () => {
+    // With three lines above every change, no hunk is anchored to the beginning of the file.
+    const head = joined(['head 1', 'head 2', 'head 3']);
     fc.assert(
       fc.property(distinctEdit, fc.integer({ min: 1, max: 60 }), ({ before, after }, count) => {
         const added = joined(Array.from({ length: count }, (_, index) => `added ${index}`));
-        const patch = gitDiff(joined(before), joined(after), 3);
-        expect(apply(added + joined(before), patch)).toBe(added + joined(after));
+        const patch = gitDiff(head + joined(before), head + joined(after), 3);
+        expect(apply(added + head + joined(before), patch)).toBe(added + head + joined(after));
       }),
       { numRuns: 60 },
     );
@@ -154,18 +156,18 @@ describe('a patch written by git', () => {
   });
 });
 
+/** Returns the file as patched by another tool, or undefined if that fails. */
+function applyBy(command: string, args: readonly string[], patch: string, original = 'a\nb\n'): string | undefined {
+  const file = path.join(dir, 'f');
+  fs.writeFileSync(file, original);
+  const { status, error } = spawnSync(command, args, { cwd: dir, env, input: patch });
+  if (error) throw error;
+  return status === 0 ? fs.readFileSync(file, 'utf8') : undefined;
+}
+
 describe('an insertion at the top of a file with content', () => {
   const hunk = '@@ -0,0 +1,2 @@\n+x\n+y\n';
   const gitHeader = 'diff --git a/f b/f\n';
-
-  /** Returns the file as patched by another tool, or undefined if that fails. */
-  function applyBy(command: string, args: readonly string[], patch: string): string | undefined {
-    const file = path.join(dir, 'f');
-    fs.writeFileSync(file, 'a\nb\n');
-    const { status, error } = spawnSync(command, args, { cwd: dir, env, input: patch });
-    if (error) throw error;
-    return status === 0 ? fs.readFileSync(file, 'utf8') : undefined;
-  }
 
   it.each<[name: string, patch: string, expected?: string]>([
     ['go there if the patch names the file', `${gitHeader}--- a/f\n+++ b/f\n${hunk}`, 'x\ny\na\nb\n'],
@@ -175,6 +177,77 @@ describe('an insertion at the top of a file with content', () => {
     expect(applyBy('git', ['apply', '--unidiff-zero', '-'], patch)).toBe(expected);
     if (gnuPatch) expect(applyBy('patch', ['-p1', '--batch', '--silent', '--forward'], patch)).toBe(expected);
   });
+});
+
+describe('a patch for another version of a real file', () => {
+  const REAL = ['../../../../package.json', '../../../../biome.json', 'parse-patch.ts', 'patch-headers.ts'].map(
+    (name) =>
+      fs
+        .readFileSync(path.join(import.meta.dirname, name), 'utf8')
+        .split('\n')
+        .slice(0, -1)
+        .slice(0, 120),
+  );
+  const change = fc.record({
+    at: fc.nat(),
+    kind: fc.constantFrom('remove', 'repeat', 'add', 'section'),
+    from: fc.nat(),
+  });
+  const changes = fc.array(change, { minLength: 1, maxLength: 5 });
+
+  /** Changes lines at some places: also by a copy of other lines, so that context is repeated. */
+  function changed(lines: readonly string[], all: readonly { at: number; kind: string; from: number }[]): string[] {
+    return all.reduce<string[]>(
+      (now, { at, kind, from }, index) => {
+        const place = at % (now.length + 1);
+        const other = from % (now.length + 1);
+        if (kind === 'remove') return now.toSpliced(place, 1);
+        if (kind === 'add') return now.toSpliced(place, 0, `added ${index}`);
+        return now.toSpliced(place, 0, ...now.slice(other, other + (kind === 'repeat' ? 1 : 12)));
+      },
+      [...lines],
+    );
+  }
+
+  it.skipIf(!gnuPatch)(
+    'is not applied if both git apply and patch -F0 refuse it, and applied as one of them does',
+    () => {
+      const seen = { applied: 0, refused: 0 };
+      fc.assert(
+        fc.property(
+          fc.constantFrom(...REAL),
+          changes,
+          changes,
+          fc.constantFrom(0, 1, 2, 3),
+          fc.constantFrom(0, 0, 1, -3, 40),
+          (lines, one, two, context, off) => {
+            const hunks = gitDiff(joined(lines), joined(changed(lines, one)), context).replace(/^.*?(?=^@@)/ms, '');
+            if (hunks === '') return;
+            const misplaced = hunks.replace(
+              /^@@ -(\d+)(\S*) \+(\d+)(\S*) @@.*/gm,
+              (_, old, oldCount, now, newCount) =>
+                `@@ -${Math.max(Number(old) + off, 1)}${oldCount} +${Math.max(Number(now) + off, 1)}${newCount} @@`,
+            );
+            const patch = `--- a/f\n+++ b/f\n${misplaced}`;
+            const original = joined(changed(lines, two));
+            const ours = attempt(original, patch);
+            if (ours === undefined) {
+              seen.refused++;
+              return;
+            }
+            seen.applied++;
+            const theirs = [
+              applyBy('git', ['apply', '-'], patch, original),
+              applyBy('patch', ['-p1', '-F0', '--batch', '--silent', '--forward', '-r', '-'], patch, original),
+            ];
+            expect(theirs).toContain(ours);
+          },
+        ),
+        { numRuns: 200 },
+      );
+      expect(Math.min(seen.applied, seen.refused)).toBeGreaterThan(10);
+    },
+  );
 });
 
 it('a damaged patch applies or raises patch_failed, and nothing else', () => {

@@ -89,11 +89,8 @@ const applied: [name: string, original: string, patch: string, result: string][]
   ['removal of everything', 'a\nb\n', '@@ -1,2 +0,0 @@\n-a\n-b\n', ''],
 
   ['an offset forwards', `x\ny\n${text('a', 'b', 'c')}`, '@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n', 'x\ny\na\nB\nc\n'],
-  ['an offset backwards', text('a', 'b', 'c', 'd', 'e'), '@@ -4,2 +4,2 @@\n a\n-b\n+B\n', 'a\nB\nc\nd\ne\n'],
   ['a line number beyond the end', text('a', 'b'), '@@ -900,2 +900,2 @@\n a\n-b\n+B\n', 'a\nB\n'],
   ['the stated place before any other', text('a', 'a', 'a'), '@@ -2 +2 @@\n-a\n+A\n', 'a\nA\na\n'],
-  ['the nearest place', text('a', 'x', 'x', 'x', 'a', 'x', 'a'), '@@ -4 +4 @@\n-a\n+A\n', 'a\nx\nx\nx\nA\nx\na\n'],
-  ['the later of two equally near', text('a', 'x', 'a'), '@@ -2 +2 @@\n-a\n+A\n', 'a\nx\nA\n'],
   [
     'a drift that the first hunk shows, where the second alone would be ambiguous',
     text('new', 'new', 'a', 'k', 'x', 'k', 'x', 'k'),
@@ -105,6 +102,33 @@ const applied: [name: string, original: string, patch: string, result: string][]
     'a\na\n',
     '@@ -1 +1 @@\n-a\n+b\n@@ -1 +1 @@\n-a\n+c\n',
     'b\nc\n',
+  ],
+
+  ['an offset backwards', text('a', 'b', 'c', 'd', 'e'), '@@ -4,3 +4,3 @@\n a\n-b\n+B\n c\n', 'a\nB\nc\nd\ne\n'],
+  ['less context after the change, at the end', text('x', 'a', 'b'), '@@ -1,2 +1,2 @@\n a\n-b\n+B\n', 'x\na\nB\n'],
+  [
+    'less context before the change than after it',
+    numbered(5),
+    '@@ -3,2 +3,2 @@\n-line 3\n+x\n line 4\n',
+    text('line 1', 'line 2', 'x', 'line 4', 'line 5'),
+  ],
+
+  ['a bare @@', text('a', 'b', 'c'), '--- a/f\n+++ b/f\n@@\n-b\n+B\n', 'a\nB\nc\n'],
+  ['a bare @@ with context on one side only', text('a', 'b', 'c'), '@@ @@\n a\n+x\n', 'a\nx\nb\nc\n'],
+  ['bare hunks, one after the other', text('a', 'b', 'c'), '@@ ... @@\n-a\n+A\n@@\n b\n-c\n+C\n', 'A\nb\nC\n'],
+  ['a bare hunk that creates a file', '', '--- /dev/null\n+++ b/f\n@@\n+a\n', 'a\n'],
+  ['a bare hunk in CRLF', 'a\r\nb\r\n', '@@\r\n-b\r\n+B\r\n', 'a\r\nB\r\n'],
+
+  ['a closing fence', 'a\nb\n', '```diff\n@@ -1 +1 @@\n-a\n+A\n```\n', 'A\nb\n'],
+  ['a closing fence below a bare hunk', 'a\nb\n', '@@\n-a\n+A\n b\n```\nThat is all:\n- done\n', 'A\nb\n'],
+  ['a closing fence below wrong counts', 'a\nb\n', '@@ -1,7 +1,7 @@\n-a\n+A\n b\n```\n', 'A\nb\n'],
+  ['prose below the last hunk', 'a\nb\n', '@@ -1,2 +1,2 @@\n-a\n+A\n b\nThis changes a.\n', 'A\nb\n'],
+  ['prose with a list below an empty line', 'a\nb\n', '@@ -1,2 +1,2 @@\n-a\n+A\n b\n\nChanges:\n- a is A\n', 'A\nb\n'],
+  [
+    'prose below wrong counts and an empty line',
+    'a\nb\n',
+    '@@ -1,9 +1,9 @@\n-a\n+A\n b\n\nThis changes a.\n',
+    'A\nb\n',
   ],
 
   [
@@ -226,7 +250,32 @@ describe('a patch that matches', () => {
 
   it('counts its hunks', () => {
     const patch = '@@ -1 +1 @@\n-a\n+A\n@@ -3 +3 @@\n-c\n+C\n';
-    expect(applyPatch(Buffer.from('a\nb\nc\n'), patch).hunksApplied).toBe(2);
+    expect(applyPatch(Buffer.from('a\nb\nc\n'), patch).result.hunks).toEqual([{ line: 1 }, { line: 3 }]);
+  });
+
+  it.each([
+    ['above the first line', 'a\nb\n', '@@ -1,2 +1,3 @@\n+x\n a\n b\n'],
+    ['below the last line', 'a\nb\n', '@@ -1,2 +1,3 @@\n a\n b\n+x\n'],
+    ['between lines', 'a\nb\n', '@@ -1,2 +1,3 @@\n a\n+x\n b\n'],
+    ['above a line further down', numbered(9), '@@ -5,2 +5,3 @@\n+x\n line 5\n line 6\n'],
+    ['above a line, below a bare @@', numbered(9), '@@\n+x\n line 5\n'],
+    ['below a line, below a bare @@', numbered(9), '@@\n line 5\n+x\n+y\n'],
+  ])('is refused when it is repeated: an insertion %s', (_name, original, patch) => {
+    const once = patched(original, patch);
+    expect(once).toContain('x\n');
+    expect(failure(once, patch).problem).toMatch(/^hunk 1 /);
+  });
+
+  it('says where its hunks are in the new content, and shows what it changed', () => {
+    const patch =
+      '@@ -2,3 +2,4 @@\n line 2\n-line 3\n+three\n+more\n line 4\n@@ -38,3 +39,2 @@\n line 38\n-line 39\n line 40\n';
+    const { content, result } = applyPatch(Buffer.from(`new\n${numbered(40)}`), patch);
+    expect(result.hunks).toEqual([{ line: 3 }, { line: 40 }]);
+    expect(content.toString().split('\n').slice(2, 4)).toEqual(['line 2', 'three']);
+    expect(result.diff).toBe(
+      '@@ -1,7 +1,8 @@\n new\n line 1\n line 2\n-line 3\n+three\n+more\n line 4\n line 5\n line 6\n' +
+        '@@ -37,5 +38,4 @@\n line 36\n line 37\n line 38\n-line 39\n line 40\n',
+    );
   });
 
   it('keeps bytes that are not valid UTF-8', () => {
@@ -401,10 +450,10 @@ const refused: [name: string, original: string, patch: string, problem: string |
   ['text without a hunk', 'a\n', 'please change a to b\n', /^no hunks found: hunk 1 is missing at line 1 of the patch/],
   ['a header without a hunk', 'a\n', '--- a/f\n+++ b/f\n', /^no hunks found: hunk 1 is missing at line 3 of the patch/],
   [
-    'a header without numbers',
+    'a header with words for numbers',
     'a\n',
-    '--- a/f\n+++ b/f\n@@\n-a\n+b\n',
-    'hunk 1 is malformed at line 3 of the patch: expected "@@ -line,count +line,count @@", found "@@"',
+    '--- a/f\n+++ b/f\n@@ f() @@\n-a\n+b\n',
+    'hunk 1 is malformed at line 3 of the patch: expected "@@ -line,count +line,count @@" or "@@", found "@@ f() @@"',
     { hunk: 1 },
   ],
   ['a merge diff', 'a\n', '@@@ -1 -1 +1 @@@\n--a\n++b\n', /^hunk 1 is malformed at line 1 of the patch/],
@@ -416,10 +465,98 @@ const refused: [name: string, original: string, patch: string, problem: string |
     { hunk: 1 },
   ],
   [
-    'garbage after a hunk',
+    'garbage after a hunk that is not the last',
     'a\nb\nc\n',
-    '@@ -1 +1 @@\n-a\n+A\n@@ -2 +2 @@\n-b\n+B\n```\n',
-    /^hunk 2 is malformed at line 7 of the patch/,
+    '@@ -1 +1 @@\n-a\n+A\n```\n@@ -2 +2 @@\n-b\n+B\n',
+    /^hunk 1 is malformed at line 4 of the patch/,
+  ],
+  [
+    'a context line that lost its space, with changes below it',
+    'a\nb\nc\n',
+    '@@ -1 +1 @@\n-a\n+A\nb\n-c\n+C\n',
+    /^hunk 1 is malformed at line 4 of the patch/,
+  ],
+  [
+    'a context line that lost its space, below counts that are not met',
+    'a\nb\nc\n',
+    '@@ -1,3 +1,3 @@\n a\n-b\n+B\nc\n',
+    /^hunk 1 is malformed at line 5 of the patch/,
+  ],
+  [
+    'two places, neither at its line',
+    text('a', 'x', 'x', 'x', 'a', 'x', 'a'),
+    '@@ -4 +4 @@\n-a\n+A\n',
+    'hunk 1 does not match at line 4, but fits at lines 1, 5, 7: correct its line number or add context',
+    { hunk: 1, line: 4 },
+  ],
+  [
+    'two places at the same distance',
+    text('a', 'x', 'a'),
+    '@@ -2 +2 @@\n-a\n+A\n',
+    'hunk 1 does not match at line 2, but fits at lines 1, 3: correct its line number or add context',
+  ],
+  [
+    'very many places',
+    'a\nx\n'.repeat(5000),
+    '@@ -2 +2 @@\n-a\n+A\n',
+    'hunk 1 does not match at line 2, but fits at lines 1, 3, 5, 7, 9, 11, 13, 15, 17, 19 and more: correct its line number or add context',
+  ],
+  [
+    'the second section of two alike, by a wrong line number',
+    text('one:', '  port: 1', '  host: h', 'two:', '  port: 1', '  host: h', 'three:', '  port: 1', '  host: h'),
+    '@@ -3,2 +3,2 @@\n-  port: 1\n+  port: 2\n   host: h\n',
+    /^hunk 1 does not match at line 3, but fits at lines 2, 5, 8: /,
+  ],
+  [
+    'no context after the change, in the middle of the file',
+    text('a', 'b', 'c', 'd', 'e'),
+    '@@ -1,2 +1,2 @@\n a\n-b\n+B\n',
+    'hunk 1 does not match at line 1: without context after its change it can only stand at the end of the file: add the lines that follow',
+    { hunk: 1, line: 1 },
+  ],
+  [
+    'the same at an offset',
+    text('a', 'b', 'c', 'd', 'e'),
+    '@@ -4,2 +4,2 @@\n a\n-b\n+B\n',
+    /^hunk 1 does not match at line 1: without context after its change/,
+  ],
+  [
+    'the same where the end of the file fits, but not the stated line alone',
+    text('a', 'b', 'c', 'a', 'b'),
+    '@@ -1,2 +1,2 @@\n a\n-b\n+B\n',
+    /^hunk 1 does not match at line 1: without context after its change/,
+  ],
+  [
+    'a hunk for the top of the file that is further down',
+    text('new', 'a', 'b', 'c'),
+    '@@ -1,2 +1,2 @@\n-a\n+A\n b\n',
+    /^hunk 1 does not match at line 2: with uneven context/,
+  ],
+  [
+    'hunks of which git refuses one and GNU patch another',
+    numbered(30),
+    '@@ -5,5 +5,5 @@\n line 5\n line 6\n line 7\n-line 8\n+x\n line 9\n@@ -20 +20 @@\n-line 20\n+y\n',
+    /^hunk 2 does not match at line 20: /,
+  ],
+  [
+    'a bare @@ whose context occurs twice',
+    text('a', 'b', 'a'),
+    '@@\n-a\n+A\n',
+    'hunk 1 fits at lines 1, 3: add context, or the line number',
+    { hunk: 1, line: 1 },
+  ],
+  [
+    'a bare @@ whose context occurs nowhere',
+    text('a', 'b', 'c'),
+    '@@\n b\n-x\n+X\n',
+    'hunk 1 does not match at line 3: expected "x", found "c"',
+  ],
+  ['a bare @@ without context', 'a\n', '@@\n+b\n', /^hunk 1 has no line to find its place by/],
+  [
+    'bare hunks out of order',
+    text('a', 'b', 'c'),
+    '@@\n-c\n+C\n@@\n-a\n+A\n',
+    'hunk 2 fits only at line 1, above the end of the hunk before it',
   ],
   [
     'a hunk without lines',
@@ -469,8 +606,8 @@ describe('large input', () => {
       const at = index * 250 + 100;
       return `@@ -${at + 1 - (index % 90)},3 +${at + 1},3 @@\n ${lines[at]}\n-${lines[at + 1]}\n+changed ${index}\n ${lines[at + 2]}\n`;
     });
-    const { content, hunksApplied } = applyPatch(Buffer.from(lines.join('\n')), hunks.join(''));
-    expect(hunksApplied).toBe(1000);
+    const { content, result } = applyPatch(Buffer.from(lines.join('\n')), hunks.join(''));
+    expect(result.hunks).toHaveLength(1000);
     const expected = lines.map((line, index) => (index % 250 === 101 ? `changed ${(index - 101) / 250}` : line));
     expect(content.equals(Buffer.from(expected.join('\n')))).toBe(true);
   });

@@ -1,16 +1,26 @@
 import { textToBytes } from '../../encoding.ts';
 import { FileError } from '../../errors.ts';
+import { type ChangedRange, unifiedDiff } from '../diff/unified-diff.ts';
+import type { EditOutcome } from '../text-edits.ts';
 import { type BinaryString, BYTE_ORDER_MARK, toBinaryString, toBytes } from './binary-string.ts';
 import { FileLines } from './file-lines.ts';
 import { HunkLocator, type HunkPosition, oldSide } from './locate-hunk.ts';
 import { type Hunk, type Patch, type PatchLine, parsePatch } from './parse-patch.ts';
 import { assertWithinWorkLimit, type PatchOptions } from './work-limits.ts';
 
+/** What a patch did. */
+export interface PatchResult {
+  /** The line of the new content, from 1, at which each hunk begins. */
+  readonly hunks: readonly { readonly line: number }[];
+  /** The hunks of a unified diff of what was changed, as `unifiedDiff` writes them. */
+  readonly diff: string;
+}
+
 /**
  * Applies a unified diff of one file to the content of that file, all hunks or none. Works on bytes, so a file in any encoding
  * keeps what the patch does not touch.
  *
- * All old lines must match exactly, at the stated line or at an offset, with two exceptions. CRLF and LF match each other, and
+ * All old lines must match exactly, at the stated line or at the only other place, with two exceptions. CRLF and LF match each other, and
  * added lines then take the ending of the lines around them. An unterminated last line matches a patch that does not mention
  * the missing newline. A byte order mark stays first.
  *
@@ -18,11 +28,7 @@ import { assertWithinWorkLimit, type PatchOptions } from './work-limits.ts';
  * `WorkLimitExceeded` only if `options.workLimited` is set. The format:
  * https://www.gnu.org/software/diffutils/manual/html_node/Detailed-Unified.html
  */
-export function applyPatch(
-  original: Buffer,
-  patch: string,
-  options: PatchOptions = {},
-): { content: Buffer; hunksApplied: number } {
+export function applyPatch(original: Buffer, patch: string, options: PatchOptions = {}): EditOutcome<PatchResult> {
   const text = toBinaryString(original);
   if (options.workLimited) assertWithinWorkLimit(text, patch);
   const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
@@ -33,9 +39,36 @@ export function applyPatch(
   const { hunks, marked } = mark === '' ? { hunks: parsed.hunks, marked: undefined } : stripMark(parsed.hunks);
   const locator = new HunkLocator(file, hunks, options);
   const positions = hunks.map((hunk, index) => locator.locate(hunk, index === 0 && marked !== undefined));
-  const body = render(file, positions);
+  const { body, ranges } = render(file, positions);
   const keepsMark = marked?.kind !== '-' && !body.startsWith(BYTE_ORDER_MARK);
-  return { content: toBytes(keepsMark ? mark + body : body), hunksApplied: hunks.length };
+  const patched = keepsMark ? mark + body : body;
+  const shifted = ranges.map((range) => shift(range, mark.length, patched.length - body.length));
+  return {
+    content: toBytes(patched),
+    result: {
+      hunks: firstLines(positions).map((line) => ({ line })),
+      diff: unifiedDiff(text, patched, shifted),
+    },
+  };
+}
+
+/** Returns the line of the new content, from 1, at which each hunk begins. */
+function firstLines(positions: readonly HunkPosition[]): number[] {
+  let added = 0;
+  return positions.map(({ hunk, position }) => {
+    const line = position + added + 1;
+    for (const { kind } of hunk.lines) added += kind === '+' ? 1 : kind === '-' ? -1 : 0;
+    return line;
+  });
+}
+
+function shift(range: ChangedRange, old: number, now: number): ChangedRange {
+  return {
+    oldStart: range.oldStart + old,
+    oldEnd: range.oldEnd + old,
+    newStart: range.newStart + now,
+    newEnd: range.newEnd + now,
+  };
 }
 
 /** Converts a patch to bytes, without a byte order mark at its start. */
@@ -74,14 +107,23 @@ function stripMark(hunks: readonly Hunk[]): { hunks: readonly Hunk[]; marked: Pa
   return { hunks: [{ ...first, lines }, ...rest], marked };
 }
 
-/** Builds the new content from the file and the located hunks. */
-function render(file: FileLines, positions: readonly HunkPosition[]): BinaryString {
+/** Builds the new content from the file and the located hunks, and returns which ranges may differ. */
+function render(
+  file: FileLines,
+  positions: readonly HunkPosition[],
+): { body: BinaryString; ranges: readonly ChangedRange[] } {
   const pieces: BinaryString[] = [];
+  const ranges: ChangedRange[] = [];
   let open = false;
+  let length = 0;
+  const push = (piece: BinaryString) => {
+    pieces.push(piece);
+    length += piece.length;
+  };
   const emit = (piece: BinaryString) => {
     if (piece === '') return;
-    if (open) pieces.push(file.endingNear(file.count));
-    pieces.push(piece);
+    if (open) push(file.endingNear(file.count));
+    push(piece);
     open = !piece.endsWith('\n');
   };
 
@@ -90,6 +132,7 @@ function render(file: FileLines, positions: readonly HunkPosition[]): BinaryStri
   for (const { hunk, position, end } of positions) {
     emit(file.slice(next, position));
     next = position;
+    const newStart = length;
     const asWritten = matchesEndings(file, oldSide(hunk), position) ?? patchShowsEndings;
     for (const line of hunk.lines) {
       if (line.kind === '+') emit(added(line, asWritten ? '\n' : file.endingNear(next), asWritten));
@@ -97,9 +140,10 @@ function render(file: FileLines, positions: readonly HunkPosition[]): BinaryStri
       else next++;
     }
     next = end;
+    ranges.push({ oldStart: file.offset(position), oldEnd: file.offset(end), newStart, newEnd: length });
   }
   emit(file.slice(next, file.count));
-  return pieces.join('');
+  return { body: pieces.join(''), ranges };
 }
 
 function added(line: PatchLine, ending: BinaryString, asWritten: boolean): BinaryString {

@@ -27,6 +27,11 @@ export class FileLines {
     return this.#text.slice(this.#start(from), this.#start(to));
   }
 
+  /** Returns where a line begins in the text. */
+  offset(index: number): number {
+    return this.#start(index);
+  }
+
   /** Returns a line without its ending. */
   bare(index: number): BinaryString {
     return this.#text.slice(this.#start(index), this.#bareEnd(index));

@@ -18,8 +18,8 @@ export interface PatchLine {
 export interface Hunk {
   /** The number of the hunk in the patch, from 1. */
   readonly number: number;
-  /** The stated first old line, at which the search for the hunk starts. */
-  readonly oldStart: number;
+  /** The stated first old line, at which the search for the hunk starts; undefined below a bare `@@`. */
+  readonly oldStart: number | undefined;
   /** The stated number of old lines. Only whether it is 0 matters, since models often miscount. */
   readonly oldCount: number;
   readonly lines: readonly PatchLine[];
@@ -35,12 +35,15 @@ export interface Patch {
 }
 
 const HUNK_HEADER = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
+/** A header without line numbers, as models write it. */
+const BARE_HEADER = /^@@\s*(?:(?:\.\.\.|…)?\s*@@\s*)?$/;
+const FENCE = /^(?:```|~~~)/;
 
 /**
  * Parses a unified diff of one file, as written by diff, git, svn or a language model. Text around the hunks is skipped, wrong
- * line counts in `@@` headers are tolerated, file names are ignored, and so is a mode change next to hunks. Raises
- * `patch_failed` for a malformed hunk, for hunks out of order, for more than one file, and for a patch that is not an edit:
- * deletion, rename, copy, binary data.
+ * line counts in `@@` headers and headers without line numbers are tolerated, file names are ignored, and so is a mode change
+ * next to hunks. Raises `patch_failed` for a malformed hunk, for hunks out of order, for more than one file, and for a patch
+ * that is not an edit: deletion, rename, copy, binary data.
  */
 export function parsePatch(patch: BinaryString): Patch {
   const lines = splitLines(patch);
@@ -51,6 +54,7 @@ export function parsePatch(patch: BinaryString): Patch {
       const { hunk, next } = readHunk(lines, at, hunks.length + 1);
       hunks.push(hunk);
       headers.noteHunk();
+      if (isProse(lines, next)) break;
       at = next;
     } else {
       headers.note(lines, at++, hunks.length + 1);
@@ -72,11 +76,13 @@ function splitLines(patch: BinaryString): string[] {
 
 function readHunk(lines: readonly string[], at: number, number: number): { hunk: Hunk; next: number } {
   const header = HUNK_HEADER.exec(lines[at] ?? '');
-  if (header === null)
-    malformed(number, at, `expected "@@ -line,count +line,count @@", found ${quote(lines[at] ?? '')}`);
-  const oldCount = Number(header[2] ?? 1);
+  const isBare = BARE_HEADER.test(lines[at] ?? '');
+  if (header === null && !isBare) {
+    malformed(number, at, `expected "@@ -line,count +line,count @@" or "@@", found ${quote(lines[at] ?? '')}`);
+  }
+  const oldCount = isBare ? Number.POSITIVE_INFINITY : Number(header?.[2] ?? 1);
   let oldLeft = oldCount;
-  let newLeft = Number(header[4] ?? 1);
+  let newLeft = isBare ? Number.POSITIVE_INFINITY : Number(header?.[4] ?? 1);
   const body: PatchLine[] = [];
   const add = (kind: PatchLine['kind'], text: BinaryString) => {
     body.push({ kind, text, bare: text.endsWith('\r') ? text.slice(0, -1) : text, newline: true });
@@ -93,7 +99,9 @@ function readHunk(lines: readonly string[], at: number, number: number): { hunk:
       blanks.push(line);
       continue;
     }
-    if (endsHunk(lines, next, Math.max(oldLeft, newLeft) <= blanks.length)) break;
+    const complete = isBare || Math.max(oldLeft, newLeft) <= blanks.length;
+    if (endsHunk(lines, next, isBare ? lines[next + 2]?.startsWith('@@') === true : complete)) break;
+    if (isProse(lines, next) && body.some(({ kind }) => kind !== ' ') && endsPatch(lines, next, complete)) break;
     for (const blank of blanks) add(' ', blank);
     blanks = [];
     const kind = line[0];
@@ -112,7 +120,28 @@ function readHunk(lines: readonly string[], at: number, number: number): { hunk:
       malformed(number, at, 'lines follow the one that ends the file');
     }
   }
-  return { hunk: { number, oldStart: Number(header[1]), oldCount, lines: body, ambiguousBlanks }, next };
+  const oldStart = header === null ? undefined : Number(header[1]);
+  return { hunk: { number, oldStart, oldCount, lines: body, ambiguousBlanks }, next };
+}
+
+/** Reports whether a line cannot belong to a hunk, nor name a file or begin another hunk. */
+function isProse(lines: readonly string[], at: number): boolean {
+  const line = lines[at] ?? '';
+  return line !== '' && !/^[ +\-\\\r]|^@@/.test(line) && namesFile(lines, at) === undefined;
+}
+
+/**
+ * Reports whether the text from a line on only comments the patch: a closing fence, or prose. `complete` says that the
+ * counts of the hunk above it are met. If not, or without an empty line between, text that goes on with lines of a hunk may
+ * be the rest of it, with the space before a context line lost.
+ */
+function endsPatch(lines: readonly string[], at: number, complete: boolean): boolean {
+  const rest = lines.slice(at + 1);
+  if (rest.some((line) => line.startsWith('@@'))) return false;
+  if (FENCE.test(lines[at] ?? '')) return true;
+  const separate = (lines[at - 1] ?? '').trim() === '';
+  if (!complete && !separate) return false;
+  return (complete && separate) || !rest.some((line) => /^[+-]/.test(line));
 }
 
 /** Reports whether a line ends the hunk. `complete` says that the header's counts are met, so `--- ` may be a file header. */
@@ -133,13 +162,14 @@ function checkOrder(hunks: readonly Hunk[]): void {
   for (const [index, hunk] of hunks.entries()) {
     const before = hunks[index - 1];
     if (before === undefined) continue;
-    if (hunk.oldStart < before.oldStart) {
+    if (hunk.oldStart !== undefined && before.oldStart !== undefined && hunk.oldStart < before.oldStart) {
       const problem = `hunk ${hunk.number} is out of order: it is for line ${hunk.oldStart}, hunk ${before.number} for line ${before.oldStart}`;
       throw new FileError('patch_failed', { problem, hunk: hunk.number, line: hunk.oldStart });
     }
     if (before.lines.some(({ newline }) => !newline)) {
-      const problem = `hunk ${before.number} says that it ends the file at line ${before.oldStart}, but hunk ${hunk.number} follows`;
-      throw new FileError('patch_failed', { problem, hunk: before.number, line: before.oldStart });
+      const line = before.oldStart ?? 1;
+      const problem = `hunk ${before.number} says that it ends the file at line ${line}, but hunk ${hunk.number} follows`;
+      throw new FileError('patch_failed', { problem, hunk: before.number, line });
     }
   }
 }
