@@ -21,7 +21,7 @@ import {
 import * as fenceEntry from '../src/fence.ts';
 import { copy } from '../src/files/copy/copy.ts';
 import { move } from '../src/files/copy/move.ts';
-import { insertText, patchFile, replaceText } from '../src/files/edit/edit-file.ts';
+import { insertText, patchFile, previewWrite, replaceText, replaceTexts } from '../src/files/edit/edit-file.ts';
 import { accessOf } from '../src/files/list/access.ts';
 import { listFolder } from '../src/files/list/list-folder.ts';
 import { statPath } from '../src/files/list/stat-path.ts';
@@ -73,6 +73,8 @@ const CREATING: Readonly<Record<string, Op>> = {
   'makeFolder below': (root, path) => makeFolder(root, below(path)),
   patchFile: (root, path) => patchFile(root, path, `@@ -1 +1 @@\n-${SECRET}\n+changed\n`, QUICK),
   replaceText: (root, path) => replaceText(root, path, { oldText: SECRET, newText: 'changed' }, QUICK),
+  replaceTexts: (root, path) => replaceTexts(root, path, [{ oldText: SECRET, newText: 'changed' }], QUICK),
+  previewWrite: (root, path) => previewWrite(root, path, Buffer.from('changed'), { mode: 'overwrite' }),
   insertText: (root, path) => insertText(root, path, { after: 0, text: 'new', as: 'text' }, QUICK),
   'copy from': (root, path) => copy({ root, path }, { root, path: at('copied') }, QUICK, DEFAULT_CONTEXT),
   'copy to': (root, path) => copy({ root, path: at('file.txt') }, { root, path }, QUICK, DEFAULT_CONTEXT),

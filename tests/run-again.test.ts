@@ -26,6 +26,7 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly object[]>>
     write_file: [{ root: 'inside', path: 'new.txt', content: 'new' }],
     remove_file: [{ root: 'inside', path: 'f.txt' }],
     patch_file: [{ root: 'inside', path: 'f.txt', patch: PATCH }],
+    edit_file: [{ root: 'inside', path: 'f.txt', old_text: 'content', new_text: 'changed' }],
     create_folder: [{ root: 'inside', path: 'made' }],
     remove_folder: [{ root: 'inside', path: 'd' }],
     stat_file: [{ root: 'inside', path: 'f.txt' }, AGENT],

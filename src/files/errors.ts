@@ -14,10 +14,10 @@ export type FileErrorDetails = {
   not_text: object;
   /** An argument is not valid in its encoding. */
   invalid_encoding: { readonly argument: string };
-  /** The text to replace does not occur in the file. */
-  text_not_found: object;
-  /** The text to replace occurs `count` times, on these lines. */
-  text_not_unique: { readonly count: number; readonly lines: readonly number[] };
+  /** The text to replace does not occur in the file; `explanation` shows what is most like it. `edit` counts from 1. */
+  text_not_found: { readonly edit?: number; readonly explanation?: string };
+  /** The text to replace occurs `count` times, on these lines. `edit` counts from 1. */
+  text_not_unique: { readonly count: number; readonly lines: readonly number[]; readonly edit?: number };
   /** The file has no such line; `max` is the largest valid number. */
   line_out_of_range: { readonly line: number; readonly max: number };
   /** A unified diff is malformed or does not match; `hunk` and `line` (of the file) count from 1. */

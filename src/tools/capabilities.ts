@@ -18,6 +18,7 @@ export const CAPABILITIES = [
   'move',
   'grep',
   'glob',
+  'edit_file',
 ] as const;
 
 /** The capabilities that a root of client-side files can allow. For such a root, "*" stands for all of these. */

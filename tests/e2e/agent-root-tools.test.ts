@@ -111,6 +111,7 @@ withAgentRoot({}, (s) => {
       const calls: [string, object][] = [
         ['write_file', { ...one, content: 'x' }],
         ['patch_file', { ...one, patch: '@@ -1 +1 @@\n-a\n+b\n' }],
+        ['edit_file', { ...one, old_text: 'a', new_text: 'b' }],
         ['remove_file', one],
         ['create_folder', laptop('docs/new')],
         ['remove_folder', laptop('docs')],

@@ -191,6 +191,7 @@ describe.each(ERAS)('DESIGN §6: a %s client over HTTP', (era) => {
       const calls: [string, Args][] = [
         ['write_file', { ...one, content: 'x' }],
         ['patch_file', { ...one, patch: '@@ -1 +1 @@\n-alpha\n+x\n' }],
+        ['edit_file', { ...one, old_text: 'alpha', new_text: 'x' }],
         ['remove_file', one],
         ['create_folder', { root: 'reference', path: 'new' }],
         ['remove_folder', { root: 'reference', path: 'docs' }],

@@ -16,6 +16,7 @@ const FITTING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   write_file: { root: 'workspace', path: 'g', content: 'x' },
   remove_file: { root: 'workspace', path: 'f' },
   patch_file: { root: 'workspace', path: 'g', patch: '@@ -0,0 +1 @@\n+x\n' },
+  edit_file: { root: 'workspace', path: 'f', old_text: 'x', new_text: 'y' },
   create_folder: { root: 'workspace', path: 'g' },
   remove_folder: { root: 'workspace', path: 'd' },
   stat_file: { root: 'workspace', path: 'f' },
@@ -34,6 +35,7 @@ function wrongValues({ type, enum: names, minimum }: Property): unknown[] {
   if (type === 'integer') return [...never, 'five', '5', minimum === undefined ? 0 : -1, 1.5, true, 1e300, -0.5];
   if (type === 'array') return [null, { x: 1 }, [], 'x', 5, true, [5]];
   if (type === 'boolean') return [...never, 'true', 1, 0];
+  if (type === 'array') return [null, 'x', 5, true, { x: 1 }, ['x'], [5], [null], [{ x: 1 }]];
   throw new Error(`no wrong values for ${type}`);
 }
 

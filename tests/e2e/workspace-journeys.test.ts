@@ -6,7 +6,7 @@ import { inWorkspace, VERSION } from '../support/workspace.ts';
 const ALL_TOOLS = [
   ...['list_folder', 'read_file', 'read_files', 'write_file', 'remove_file', 'patch_file', 'create_folder'],
   ...['remove_folder'],
-  ...['stat_file', 'hash_file', 'permissions_file', 'copy', 'move', 'grep', 'glob'],
+  ...['stat_file', 'hash_file', 'permissions_file', 'copy', 'move', 'grep', 'glob', 'edit_file'],
 ];
 
 inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], source: ['*'], dest: ['*'] } }, (w) => {

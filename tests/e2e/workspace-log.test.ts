@@ -96,6 +96,8 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], readonly: ['r
     await w.ok('grep', { pattern: 'marker', context_lines: 3 });
     await w.ok('patch_file', { path: 'a.txt', patch: `@@ -1 +1 @@\n-${MARKER}\n+${MARKER} changed\n` });
     await w.fails('patch_file', { path: 'a.txt', patch: `@@ -1 +1 @@\n-${MARKER} other\n+x\n` });
+    await w.fails('edit_file', { path: 'a.txt', old_text: `${MARKER} other`, new_text: MARKER });
+    await w.ok('edit_file', { path: 'a.txt', old_text: MARKER, new_text: `${MARKER} again` });
     await w.fails('write_file', { path: 'a.txt', content: `${MARKER}\ud800` });
     await w.fails('write_file', { path: 'a.txt', content: [MARKER] });
     await w.ok('stat_file', { path: 'a.txt' });

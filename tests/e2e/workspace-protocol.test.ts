@@ -12,7 +12,16 @@ const READING = [
   'grep',
   'glob',
 ];
-const WRITING = ['write_file', 'remove_file', 'patch_file', 'create_folder', 'remove_folder', 'copy', 'move'];
+const WRITING = [
+  'write_file',
+  'remove_file',
+  'patch_file',
+  'edit_file',
+  'create_folder',
+  'remove_folder',
+  'copy',
+  'move',
+];
 
 inWorkspace({ connections: CONNECTIONS }, (w) => {
   const listTools = async () => (await w.server.client.listTools()).tools;

@@ -5,7 +5,7 @@ import { inWorkspace } from '../support/workspace.ts';
 const ALL = [
   ...['list_folder', 'read_file', 'read_files', 'write_file', 'remove_file', 'patch_file', 'create_folder'],
   ...['remove_folder'],
-  ...['stat_file', 'hash_file', 'permissions_file', 'copy', 'move', 'grep', 'glob'],
+  ...['stat_file', 'hash_file', 'permissions_file', 'copy', 'move', 'grep', 'glob', 'edit_file'],
 ];
 const roots = {
   workspace: ['*'],
@@ -24,6 +24,7 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   write_file: { path: 'new', content: 'x' },
   remove_file: { path: 'f' },
   patch_file: { path: 'new', patch: '--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n' },
+  edit_file: { path: 'f', old_text: 'x', new_text: 'y' },
   create_folder: { path: 'made' },
   remove_folder: { path: 'd' },
   stat_file: { path: 'f' },

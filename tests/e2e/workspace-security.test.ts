@@ -17,6 +17,9 @@ const USES: readonly (readonly [string, (path: string) => Record<string, unknown
   ['write_file', (path) => ({ path, content: 'changed', mode: 'create_only' })],
   ['remove_file', (path) => ({ path })],
   ['patch_file', (path) => ({ path, patch: PATCH })],
+  ['edit_file', (path) => ({ path, old_text: 'secret', new_text: 'changed' })],
+  ['edit_file', (path) => ({ path, old_text: 'secret', new_text: 'changed', dry_run: true })],
+  ['write_file', (path) => ({ path, content: 'changed', dry_run: true })],
   ['create_folder', (path) => ({ path })],
   ['remove_folder', (path) => ({ path })],
   ['stat_file', (path) => ({ path })],
@@ -200,6 +203,8 @@ inWorkspace({ connections: CONNECTIONS, roots: { workspace: ['*'], dest: ['*'] }
       w.fails('write_file', { path: 'pipe', content: 'x' }),
       w.fails('write_file', { path: 'pipe', content: 'x', mode: 'append' }),
       w.fails('patch_file', { path: 'pipe', patch: PATCH }),
+      w.fails('edit_file', { path: 'pipe', old_text: 'a', new_text: 'b' }),
+      w.fails('write_file', { path: 'pipe', content: 'x', dry_run: true }),
     ];
     for (const text of await Promise.all(tries)) expect(text).toMatch(/^not a regular file: pipe/);
     expect((await w.ok('grep', { pattern: 'hit' })).total_matches).toBe(1);

@@ -153,4 +153,35 @@ inWorkspace({}, (w, { transport, era }) => {
     for (const client of clients) await client[Symbol.asyncDispose]();
     expect(w.text('log.txt').split('\n').sort()).toEqual(['', ...lines]);
   });
+
+  test('dry_run shows what would be written and writes nothing', async () => {
+    w.file('a.txt', 'one\ntwo\nthree\n');
+    const content = 'one\n2\nthree\n';
+    expect(await w.ok('write_file', { path: 'a.txt', content, dry_run: true })).toEqual({
+      path: 'a.txt',
+      size: 12,
+      mode: 'overwrite',
+      dry_run: true,
+      diff: '--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n',
+    });
+    const appended = await w.ok('write_file', { path: 'a.txt', content: 'four', mode: 'append', dry_run: true });
+    expect(appended.diff).toContain('@@ -1,3 +1,4 @@\n one\n two\n three\n+four\n\\ No newline at end of file\n');
+    const created = await w.ok('write_file', { path: 'deep/new.txt', content, mode: 'create_only', dry_run: true });
+    expect(created.diff).toContain('@@ -0,0 +1,3 @@\n+one\n');
+    w.file('bytes', Buffer.from([0, 1, 0xff]));
+    expect(await w.ok('write_file', { path: 'bytes', content, dry_run: true })).not.toHaveProperty('diff');
+    expect(await w.ok('write_file', { path: 'a.txt', content: 'one\ntwo\nthree\n', dry_run: true })).toMatchObject({
+      diff: '',
+    });
+    w.folder('folder');
+    w.link('nowhere', 'dangling');
+    const refused = { content, dry_run: true };
+    expect(await w.fails('write_file', { path: 'folder', ...refused })).toContain('path is a directory: folder');
+    expect(await w.fails('write_file', { path: 'a.txt', mode: 'create_only', ...refused })).toContain('already exists');
+    expect(await w.fails('write_file', { path: 'dangling', mode: 'create_only', ...refused })).toContain(
+      'already exists',
+    );
+    expect(w.text('a.txt')).toBe('one\ntwo\nthree\n');
+    expect(w.tree()).toEqual(['a.txt', 'bytes', 'dangling -> nowhere', 'folder/']);
+  });
 });

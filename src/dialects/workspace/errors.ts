@@ -48,8 +48,10 @@ const MESSAGES: Messages = {
     args.encoding === 'base64'
       ? `${details.argument} is not valid base64 (characters A-Z a-z 0-9 + /, padded with =, no white space); nothing was written: ${path || args.path}`
       : `${details.argument} holds an unpaired surrogate, which cannot be written as UTF-8`,
-  text_not_found: (_, path) => `text not found in file: ${path}`,
-  text_not_unique: ({ details }, path) => `text appears ${details.count} times, must be unique: ${path}`,
+  text_not_found: ({ details }, path, call) =>
+    `${editedText(details, call)} not found, file unchanged: ${path}${details.explanation === undefined ? '' : `; ${details.explanation}`}`,
+  text_not_unique: ({ details }, path, call) =>
+    `${editedText(details, call)} occurs ${details.count} times (at lines ${linesOf(details.lines)}), file unchanged: ${path}; add lines around it to make it unique, or set replace_all`,
   line_out_of_range: ({ details }, path) => `line ${details.line} out of range (0-${details.max}): ${path}`,
   patch_failed: ({ details }, path) => `patch failed: ${details.problem}; file unchanged: ${path}`,
   invalid_pattern: ({ details }) => `invalid pattern: ${details.problem}`,
@@ -81,6 +83,9 @@ function versionMismatch({ expected, now }: FileErrorDetails['version_mismatch']
     : `if_match ${expected} does not match: it is now ${facts}; read it again`;
 }
 
+/** How many line numbers a message names. */
+const MAX_LINES_NAMED = 20;
+
 const PATH_PROBLEMS = {
   null_byte: 'contains a null byte',
   not_unicode: 'is not valid Unicode',
@@ -98,6 +103,15 @@ export function formatError(error: CallError, call: FailedCall): string {
   const root = rootOf(error, call.args);
   const namesRoot = root === undefined || error.code === 'unknown_root' || error.code === 'tool_not_allowed';
   return (namesRoot ? message : `${message} (root: ${root})`) + hintFor(error, call, root);
+}
+
+/** Names the text that an edit looked for. */
+function editedText({ edit }: { readonly edit?: number }, { args }: FailedCall): string {
+  return edit === undefined || !Array.isArray(args.edits) ? 'old_text' : `old_text of edits.${edit - 1}`;
+}
+
+function linesOf(lines: readonly number[]): string {
+  return `${lines.slice(0, MAX_LINES_NAMED).join(', ')}${lines.length > MAX_LINES_NAMED ? ' and more' : ''}`;
 }
 
 /**

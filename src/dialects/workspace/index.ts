@@ -1,6 +1,7 @@
 import { type Dialect, WARM_UP_ROOT } from '../../tools/dialect.ts';
 import { copy } from './copy.ts';
 import { createFolder } from './create-folder.ts';
+import { editFile } from './edit-file.ts';
 import { formatError, formatProblems } from './errors.ts';
 import { glob } from './glob.ts';
 import { grep } from './grep.ts';
@@ -21,7 +22,7 @@ const root = WARM_UP_ROOT;
 const code = 'dist/search';
 
 /**
- * The workspace dialect: fourteen tools and `list_roots` on named roots, with the contract of the mcp-filesystem
+ * The workspace dialect: sixteen tools and `list_roots` on named roots, with the contract of the mcp-filesystem
  * server.
  */
 export const workspace: Dialect = {
@@ -34,9 +35,10 @@ export const workspace: Dialect = {
     listFolder,
     readFile,
     readFiles,
+    editFile,
+    patchFile,
     writeFile,
     removeFile,
-    patchFile,
     createFolder,
     removeFolder,
     statFile,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { patchFile as patchOp } from '../../files/edit/edit-file.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { fileDiff } from './file-diff.ts';
+import { fileDiff, hunksOf } from './file-diff.ts';
 import { dryRun, filePath, ifMatch, rootName, SUBJECT, version } from './shared-schemas.ts';
 
 export const patchFile = defineTool({
@@ -40,6 +40,10 @@ export const patchFile = defineTool({
       ...(dry_run && { dry_run: true as const }),
     };
   },
-  readerText: ({ path, hunks_applied, version }) =>
-    `patched ${path}: ${hunks_applied} hunks applied, version ${version}`,
+  readerText: ({ path, hunks, hunks_applied, diff, version, dry_run }) => {
+    const at = hunks.slice(0, 20).map(({ line }) => line);
+    const count = `${hunks_applied} ${hunks_applied === 1 ? 'hunk' : 'hunks'}`;
+    const where = `${at.length === 1 ? 'line' : 'lines'} ${at.join(', ')}${hunks.length > 20 ? ', ...' : ''}`;
+    return `${dry_run ? 'dry run, nothing changed: ' : 'patched '}${path}: ${count} at ${where}, version ${version}\n${hunksOf(diff)}`.trimEnd();
+  },
 });

@@ -1,17 +1,19 @@
 import * as z from 'zod';
+import { previewWrite } from '../../files/edit/edit-file.ts';
 import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
 import { versionOf } from '../../files/version.ts';
 import { WRITE_MODES, writeFile as write } from '../../files/write/write-file.ts';
 import { showValue } from '../../tools/show-value.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { filePath, ifMatch, rootName, SUBJECT, version } from './shared-schemas.ts';
+import { fileDiff, hunksOf } from './file-diff.ts';
+import { dryRun, filePath, ifMatch, rootName, SUBJECT, version } from './shared-schemas.ts';
 
 const WRITTEN = { overwrite: 'wrote', append: 'appended to', create_only: 'created' };
 
 export const writeFile = defineTool({
   name: 'write_file',
   description:
-    'Write text to a file; missing parent folders are made. overwrite replaces it whole, append adds to its end, create_only fails if it exists. Never leaves a half-written file. To change part of a file use patch_file.',
+    'Write text to a file; missing parent folders are made. overwrite replaces it whole, append adds to its end, create_only fails if it exists. Never leaves a half-written file. To change part of a file use edit_file.',
   needs: ['write_file'],
   effect: 'change',
   subject: SUBJECT,
@@ -26,14 +28,32 @@ export const writeFile = defineTool({
       .default('overwrite'),
     encoding: z.enum(['utf-8', 'base64']).default('utf-8').describe('Of content'),
     if_match: ifMatch,
+    dry_run: dryRun,
   }),
-  output: z.object({ path: z.string(), size: z.int().describe('Bytes written'), mode: z.enum(WRITE_MODES), version }),
-  run: async ({ root, path, content, mode, encoding, if_match }, context) => {
+  output: z.object({
+    path: z.string(),
+    size: z.int().describe('Bytes written'),
+    mode: z.enum(WRITE_MODES),
+    version,
+    dry_run: z.literal(true).optional(),
+    diff: z.string().optional().describe('With dry_run, of text'),
+  }),
+  run: async ({ root, path, content, mode, encoding, if_match, dry_run }, context) => {
     const target = context.root(root);
     const bytes = encoding === 'base64' ? base64ToBytes(content, 'content') : textToBytes(content, 'content');
+    if (dry_run) {
+      const options = { mode, ifMatch: if_match, signal: context.signal };
+      const { diff, version } = await previewWrite(target, target.parse(path), bytes, options);
+      const shown = diff === undefined ? {} : { diff: fileDiff(path, diff) };
+      return { path, size: bytes.length, mode, version, dry_run: true as const, ...shown };
+    }
     const options = { mode, durable: context.durable, ifMatch: if_match };
     const stats = await write(target, target.parse(path), bytes, options, context);
     return { path, size: bytes.length, mode, version: versionOf(stats) };
   },
-  readerText: ({ path, size, mode, version }) => `${WRITTEN[mode]} ${path}: ${size} bytes, version ${version}`,
+  readerText: ({ path, size, mode, version, dry_run, diff }) => {
+    if (!dry_run) return `${WRITTEN[mode]} ${path}: ${size} bytes, version ${version}`;
+    const shown = diff === undefined ? 'not text, so no diff' : hunksOf(diff) || 'no difference';
+    return `dry run, nothing changed: ${path}: ${size} bytes\n${shown}`.trimEnd();
+  },
 });

@@ -49,7 +49,7 @@ export async function writeFile(
   const { mode = 'overwrite', durable = true, makeParents = true, ifMatch } = options;
   return withLocation(root, path, async () => {
     if (path.segments.length === 0) throw new FenceError('is_directory', {});
-    if (mode === 'create_only') assertNoLink(root, path);
+    if (mode === 'create_only') assertNoEntry(root, path);
     const follow = mode !== 'create_only';
     using place =
       ifMatch === undefined
@@ -67,7 +67,7 @@ export async function writeFile(
 }
 
 /** Raises `already_exists` if there is an entry at the path, or `outside_root` if it is a link that leads outside. */
-function assertNoLink(root: Root, path: CallerPath): void {
+export function assertNoEntry(root: Root, path: CallerPath): void {
   try {
     using found = root.locate(path, { follow: false });
     if (found.stats === undefined) return;

@@ -3,7 +3,15 @@ import type { Capability } from '../../tools/capabilities.ts';
 import type { SharedService } from '../call/service.ts';
 
 /** Capabilities whose tools leave temporary files behind when the process is killed. */
-const WRITING: readonly Capability[] = ['write_file', 'patch_file', 'create_folder', 'copy', 'move', 'remove_folder'];
+const WRITING: readonly Capability[] = [
+  'write_file',
+  'patch_file',
+  'edit_file',
+  'create_folder',
+  'copy',
+  'move',
+  'remove_folder',
+];
 /** Leaves the first calls of the client undisturbed. */
 const START_MS = 1_000;
 

@@ -30,11 +30,11 @@ export function unifiedDiff(before: BinaryString, after: BinaryString, ranges: r
 
 /** Extends ranges to whole lines, and joins those that share a line. */
 function wholeLines(before: BinaryString, after: BinaryString, ranges: readonly ChangedRange[]): ChangedRange[] {
-  const joined: ChangedRange[] = [];
+  const joined: { -readonly [K in keyof ChangedRange]: number }[] = [];
   for (const range of ranges) {
     const last = joined.at(-1);
     if (last !== undefined && range.oldEnd < last.oldEnd) {
-      joined[joined.length - 1] = { ...last, newEnd: range.newEnd + last.oldEnd - range.oldEnd };
+      last.newEnd = range.newEnd + last.oldEnd - range.oldEnd;
       continue;
     }
     const end = endOfLines(before, after, range);
@@ -42,8 +42,9 @@ function wholeLines(before: BinaryString, after: BinaryString, ranges: readonly 
     const oldStart = sharesLine ? range.oldStart : startOfLine(before, range.oldStart);
     const newStart = sharesLine ? range.newStart : startOfLine(after, range.newStart);
     if (last !== undefined && (oldStart < last.oldEnd || newStart < last.newEnd)) {
-      joined[joined.length - 1] = { ...last, ...end };
-    } else joined.push({ oldStart, newStart, ...end });
+      last.oldEnd = end.oldEnd;
+      last.newEnd = end.newEnd;
+    } else joined.push({ oldStart, oldEnd: end.oldEnd, newStart, newEnd: end.newEnd });
   }
   return joined;
 }

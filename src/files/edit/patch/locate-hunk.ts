@@ -1,4 +1,5 @@
 import { FileError } from '../../errors.ts';
+import { lowerBound } from '../lower-bound.ts';
 import { quotePair } from './binary-string.ts';
 import { type FileLines, hashOf } from './file-lines.ts';
 import type { Hunk, PatchLine } from './parse-patch.ts';
@@ -293,16 +294,4 @@ function endsFile(hunk: Hunk): boolean {
 function withAndWithoutBlanks(hunk: Hunk): Hunk[] {
   if (hunk.ambiguousBlanks === 0) return [hunk];
   return [hunk, { ...hunk, lines: hunk.lines.slice(0, -hunk.ambiguousBlanks), ambiguousBlanks: 0 }];
-}
-
-/** Returns the index of the first element that is not less than `value`, by binary search. */
-function lowerBound(sorted: readonly number[], value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] ?? 0) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
