@@ -54,7 +54,7 @@ describe('replaceText', () => {
   });
 
   it('finds the same occurrences as a naive search in repetitive texts', async () => {
-    const { findOccurrences } = await import('./find-occurrences.ts');
+    const { findOccurrences } = await import('./text/find-occurrences.ts');
     for (const haystack of ['abababab', 'aabaabaaab', 'a\na\n\na\n', 'abcabcabx', '\n\n\n\n']) {
       for (let start = 0; start < haystack.length; start += 1) {
         for (let end = start + 1; end <= haystack.length; end += 1) {

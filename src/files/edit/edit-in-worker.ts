@@ -3,7 +3,7 @@ import { throwIfAborted } from '../../runtime/operation-context.ts';
 import { WorkerThread } from '../../runtime/worker-thread.ts';
 import { FileError } from '../errors.ts';
 import type { Edit, EditResult } from './edit.ts';
-import type { EditOutcome } from './text-edits.ts';
+import type { EditOutcome } from './text/edit-outcome.ts';
 
 /** The message that starts an edit in the worker thread. */
 export interface EditCall {

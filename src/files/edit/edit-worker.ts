@@ -2,7 +2,7 @@
 import { serveParent } from '../../runtime/serve-parent.ts';
 import { applyEdit, type Edit, type EditResult } from './edit.ts';
 import type { EditCall } from './edit-in-worker.ts';
-import type { EditOutcome } from './text-edits.ts';
+import type { EditOutcome } from './text/edit-outcome.ts';
 
 serveParent<EditCall, EditOutcome<EditResult<Edit>>, never>({
   call: ({ original, edit }, { done, failed }) => {

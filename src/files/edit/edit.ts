@@ -1,14 +1,8 @@
 import { applyPatch, type PatchResult } from './patch/apply-patch.ts';
 import type { PatchOptions } from './patch/work-limits.ts';
 import { applyReplacements, type ReplacementsResult, type TextReplacement } from './replacements/apply-replacements.ts';
-import {
-  type EditOutcome,
-  type EditPosition,
-  type Insertion,
-  insertLines,
-  type Replacement,
-  replaceOnce,
-} from './text-edits.ts';
+import type { EditOutcome } from './text/edit-outcome.ts';
+import { type EditPosition, type Insertion, insertLines, type Replacement, replaceOnce } from './text-edits.ts';
 import { diffWrite, type WriteDiff } from './write-diff.ts';
 
 /** The sizes, of file and edit together, that are edited in a few milliseconds. Patching costs more per character. */

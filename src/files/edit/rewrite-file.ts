@@ -17,7 +17,7 @@ import { assertReplaceable, replaceFile } from '../write/replace-file.ts';
 import { applyEdit, type Edit, type EditResult, isQuickEdit } from './edit.ts';
 import { editInWorker } from './edit-in-worker.ts';
 import { WorkLimitExceeded } from './patch/work-limits.ts';
-import type { EditOutcome } from './text-edits.ts';
+import type { EditOutcome } from './text/edit-outcome.ts';
 
 /** The largest file that is edited: an edit holds the file in memory twice. */
 const MAX_EDIT_BYTES = 64 * 1024 * 1024;

@@ -2,17 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { FenceError } from '../../fence/index.ts';
 import { textToBytes } from '../encoding.ts';
 import { FileError } from '../errors.ts';
-import { findOccurrences, lineAt } from './find-occurrences.ts';
+import type { EditOutcome } from './text/edit-outcome.ts';
+import { findOccurrences, lineAt } from './text/find-occurrences.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-
-/** The new content of a file, and a result that depends on the kind of edit. */
-export interface EditOutcome<R> {
-  readonly content: Buffer;
-  readonly result: R;
-}
 
 /** Where an edit put its new text. */
 export interface EditPosition {

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { looksBinary } from '../encoding.ts';
 import { unifiedDiff } from './diff/unified-diff.ts';
-import { toBinaryString } from './patch/binary-string.ts';
-import type { EditOutcome } from './text-edits.ts';
+import { toBinaryString } from './text/binary-string.ts';
+import type { EditOutcome } from './text/edit-outcome.ts';
 
 /** What writing a whole file would change. */
 export interface WriteDiff {

@@ -1,4 +1,4 @@
-import { type BinaryString, toBytes } from '../patch/binary-string.ts';
+import { type BinaryString, toBytes } from '../text/binary-string.ts';
 import { diffLines, type LineChange } from './diff-lines.ts';
 
 /** Bytes `[oldStart, oldEnd)` of a file that became bytes `[newStart, newEnd)` of its new content. */

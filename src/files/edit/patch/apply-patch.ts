@@ -1,8 +1,8 @@
 import { textToBytes } from '../../encoding.ts';
 import { FileError } from '../../errors.ts';
 import { type ChangedRange, unifiedDiff } from '../diff/unified-diff.ts';
-import type { EditOutcome } from '../text-edits.ts';
-import { type BinaryString, BYTE_ORDER_MARK, toBinaryString, toBytes } from './binary-string.ts';
+import { type BinaryString, BYTE_ORDER_MARK, toBinaryString, toBytes } from '../text/binary-string.ts';
+import type { EditOutcome } from '../text/edit-outcome.ts';
 import { FileLines } from './file-lines.ts';
 import { HunkLocator, type HunkPosition, oldSide } from './locate-hunk.ts';
 import { type Hunk, type Patch, type PatchLine, parsePatch } from './parse-patch.ts';

@@ -1,4 +1,4 @@
-import type { BinaryString } from './binary-string.ts';
+import type { BinaryString } from '../text/binary-string.ts';
 import type { PatchLine } from './parse-patch.ts';
 
 const LF = 10;

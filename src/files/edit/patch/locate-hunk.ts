@@ -1,6 +1,6 @@
 import { FileError } from '../../errors.ts';
-import { lowerBound } from '../lower-bound.ts';
-import { quotePair } from './binary-string.ts';
+import { quotePair } from '../text/binary-string.ts';
+import { lowerBound } from '../text/lower-bound.ts';
 import { type FileLines, hashOf } from './file-lines.ts';
 import type { Hunk, PatchLine } from './parse-patch.ts';
 import { MAX_COMPARISONS, type PatchOptions, QUICK_COMPARISONS, WorkLimitExceeded } from './work-limits.ts';

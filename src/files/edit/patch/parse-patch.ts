@@ -1,5 +1,5 @@
 import { FileError } from '../../errors.ts';
-import { type BinaryString, quote } from './binary-string.ts';
+import { type BinaryString, quote } from '../text/binary-string.ts';
 import { namesFile, PatchHeaders } from './patch-headers.ts';
 
 /** A line of a hunk. */

@@ -122,12 +122,24 @@ describe('against a simple model', () => {
   const piece = fc.constantFrom('a', 'b', 'ab', ' ', 'é', '🌍', '\n', '\n\n', '$&', '\t');
   const text = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''));
   const short = fc.array(piece, { minLength: 1, maxLength: 4 }).map((pieces) => pieces.join(''));
-  const replacement = fc.record({ oldText: short, newText: fc.oneof(short, text), replaceAll: fc.boolean() });
+  /** A replacement of a text that is often in the file: `at` and `length` choose it there. */
+  const choice = fc.record({
+    at: fc.nat(),
+    length: fc.integer({ min: 1, max: 8 }),
+    other: fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: short }),
+    newText: fc.oneof(short, text),
+    replaceAll: fc.boolean(),
+  });
 
   it('makes the same changes, and shows them in a diff that makes them again', () => {
     const seen = { applied: 0, refused: 0 };
     fc.assert(
-      fc.property(text, fc.array(replacement, { minLength: 1, maxLength: 4 }), fc.boolean(), (lf, all, crlf) => {
+      fc.property(text, fc.array(choice, { minLength: 1, maxLength: 4 }), fc.boolean(), (lf, choices, crlf) => {
+        const characters = [...lf];
+        const all = choices.map(({ at, length, other, newText, replaceAll }) => {
+          const start = at % (characters.length + 1);
+          return { oldText: other ?? characters.slice(start, start + length).join(''), newText, replaceAll };
+        });
         const original = crlf && lf.includes('\n') ? lf.replaceAll('\n', '\r\n') : lf;
         const expected = model(original, all);
         if (expected === undefined) {

@@ -3,15 +3,18 @@ import { FenceError } from '../../../fence/index.ts';
 import { textToBytes } from '../../encoding.ts';
 import { FileError } from '../../errors.ts';
 import { type ChangedRange, unifiedDiff } from '../diff/unified-diff.ts';
-import { findOccurrences } from '../find-occurrences.ts';
-import { lowerBound } from '../lower-bound.ts';
-import { type BinaryString, toBinaryString, toBytes } from '../patch/binary-string.ts';
-import type { EditOutcome, Replacement } from '../text-edits.ts';
+import { type BinaryString, toBinaryString, toBytes } from '../text/binary-string.ts';
+import type { EditOutcome } from '../text/edit-outcome.ts';
+import { findOccurrences } from '../text/find-occurrences.ts';
+import { lowerBound } from '../text/lower-bound.ts';
 import { explainMissing } from './explain-missing.ts';
 import { FoldedText, type TextRange } from './folded-text.ts';
 
 /** The replacement of a text, once or wherever it occurs. */
-export interface TextReplacement extends Replacement {
+export interface TextReplacement {
+  readonly oldText: string;
+  /** The new text, inserted literally. */
+  readonly newText: string;
   /** Replace every occurrence, from the first on, where they overlap. By default the text must occur exactly once. */
   readonly replaceAll?: boolean;
 }

@@ -1,5 +1,5 @@
 import { diffLines } from '../diff/diff-lines.ts';
-import { type BinaryString, toBytes } from '../patch/binary-string.ts';
+import { type BinaryString, toBytes } from '../text/binary-string.ts';
 import { isSpace, type LooseText, loosen } from './loose-text.ts';
 import { Differences, quoted } from './name-differences.ts';
 import { findSimilarLines } from './similar-lines.ts';

@@ -1,5 +1,5 @@
-import { lowerBound } from '../lower-bound.ts';
-import type { BinaryString } from '../patch/binary-string.ts';
+import type { BinaryString } from '../text/binary-string.ts';
+import { lowerBound } from '../text/lower-bound.ts';
 
 /** A part of a text that is replaced. */
 export interface TextRange {
