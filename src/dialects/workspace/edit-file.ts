@@ -14,13 +14,10 @@ const replacement = {
 const input = z.strictObject({
   root: rootName,
   path: filePath,
-  old_text: z.string().optional().describe('Must occur once; include lines around it if not'),
+  old_text: z.string().optional().describe('Must occur once'),
   new_text: z.string().optional().describe('"" deletes'),
   replace_all: z.boolean().default(false).describe('Every occurrence'),
-  edits: z
-    .array(z.strictObject(replacement))
-    .optional()
-    .describe('Several, in order, all or none; in place of old_text'),
+  edits: z.array(z.strictObject(replacement)).optional().describe('In place of old_text: in order, all or none'),
   if_match: ifMatch,
   dry_run: dryRun,
 });
@@ -29,7 +26,7 @@ type Input = z.output<typeof input>;
 export const editFile = defineTool({
   name: 'edit_file',
   description:
-    'Replace text in a file: the first choice for changes. old_text must match exactly (line endings aside), without line numbers. If it is not found, the error shows the nearest passage.',
+    'Replace text in a file: the first choice for changes. old_text must match exactly (line endings aside), without line numbers. diff is cut after 200 lines.',
   needs: ['edit_file'],
   effect: 'change',
   subject: SUBJECT,
@@ -37,8 +34,8 @@ export const editFile = defineTool({
   output: z.object({
     path: z.string(),
     replacements: z.int(),
-    lines: z.array(z.int()).describe('Where each begins now; at most 1000'),
-    diff: z.string().describe('Cut after 200 lines'),
+    lines: z.array(z.int()).describe('Of the first 1000'),
+    diff: z.string(),
     version,
     dry_run: z.boolean(),
   }),

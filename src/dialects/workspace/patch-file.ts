@@ -7,7 +7,7 @@ import { dryRun, filePath, ifMatch, rootName, SUBJECT, version } from './shared-
 export const patchFile = defineTool({
   name: 'patch_file',
   description:
-    'Apply a unified diff to one file, all hunks or none, for many changes at once or to create a file; for one or a few, edit_file is simpler. Hunks start with "@@ -line,count +line,count @@", or "@@" if their context occurs once; lines with " ", "-" or "+". Context must match exactly. A hunk that is not at its line must fit in one place only.',
+    'Apply a unified diff to one file, all hunks or none: for many changes at once, or to create a file; else use edit_file. A hunk starts with "@@ -line,count +line,count @@", or "@@" if its context occurs once. Context must match exactly; away from its line a hunk must fit in one place only.',
   needs: ['patch_file'],
   effect: 'change',
   subject: SUBJECT,
@@ -21,7 +21,7 @@ export const patchFile = defineTool({
   output: z.object({
     path: z.string(),
     hunks_applied: z.int(),
-    hunks: z.array(z.object({ line: z.int() })).describe('Where each begins now'),
+    hunks: z.array(z.object({ line: z.int() })),
     diff: z.string(),
     version,
     dry_run: z.literal(true).optional(),

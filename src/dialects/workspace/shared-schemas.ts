@@ -6,7 +6,7 @@ export const rootName = z.string().describe('Root name, see list_roots');
 /** The path argument. */
 export const filePath = z.string().describe('Path in the root');
 /** The argument of a tool that can show what it would change. */
-export const dryRun = z.boolean().default(false).describe('Change nothing, only show what would change');
+export const dryRun = z.boolean().default(false).describe('Only show the change');
 /** The folder argument of searches. */
 export const startFolder = z.string().default('.').describe('Where to start');
 /** The result limit of searches. */

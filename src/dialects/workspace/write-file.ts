@@ -36,7 +36,7 @@ export const writeFile = defineTool({
     mode: z.enum(WRITE_MODES),
     version,
     dry_run: z.literal(true).optional(),
-    diff: z.string().optional().describe('With dry_run, of text'),
+    diff: z.string().optional(),
   }),
   run: async ({ root, path, content, mode, encoding, if_match, dry_run }, context) => {
     const target = context.root(root);
