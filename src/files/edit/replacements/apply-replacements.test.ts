@@ -42,6 +42,10 @@ describe('line endings', () => {
   });
 });
 
+it('the endings of a file are known after its only line break was removed', () => {
+  expect(edited('\r\na', to('\n', ''), to('a', 'a\nb'))).toBe('a\r\nb');
+});
+
 describe('a replacement', () => {
   it('inserts its text literally', () => {
     expect(edited('a b c', to('b', "$& $1 $$ $'"))).toBe("a $& $1 $$ $' c");

@@ -14,11 +14,15 @@ export class FoldedText {
   readonly #crlf: readonly number[];
   /** How many line breaks the text has; counted only if some were CRLF. */
   readonly #breaks: number;
+  /** The line breaks of the text; if it has none, those of the text that it was made from. Undefined if that had none either. */
+  readonly #endings: 'crlf' | 'lf' | undefined;
 
-  private constructor(text: BinaryString, crlf: readonly number[]) {
+  private constructor(text: BinaryString, crlf: readonly number[], inherited?: 'crlf' | 'lf') {
     this.text = text;
     this.#crlf = crlf;
     this.#breaks = crlf.length === 0 ? 0 : positionsOf(text, '\n').length;
+    if (crlf.length > 0) this.#endings = 'crlf';
+    else this.#endings = text.includes('\n') ? 'lf' : inherited;
   }
 
   /** Folds a text. */
@@ -77,13 +81,14 @@ export class FoldedText {
       from = end;
     }
     keep(this.text.length);
-    return new FoldedText(pieces.join(''), crlf);
+    return new FoldedText(pieces.join(''), crlf, this.#endings);
   }
 
   /** Returns which line breaks of a new text become CRLF at a position of this one. */
   #crlfOf(put: FoldedText, breaks: readonly number[], position: number): readonly number[] {
     if (breaks.length === 0) return [];
-    if (this.#crlf.length === 0) return this.text.includes('\n') ? [] : put.#crlf;
+    if (this.#endings === undefined) return put.#crlf;
+    if (this.#endings === 'lf') return [];
     if (this.#crlf.length === this.#breaks) return breaks;
     const next = this.text.indexOf('\n', position);
     const near = next === -1 ? this.text.lastIndexOf('\n') : next;
