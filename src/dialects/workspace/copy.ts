@@ -9,7 +9,7 @@ import { parseSourceDestination } from './source-destination.ts';
 export const copy = defineTool({
   name: 'copy',
   description:
-    'Copy a file or a whole folder, also between roots. An existing destination file is replaced unless overwrite is false; an existing destination folder is copied into. Both roots must allow copy.',
+    'Copy a file or folder, also between roots. An existing destination file is replaced unless overwrite is false; an existing folder is copied into. Both roots must allow copy.',
   needs: ['copy'],
   effect: 'change',
   subject: SOURCE_DESTINATION_SUBJECT,

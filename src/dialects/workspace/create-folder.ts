@@ -6,7 +6,7 @@ import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
 export const createFolder = defineTool({
   name: 'create_folder',
   description:
-    'Create a folder and any missing parents; an existing one is fine. Needed only for empty folders: writing, copying and moving make parents themselves.',
+    'Create a folder and its parents. Needed only for an empty one: other tools make the folders that they write to.',
   needs: ['create_folder'],
   effect: 'create',
   subject: SUBJECT,

@@ -29,7 +29,7 @@ const TYPES = ['file', 'directory', 'symlink', 'all'] as const;
 export const glob = defineTool({
   name: 'glob',
   description:
-    'Find files and folders by name, hidden ones included, ignored ones (.gitignore, .ignore, .git) not. Give pattern (glob: * within a folder, ** across, {a,b}) or regex (RE2, matched anywhere in the path), both relative to path. Result paths are relative to the root.',
+    'Find files and folders by name: pattern (glob: * in a folder, ** across, {a,b}) or regex (RE2, anywhere in the path), relative to path. Hidden ones are found, those that .gitignore or .ignore rule out and .git only with include_ignored. Result paths are relative to the root.',
   needs: ['glob'],
   effect: 'read',
   paged: true,

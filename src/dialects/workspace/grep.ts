@@ -34,7 +34,7 @@ const count = z.object({ file: z.string(), count: z.int() });
 export const grep = defineTool({
   name: 'grep',
   description:
-    'Search file contents by regular expression (RE2/Go syntax), line by line, in path order. Hidden files are searched; binary and ignored files (.gitignore, .ignore, .git) are not, symlinks are not followed. File paths in results are relative to the root.',
+    'Search file contents line by line by regular expression (RE2). Hidden files are searched, binary ones not, those that .gitignore or .ignore rule out and .git only with include_ignored. Result paths are relative to the root.',
   needs: ['grep'],
   effect: 'read',
   paged: true,
@@ -44,8 +44,8 @@ export const grep = defineTool({
     root: rootName,
     pattern: z.string(),
     path: startFolder,
-    glob_filter: z.string().optional().describe('Only files like *.go (any depth) or src/**/*.ts'),
-    type: z.string().optional().describe("Only files of ripgrep's type: ts, py, rust"),
+    glob_filter: z.string().optional().describe('*.go (any depth) or src/**/*.ts'),
+    type: z.string().optional().describe('Like ts, py (as ripgrep)'),
     exclude,
     include_ignored: includeIgnored,
     output: z.enum(['lines', 'files', 'counts']).default('lines'),

@@ -50,6 +50,7 @@ export const workspace: Dialect = {
     glob,
   ],
   showsFiles: true,
+  terseSchemas: true,
   warmUpCalls: [
     { name: 'read_file', args: { root, path: 'package.json' } },
     { name: 'list_folder', args: { root, path: code } },

@@ -36,7 +36,7 @@ type Input = z.output<typeof input>;
 export const listFolder = defineTool({
   name: 'list_folder',
   description:
-    'List the direct children of a folder, hidden ones included, sorted by name. "" or "." is the root. depth: a tree, names are paths in the folder; folders that do not fit count children_omitted. To find by name use glob.',
+    'List a folder, hidden entries included, by name; "" is the root. With depth a tree: names are paths in the folder, and children_omitted counts what did not fit. To find by name use glob.',
   needs: ['list_folder'],
   effect: 'read',
   paged: true,

@@ -5,7 +5,7 @@ import { defineTool } from '../../tools/tool.ts';
 export const listRoots = defineTool({
   name: 'list_roots',
   description:
-    'List the roots (sandboxed folders) and the tools allowed on each. Call it first, once: every other tool takes a root name.',
+    'List the roots (sandboxed folders) and the tools allowed on each. Call it once, first: every other tool takes a root name.',
   needs: [],
   effect: 'read',
   subject: [],

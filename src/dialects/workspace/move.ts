@@ -7,7 +7,7 @@ import { parseSourceDestination } from './source-destination.ts';
 export const move = defineTool({
   name: 'move',
   description:
-    'Move or rename a file or folder, also between roots. An existing destination file is replaced unless overwrite is false; an existing destination folder is moved into. Both roots must allow move.',
+    'Move or rename a file or folder, also between roots. An existing destination file is replaced unless overwrite is false; an existing folder is moved into. Both roots must allow move.',
   needs: ['move'],
   effect: 'change',
   subject: SOURCE_DESTINATION_SUBJECT,

@@ -7,7 +7,7 @@ import { dryRun, filePath, ifMatch, rootName, SUBJECT, version } from './shared-
 export const patchFile = defineTool({
   name: 'patch_file',
   description:
-    'Apply a unified diff to one file, all hunks or none: for many changes at once, or to create a file; else use edit_file. A hunk starts with "@@ -line,count +line,count @@", or "@@" if its context occurs once. Context must match exactly; away from its line a hunk must fit in one place only.',
+    'Apply a unified diff to one file, all hunks or none: for many changes at once; else use edit_file. A hunk starts with "@@ -line,count +line,count @@", or "@@" if its context occurs once. Context must match exactly; away from its line a hunk must fit in one place only.',
   needs: ['patch_file'],
   effect: 'change',
   subject: SUBJECT,

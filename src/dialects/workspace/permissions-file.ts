@@ -18,8 +18,7 @@ type PermissionsOutput = z.output<typeof output>;
 
 export const permissionsFile = defineTool({
   name: 'permissions_file',
-  description:
-    'Owner, group and mode bits of a file, folder or symlink, for when access is denied or a mode matters. For a symlink, target has those of what it points to.',
+  description: 'Owner, group and mode of a file, folder or symlink; target has those of what a symlink points to.',
   needs: ['permissions_file'],
   effect: 'read',
   subject: SUBJECT,

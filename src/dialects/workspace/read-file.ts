@@ -49,7 +49,7 @@ type Output = z.output<typeof output>;
 export const readFile = defineTool({
   name: 'read_file',
   description:
-    'Read a file, whole or a part of it by bytes or by lines (not both). A file over the size limit must be read in parts. Bytes that are not UTF-8 come as base64 unless encoding is given, images and audio as such. truncated: true means there is more to read.',
+    'Read a file, whole or a part by bytes or by lines (not both). A file over the size limit must be read in parts. Bytes that are not UTF-8 come as base64 unless encoding is given, images and audio as such. truncated: there is more.',
   needs: ['read_file'],
   effect: 'read',
   paged: true,

@@ -14,7 +14,7 @@ import { TextList, textOf } from '../../wire/text-list.ts';
 import { formatError } from './errors.ts';
 import { assertEncoding, byteLengthOf, contentOf } from './file-content.ts';
 import { charsAsJson, cutText, readerLines } from './reader-lines.ts';
-import { next, offset, rootName } from './shared-schemas.ts';
+import { next, offset, rootName, version } from './shared-schemas.ts';
 
 /** The most files of one call. */
 const MAX_FILES = 1000;
@@ -28,6 +28,7 @@ const file = z.object({
   content: z.string().optional(),
   encoding: z.string().optional(),
   size: z.int().optional(),
+  version: version.optional(),
   truncated: z.boolean().optional(),
   mime_type: z.string().optional(),
   error: z.string().optional(),
@@ -47,7 +48,7 @@ type Input = z.output<typeof input>;
 export const readFiles = defineTool({
   name: 'read_files',
   description:
-    'Read several files at once: paths, or all that pattern matches. Each has content or an error. What exceeds max_chars is left for next; a file too long by itself is truncated: go on with read_file.',
+    'Read several files at once: paths, or what pattern matches. Each has content or an error. What exceeds max_chars is left for next; a file too long by itself is truncated: go on with read_file.',
   needs: ['read_files'],
   effect: 'read',
   paged: true,
@@ -95,7 +96,7 @@ async function pathsOf({ paths, pattern, offset }: Input, root: Root, context: C
     return { paths: paths.slice(offset, offset + MAX_FILES), more: paths.length > offset + MAX_FILES };
   }
   context.require(root, 'glob');
-  const options = { pattern: pattern as string, type: 'file', maxResults: offset + MAX_FILES } as const;
+  const options = { pattern: pattern as string, type: 'file', ignore: true, maxResults: offset + MAX_FILES } as const;
   const { matches, truncated } = await glob(root, options, context.search, context);
   return { paths: matches.slice(offset).map(({ path }) => path), more: truncated };
 }
@@ -121,7 +122,7 @@ async function readOne(path: string, { args, root, context, left }: ReadOne): Pr
     } as const;
     const part = await read(root, root.parse(path), options, context);
     const mimeType = encoding === undefined ? mediaTypeOf(part.bytes) : undefined;
-    if (mimeType !== undefined) return { path, size: part.size, mime_type: mimeType };
+    if (mimeType !== undefined) return { path, size: part.size, version: part.version, mime_type: mimeType };
     const all = contentOf(part, { path, encoding, isCut: part.truncated });
     const shown = mode === 'text' ? numbered(all, part.truncated, budget) : plain(all, budget);
     return {
@@ -129,6 +130,7 @@ async function readOne(path: string, { args, root, context, left }: ReadOne): Pr
       content: shown.content,
       encoding: all.encoding,
       size: part.size,
+      version: part.version,
       truncated: part.truncated || shown.cut,
     };
   } catch (error) {
@@ -161,8 +163,8 @@ function numbered(found: Content, capped: boolean, budget: number) {
 }
 
 /** Formats a file under its name, as `head` and `tail` do with several files. */
-function section({ path, content, encoding, size, mime_type, error }: FoundFile): string {
-  const head = `==> ${path} <==`;
+function section({ path, content, encoding, size, version, mime_type, error }: FoundFile): string {
+  const head = `==> ${path} <==${version === undefined ? '' : ` version ${version}`}`;
   if (error !== undefined) return `${head}\n[error: ${error}]`;
   if (mime_type !== undefined) return `${head}\n[${mime_type}, ${size} bytes; read_file shows it]`;
   if (size === 0) return `${head}\n[empty file]`;

@@ -6,7 +6,7 @@ import { filePath, rootName, SUBJECT } from './shared-schemas.ts';
 export const removeFolder = defineTool({
   name: 'remove_folder',
   description:
-    'Delete a folder and everything in it. For one file use remove_file. Symlinks in it are deleted themselves, never followed. The root itself cannot be removed.',
+    'Delete a folder and everything in it; symlinks themselves, not what they point to. The root cannot be removed.',
   needs: ['remove_folder'],
   effect: 'destroy',
   subject: SUBJECT,

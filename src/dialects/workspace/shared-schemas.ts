@@ -2,40 +2,37 @@ import * as z from 'zod';
 import { type NextArguments, nextLine } from '../../tools/result-form.ts';
 
 /** The root argument. */
-export const rootName = z.string().describe('Root name, see list_roots');
+export const rootName = z.string();
 /** The path argument. */
-export const filePath = z.string().describe('Path in the root');
+export const filePath = z.string();
 /** The argument of a tool that can show what it would change. */
 export const dryRun = z.boolean().default(false).describe('Only show the change');
 /** The folder argument of searches. */
-export const startFolder = z.string().default('.').describe('Where to start');
+export const startFolder = z.string().default('.');
 /** The result limit of searches. */
 export const maxResults = z.int().min(1).max(10_000).default(100);
 /** The time limit of searches. */
 export const timeoutSeconds = z.int().min(1).max(3600).default(300).describe('Partial results after this');
 /** The depth limit of searches. */
-export const maxDepth = z.int().min(1).optional().describe('Folder levels; 1 = direct children');
+export const maxDepth = z.int().min(1).optional();
 /** The number of results of a search to skip. */
 export const offset = z.int().min(0).max(10_000_000).default(0).describe('Results to skip');
 /** The globs that a search leaves out. */
-export const exclude = z.array(z.string()).max(100).optional().describe('Globs of files and folders to leave out');
+export const exclude = z.array(z.string()).max(100).optional().describe('Globs');
 /** Whether a search keeps ignore rules. */
-export const includeIgnored = z
-  .boolean()
-  .default(false)
-  .describe('Also what .gitignore and .ignore rule out, and .git');
+export const includeIgnored = z.boolean().default(false);
 /** The type of an entry in results. */
 export const entryType = z.enum(['file', 'directory', 'symlink', 'other']);
 
 /** The arguments that get what a result left out, to lay over those of the call. */
-export const next = z.looseObject({}).optional().describe('Arguments to lay over these to get the rest');
+export const next = z.looseObject({}).optional().describe('Arguments for the rest');
 
 /** The result fields of a search besides its matches. */
 export const searchOutcome = {
-  total_matches: z.int().describe('Returned here'),
-  truncated: z.boolean().describe('There are more'),
+  total_matches: z.int(),
+  truncated: z.boolean(),
   timed_out: z.boolean(),
-  ignored: z.int().optional().describe('Ignored entries skipped'),
+  ignored: z.int().optional(),
   hint: z.string().optional(),
   next,
 };

@@ -23,7 +23,7 @@ type Status = z.output<typeof status>;
 export const statFile = defineTool({
   name: 'stat_file',
   description:
-    'Size, times and kind of one file, folder or symlink, to check that it exists or has changed without reading it; for all of a folder use list_folder. For a symlink, target describes what it points to (null if missing).',
+    'Size, times, kind and version of a file, folder or symlink, without reading it; target is what a symlink points to (null if missing).',
   needs: ['stat_file'],
   effect: 'read',
   subject: SUBJECT,

@@ -13,7 +13,7 @@ const WRITTEN = { overwrite: 'wrote', append: 'appended to', create_only: 'creat
 export const writeFile = defineTool({
   name: 'write_file',
   description:
-    'Write text to a file; missing parent folders are made. overwrite replaces it whole, append adds to its end, create_only fails if it exists. Never leaves a half-written file. To change part of a file use edit_file.',
+    'Write a whole file; parent folders are made. overwrite replaces it, append adds to its end, create_only fails if it exists. To change part of a file use edit_file.',
   needs: ['write_file'],
   effect: 'change',
   subject: SUBJECT,

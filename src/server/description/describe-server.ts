@@ -25,8 +25,8 @@ function describeTool(tool: Tool, dialect: Dialect): McpTool {
   return {
     name: tool.name,
     description: tool.description,
-    inputSchema: toJsonSchema(tool.input, 'input'),
-    outputSchema: toJsonSchema(tool.output, 'output'),
+    inputSchema: toJsonSchema(tool.input, 'input', dialect),
+    outputSchema: toJsonSchema(tool.output, 'output', dialect),
     annotations: {
       readOnlyHint: tool.effect === 'read',
       destructiveHint: dialect.destructive(tool),
@@ -38,7 +38,7 @@ function describeTool(tool: Tool, dialect: Dialect): McpTool {
   };
 }
 
-function toJsonSchema(schema: Tool['input'], io: 'input' | 'output'): McpTool['inputSchema'] {
+function toJsonSchema(schema: Tool['input'], io: 'input' | 'output', dialect: Dialect): McpTool['inputSchema'] {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io,
     override: ({ jsonSchema }) => {
@@ -46,7 +46,26 @@ function toJsonSchema(schema: Tool['input'], io: 'input' | 'output'): McpTool['i
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (io === 'output') delete jsonSchema.additionalProperties;
+      if (dialect.terseSchemas) omitObvious(jsonSchema, io);
     },
   });
   return json as McpTool['inputSchema'];
 }
+
+/**
+ * Leaves out of a schema what a model does without: limits that it would hardly reach, defaults that go without saying, and that
+ * unknown arguments are refused, which the error says better.
+ */
+function omitObvious(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void {
+  delete schema.additionalProperties;
+  delete schema.minimum;
+  delete schema.minItems;
+  delete schema.maxItems;
+  if ((schema.maximum ?? 0) > MAX_TOLD) delete schema.maximum;
+  if (schema.default === false || schema.default === 0) delete schema.default;
+  if (schema.properties !== undefined && Object.keys(schema.properties).length === 0) delete schema.properties;
+  if (io === 'output') delete schema.required;
+}
+
+/** Larger limits are not told to models. */
+const MAX_TOLD = 10_000;

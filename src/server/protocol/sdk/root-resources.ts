@@ -168,7 +168,7 @@ export function isRootUri(uri: string): boolean {
 }
 
 /** Returns the URI of a file of a root. */
-export function rootUri(root: string, path: string): string {
+function rootUri(root: string, path: string): string {
   return `ringfence://${encodeURIComponent(root)}/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
