@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import fs from 'node:fs';
-import module from 'node:module';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { ProcessLog, runRingfence, spawnRingfence } from '../support/ringfence-process.ts';
@@ -45,13 +44,4 @@ test('a client that leaves after the handshake is not waited for', async () => {
   expect(code).toBe(0);
   expect(stdout.trimEnd().split('\n')).toHaveLength(2);
   expect(performance.now() - started).toBeLessThan(5_000);
-});
-
-test.runIf('enableCompileCache' in module)('compiled code is kept in the cache folder of the user', async () => {
-  const cache = tempDir();
-  const { code } = await runRingfence(['stdio', dir], { stdin: HANDSHAKE, env: { XDG_CACHE_HOME: cache } });
-  expect(code).toBe(0);
-  const kept = fs.readdirSync(path.join(cache, 'ringfence', 'compile-cache'), { recursive: true });
-  expect(kept.length).toBeGreaterThan(20);
-  fs.rmSync(cache, { recursive: true });
 });

@@ -1,4 +1,3 @@
-import type { Stats } from 'node:fs';
 import {
   type CallerPath,
   isFenceError,
