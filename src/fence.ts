@@ -31,10 +31,17 @@ export {
 } from './fence/index.ts';
 export { type CopyOptions, type CopyResult, copy } from './files/copy/copy.ts';
 export { type MoveOptions, move } from './files/copy/move.ts';
-export { type Edited, insertText, patchFile, replaceText, replaceTexts } from './files/edit/edit-file.ts';
+export {
+  type Edited,
+  insertText,
+  patchFile,
+  replaceText,
+  replaceTexts,
+  type Versioned,
+} from './files/edit/edit-file.ts';
 export type { PatchResult } from './files/edit/patch/apply-patch.ts';
 export type { ReplacementsResult, TextReplacement } from './files/edit/replacements/apply-replacements.ts';
-export type { RewriteOptions, Rewritten } from './files/edit/rewrite-file.ts';
+export type { RewriteOptions } from './files/edit/rewrite-file.ts';
 export type { EditPosition, Insertion, Replacement } from './files/edit/text-edits.ts';
 export { FileError, type FileErrorCode, type FileErrorDetails, isFileError } from './files/errors.ts';
 export { type EntryInfo, type FolderEntry, listFolder, type TargetType } from './files/list/list-folder.ts';

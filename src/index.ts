@@ -124,11 +124,11 @@ export { openService, type ServiceOptions } from './server/open-service.ts';
 export { type RunningStdioServer, type StdioOptions, startStdio } from './server/stdio/stdio-server.ts';
 export type { Capability } from './tools/capabilities.ts';
 export type { Client } from './tools/client.ts';
-export type { ArgumentProblem, Dialect, FailedCall } from './tools/dialect.ts';
+export type { ArgumentProblem, Dialect, FailedCall, WarmUpCall } from './tools/dialect.ts';
 export type { CallError, ToolErrorDetails } from './tools/errors.ts';
 export { type ErrorCode, type ErrorDetails, isCode } from './tools/errors.ts';
 export type { ResultForm, ResultMode } from './tools/result-form.ts';
-export type { NamedAgentRoot, NamedLocalRoot, NamedRoot } from './tools/roots.ts';
+export type { NamedAgentRoot, NamedLocalRoot, NamedRoot, Roots } from './tools/roots.ts';
 export { schemaMarkdown } from './tools/schema-markdown.ts';
 export {
   type CallContext,

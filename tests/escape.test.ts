@@ -157,6 +157,7 @@ const NOT_OPERATIONS = [
   'isFileError',
   'isSearchError',
   'parseCallerPath',
+  'versionOf',
 ];
 
 test('every operation that the libraries export is in the tables', () => {

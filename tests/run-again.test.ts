@@ -23,6 +23,7 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly object[]>>
       { root: 'laptop', path: 'docs' },
     ],
     read_file: [{ root: 'inside', path: 'f.txt' }, AGENT],
+    read_files: [{ root: 'inside', paths: ['f.txt'] }],
     write_file: [{ root: 'inside', path: 'new.txt', content: 'new' }],
     remove_file: [{ root: 'inside', path: 'f.txt' }],
     patch_file: [{ root: 'inside', path: 'f.txt', patch: PATCH }],

@@ -8,8 +8,8 @@ import { loadConfig } from '../config/load-config.ts';
 import { packageVersion } from '../config/package-files.ts';
 import { type ActivityReport, reportActivity } from '../server/background/activity-report.ts';
 import { sweepInBackground } from '../server/background/sweep-in-background.ts';
-import type { OpenedAgentRoots } from '../server/call/agent-files.ts';
 import { forDialect, openSharedService, type Service, type SharedService } from '../server/call/service.ts';
+import type { OpenedAgentRoots } from '../server/call/with-agent-files.ts';
 import { loadDescription, loadDialect } from './load-dialect.ts';
 
 /**
@@ -68,7 +68,7 @@ export function start(config: Config): RunningServer {
     ]);
     const service = forDialect(shared, { dialect, description, boundRoot: named.root });
     if (!usesAgentFiles(config, named)) return service;
-    const { withAgentFiles } = await import('../server/call/agent-files.ts');
+    const { withAgentFiles } = await import('../server/call/with-agent-files.ts');
     return withAgentFiles(service, { config, project: named.project, backend, opened });
   };
   return {

@@ -30,7 +30,7 @@ export interface FailedCall {
 export const WARM_UP_ROOT = 'ringfence';
 
 /** A call that reads a file or folder of this package. */
-interface WarmUpCall {
+export interface WarmUpCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
 }

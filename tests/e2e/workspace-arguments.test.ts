@@ -5,6 +5,7 @@ interface Property {
   readonly type: string;
   readonly enum?: readonly string[];
   readonly minimum?: number;
+  readonly minItems?: number;
 }
 
 /** Arguments that fit, for every tool. */
@@ -28,14 +29,14 @@ const FITTING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   glob: { root: 'workspace', pattern: '*' },
 };
 
-function wrongValues({ type, enum: names, minimum }: Property): unknown[] {
+function wrongValues({ type, enum: names, minimum, minItems }: Property): unknown[] {
   const never = [null, ['x'], { x: 1 }, []];
   if (type === 'string') return [...never, 5, true, ...(names === undefined ? [] : ['bogus', 'x'.repeat(10_000)])];
   // A number without a minimum may be negative, as one that counts from the end, but not 0.
   if (type === 'integer') return [...never, 'five', '5', minimum === undefined ? 0 : -1, 1.5, true, 1e300, -0.5];
-  if (type === 'array') return [null, { x: 1 }, [], 'x', 5, true, [5]];
   if (type === 'boolean') return [...never, 'true', 1, 0];
-  if (type === 'array') return [null, 'x', 5, true, { x: 1 }, ['x'], [5], [null], [{ x: 1 }]];
+  if (type === 'array')
+    return [null, 'x', 5, true, { x: 1 }, [5], [null], [{ x: 1 }], ...(minItems === undefined ? [] : [[]])];
   throw new Error(`no wrong values for ${type}`);
 }
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { inWorkspace } from '../support/workspace.ts';
+import { inWorkspace, VERSION } from '../support/workspace.ts';
 
 const CODE = 'func one() {\n\treturn 1\n}\n\nfunc two() {\n\treturn 2\n}\n';
 
@@ -12,6 +12,7 @@ inWorkspace({}, (w) => {
       replacements: 1,
       lines: [6],
       diff: '--- a/code.go\n+++ b/code.go\n@@ -3,5 +3,5 @@\n }\n \n func two() {\n-\treturn 2\n+\treturn 20\n }\n',
+      version: VERSION,
       dry_run: false,
     });
     expect(w.text('code.go')).toBe(CODE.replace('return 2', 'return 20'));
@@ -43,7 +44,7 @@ inWorkspace({}, (w) => {
     const dry = await w.ok('edit_file', { ...args, dry_run: true });
     expect(fs.statSync(host)).toMatchObject({ mtimeMs, ino });
     expect(w.text('code.go')).toBe(CODE);
-    expect(await w.ok('edit_file', args)).toEqual({ ...dry, dry_run: false });
+    expect(await w.ok('edit_file', args)).toEqual({ ...dry, version: VERSION, dry_run: false });
   });
 
   test.each([

@@ -141,6 +141,7 @@ inWorkspace({}, (w) => {
       hunks_applied: 1,
       hunks: [{ line: 1 }],
       diff: HEADER + hunk,
+      version: VERSION,
       dry_run: true,
     });
     expect(fs.statSync(host)).toMatchObject({ mtimeMs, ino });

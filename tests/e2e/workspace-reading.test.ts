@@ -4,7 +4,7 @@ import { CONNECTIONS, type Connection } from '../support/connections.ts';
 import { startServer } from '../support/start-server.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { newClient } from '../support/tool-client.ts';
-import { inWorkspace } from '../support/workspace.ts';
+import { inWorkspace, VERSION } from '../support/workspace.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -31,6 +31,7 @@ inWorkspace({ connections: CONNECTIONS }, (w) => {
       size: PNG.length,
       truncated: false,
       binary: true,
+      version: VERSION,
       mime_type: 'image/png',
     });
     const sound = await w.call('read_file', { root: 'workspace', path: 'sound' });
@@ -49,6 +50,7 @@ inWorkspace({ connections: CONNECTIONS }, (w) => {
       truncated: false,
       lines_total: 3,
       first_line: 2,
+      version: VERSION,
     });
     const first = await w.ok('read_file', { path: 'log.txt', offset_lines: -2, limit_lines: 1 });
     expect(first).toMatchObject({ content: 'two\n', truncated: true });
@@ -99,6 +101,7 @@ inWorkspace({}, (w) => {
       path: 'p.png',
       size: PNG.length,
       mode: 'overwrite',
+      version: VERSION,
     });
     expect(w.bytes('p.png')).toEqual(PNG);
     await w.ok('write_file', { path: 'p.png', content: '/wA=', encoding: 'base64', mode: 'append' });
@@ -141,13 +144,13 @@ inWorkspace({}, (w) => {
     const paths = ['a.txt', 'none', 'folder', '../x', 'link', 'latin1.txt', 'pic'];
     const { files, next } = await w.ok('read_files', { paths });
     expect(files).toEqual([
-      { path: 'a.txt', content: 'aaa', encoding: 'utf-8', size: 3, truncated: false },
+      { path: 'a.txt', content: 'aaa', encoding: 'utf-8', size: 3, version: VERSION, truncated: false },
       { path: 'none', error: await w.fails('read_file', { path: 'none' }) },
       { path: 'folder', error: await w.fails('read_file', { path: 'folder' }) },
       { path: '../x', error: await w.fails('read_file', { path: '../x' }) },
       { path: 'link', error: await w.fails('read_file', { path: 'link' }) },
-      { path: 'latin1.txt', content: '6Q==', encoding: 'base64', size: 1, truncated: false },
-      { path: 'pic', size: PNG.length, mime_type: 'image/png' },
+      { path: 'latin1.txt', content: '6Q==', encoding: 'base64', size: 1, version: VERSION, truncated: false },
+      { path: 'pic', size: PNG.length, version: VERSION, mime_type: 'image/png' },
     ]);
     expect(next).toBeUndefined();
     const violations = () =>
@@ -230,10 +233,10 @@ describe.each(CONNECTIONS)('as text: $transport, $era', (connection) => {
     await using server = await serveText(connection, folder);
     const call = (tool: string, args: object) => server.call(tool, { root: 'w', ...args });
     const text = async (tool: string, args: object) => (await call(tool, args)).text;
-    expect(await text('read_file', { path: 'a.txt', limit_lines: 2 })).toBe(
-      '1\tone\n2\ttwo\n[lines 1-2 of 3; next: {"offset_lines":3}]',
+    expect(await text('read_file', { path: 'a.txt', limit_lines: 2 })).toMatch(
+      /^1\tone\n2\ttwo\n\[lines 1-2 of 3, version \w{12}; next: \{"offset_lines":3\}\]$/,
     );
-    expect(await text('read_file', { path: 'a.txt', offset_lines: -1 })).toBe('3\tthree');
+    expect(await text('read_file', { path: 'a.txt', offset_lines: -1 })).toMatch(/^3\tthree\n\[version \w{12}\]$/);
     const picture = await call('read_file', { path: 'sub/p' });
     expect(picture.raw.content[0]).toMatchObject({ type: 'image', mimeType: 'image/png' });
     expect(picture.raw).not.toHaveProperty('structuredContent');
@@ -241,7 +244,7 @@ describe.each(CONNECTIONS)('as text: $transport, $era', (connection) => {
       `a.txt\t14\t1970-01-01T00:00Z\nsub/\t-\t1970-01-01T00:00Z\n  p\t${PNG.length}\t1970-01-01T00:00Z\n`,
     );
     expect(await text('read_files', { paths: ['a.txt', 'none', 'sub/p'] })).toMatch(
-      /^==> a\.txt <==\n1\tone\n2\ttwo\n3\tthree\n\n==> none <==\n\[error: file not found: none \(root: w\).*\]\n\n==> sub\/p <==\n\[image\/png, 70 bytes; read_file shows it\]$/,
+      /^==> a\.txt <== version \w{12}\n1\tone\n2\ttwo\n3\tthree\n\n==> none <==\n\[error: file not found: none \(root: w\).*\]\n\n==> sub\/p <== version \w{12}\n\[image\/png, 70 bytes; read_file shows it\]$/,
     );
     fs.rmSync(folder, { recursive: true });
   });
@@ -257,7 +260,7 @@ test('as text, a result stays below max_result_chars and next gets the rest', as
     const { text } = await server.call(tool, { root: 'w', ...args });
     expect(text.length).toBeLessThan(5100);
     const last = /\n?\[.*; next: (\{.*\})\]$/.exec(text);
-    if (last === null) return [text];
+    if (last === null) return [text.replace(/\n\[version \w+\]$/, '')];
     return [text.slice(0, last.index), ...(await pages(tool, { ...args, ...JSON.parse(last[1] ?? '') }))];
   };
   const read = await pages('read_file', { path: 'log' });

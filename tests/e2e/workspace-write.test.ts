@@ -161,6 +161,7 @@ inWorkspace({}, (w, { transport, era }) => {
       path: 'a.txt',
       size: 12,
       mode: 'overwrite',
+      version: VERSION,
       dry_run: true,
       diff: '--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n',
     });

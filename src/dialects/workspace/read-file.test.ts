@@ -21,7 +21,11 @@ function contextOf(box: Sandbox, maxFullReadSize: number, results: ResultForm = 
 async function textOf(box: Sandbox, args: Record<string, unknown>, maxChars = 100_000, maxFullReadSize = 1_000_000) {
   const all = { root: 'workspace', path: 'f', ...args };
   const result = await readFile.run(all, contextOf(box, maxFullReadSize, { mode: 'text', maxChars }));
-  return readFile.readerText?.(result, all) ?? '';
+  const text = readFile.readerText?.(result, all) ?? '';
+  // Every text of a file ends with its version; that of an image has it in no form but the structured one.
+  if (result.mime_type === undefined)
+    expect(text).toMatch(new RegExp(`[[ ]version ${result.version}(; next: .*)?\\]$`));
+  return text.replace(/\n?\[version \w+\]$/, '').replace(/, version \w+(?=\]$|; next)/, '');
 }
 
 /** Follows `next` to the end and returns all texts without their last lines. */
@@ -119,6 +123,7 @@ describe('read_file from the end', () => {
       size: 400_002,
       truncated: false,
       first_line: -2,
+      version: expect.any(String),
     });
     expect(large.text).toBe('    -2\tx\n    -1\ty\n[size: 390.6KB, encoding: utf-8]');
     expect(await outcome(run(box, { path: 'f', offset_lines: 0 }))).toBe('invalid_argument');

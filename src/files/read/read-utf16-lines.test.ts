@@ -15,7 +15,11 @@ describe.each([
 ] as const)('lines of UTF-16 (%s)', (utf16, encode) => {
   async function lines(box: Sandbox, offset: number, limit?: number, maxBytes = 1000) {
     const range = { by: 'lines', offset, limit } as const;
-    const { mtimeMs, binary, ...part } = await readFile(box.root, parseCallerPath('f'), { range, utf16, maxBytes });
+    const { mtimeMs, version, binary, ...part } = await readFile(box.root, parseCallerPath('f'), {
+      range,
+      utf16,
+      maxBytes,
+    });
     return part;
   }
 

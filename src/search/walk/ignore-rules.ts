@@ -1,7 +1,7 @@
 import type { CallerPath, Dir, Entry, Root } from '../../fence/index.ts';
 import { IgnoreFile, MAX_RULE_BYTES } from '../pattern/gitignore.ts';
 import type { DirCache, DirNode } from './dir-cache.ts';
-import { isSkippable } from './walk-tree.ts';
+import { isSkippable } from './is-skippable.ts';
 
 /** Names of rule files. A rule in any `.ignore` file counts more than one in any `.gitignore` file, as in ripgrep. */
 const RULE_FILES = ['.ignore', '.gitignore'] as const;

@@ -1,7 +1,8 @@
-import { type Entry, type EntryType, isFenceError } from '../../fence/index.ts';
+import type { Entry, EntryType } from '../../fence/index.ts';
 import { byCodePoint } from '../../runtime/unicode.ts';
 import { childNode, type DirCache, type DirNode, START_NODE } from './dir-cache.ts';
 import type { IgnoreRules } from './ignore-rules.ts';
+import { isSkippable } from './is-skippable.ts';
 
 /**
  * Names with surrogates are not in code point order under `<`; names with U+FFFD may not be UTF-8 and then may look
@@ -85,22 +86,6 @@ export function* walkTree(from: DirNode, options: WalkTreeOptions): Generator<Wa
       else enter(node, frames, options);
     }
   }
-}
-
-/** Whether a search skips a folder or file that raises this error. Any other error ends the search. */
-export function isSkippable(error: unknown): boolean {
-  return isFenceError(
-    error,
-    'not_found',
-    'not_directory',
-    'is_directory',
-    'permission_denied',
-    'link_loop',
-    'special_file',
-    'outside_root',
-    'name_too_long',
-    'io_error',
-  );
 }
 
 function enter(node: DirNode, frames: WalkFrame[], options: WalkTreeOptions): void {

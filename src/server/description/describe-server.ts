@@ -53,14 +53,11 @@ function toJsonSchema(schema: Tool['input'], io: 'input' | 'output', dialect: Di
 }
 
 /**
- * Leaves out of a schema what a model does without: limits that it would hardly reach, defaults that go without saying, and that
+ * Leaves out of a schema what a model does without: large limits, defaults that go without saying, and that
  * unknown arguments are refused, which the error says better.
  */
 function omitObvious(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void {
   delete schema.additionalProperties;
-  delete schema.minimum;
-  delete schema.minItems;
-  delete schema.maxItems;
   if ((schema.maximum ?? 0) > MAX_TOLD) delete schema.maximum;
   if (schema.default === false || schema.default === 0) delete schema.default;
   if (schema.properties !== undefined && Object.keys(schema.properties).length === 0) delete schema.properties;

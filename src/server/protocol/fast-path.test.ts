@@ -196,6 +196,12 @@ function onStdio(usesFastPath: boolean) {
   return { ask, sdkStarts: () => sdkStarts };
 }
 
+/** Two writes of the same make two versions. */
+function unversioned<T>(answer: T): T {
+  if (typeof answer !== 'string') return answer;
+  return answer.replaceAll(/(\\?"version\\?":\\?")[0-9a-v]{12}/g, '$1') as T & string;
+}
+
 describe.each(['legacy', 'modern'] as const)('on stdio, %s', (era) => {
   const open = async (usesFastPath: boolean) => {
     const served = onStdio(usesFastPath);
@@ -206,7 +212,7 @@ describe.each(['legacy', 'modern'] as const)('on stdio, %s', (era) => {
   test.each(CASES_OF[era])('$what is answered in the same words', async (which) => {
     const [fast, slow] = [await open(true), await open(false)];
     const message = messageOf(which, era);
-    expect(await fast.ask(message)).toBe(await slow.ask(message));
+    expect(unversioned(await fast.ask(message))).toBe(unversioned(await slow.ask(message)));
     expect(fast.sdkStarts()).toBe(which.by === 'sdk' ? 1 : 0);
   });
 
@@ -299,7 +305,7 @@ describe('over HTTP', () => {
     let body = '';
     for await (const chunk of response) body += chunk;
     const { date: _, 'content-length': length, 'transfer-encoding': __, ...kept } = response.headers;
-    return { status: response.statusCode, body, headers: kept, byLane: length !== undefined };
+    return { status: response.statusCode, body: unversioned(body), headers: kept, byLane: length !== undefined };
   }
 
   /** The headers of later requests: a session for one of 2025, copies of the body for one of 2026. */
