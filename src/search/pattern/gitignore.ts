@@ -96,8 +96,9 @@ function parseLine(line: string): ParsedLine | undefined {
   const foldersOnly = glob.endsWith('/');
   if (foldersOnly) glob = glob.slice(0, glob.endsWith('\\/') ? -2 : -1);
   const anywhere = !anchored && !glob.includes('/');
-  // ripgrep reads nothing at any depth as everything.
-  return { glob: anywhere && glob === '' ? '**' : glob, negated, foldersOnly, anywhere };
+  // ripgrep reads nothing at any depth as everything, whether the depth is written or not.
+  const isEverything = (anywhere && glob === '') || glob === '**/';
+  return { glob: isEverything ? '**' : glob, negated, foldersOnly, anywhere };
 }
 
 function matches({ anywhere, segments }: Rule, folder: readonly string[], name: string): boolean {
