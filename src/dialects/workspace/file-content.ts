@@ -29,7 +29,8 @@ export function assertEncoding(encoding: string | undefined): void {
 
 /** Returns the byte order of an encoding in which a line feed is two bytes; undefined for all others. */
 export function utf16Order(encoding: string | undefined): 'le' | 'be' | undefined {
-  const order = /^utf-16(le|be)$/i.exec(encoding ?? '')?.[1]?.toLowerCase();
+  if (encoding === undefined) return undefined;
+  const order = /^utf-16(le|be)$/i.exec(encoding)?.[1]?.toLowerCase();
   return order as 'le' | 'be' | undefined;
 }
 
@@ -60,7 +61,11 @@ export type ReadPart = Omit<FilePart, 'mtimeMs' | 'version'> & Partial<Pick<File
  * left out. Raises `undecodable` for bytes that are not valid in the named encoding.
  */
 export function contentOf(part: ReadPart, { path, encoding, isCut }: ContentOptions): PartContent {
-  if (encoding === undefined) return { ...encodeContent(part.bytes), bytes: part.bytes, start: part.start };
+  if (encoding === undefined) {
+    const { bytes, start } = part;
+    const { content, encoding } = encodeContent(bytes);
+    return { content, encoding, bytes, start };
+  }
   for (let dropped = 0; dropped <= (isCut ? MAX_CHARACTER_BYTES - 1 : 0); dropped += 1) {
     const bytes = part.bytes.subarray(0, part.bytes.length - dropped);
     const text = decodeBytes(bytes, encoding);

@@ -8,7 +8,7 @@ export interface ReadView {
   /** The content, or for a client that is served text alone, the text that its model reads. */
   readonly content: string;
   /** Whether the content was cut to the client's limit. */
-  readonly cut: boolean;
+  readonly cut?: boolean;
   readonly next?: NextArguments;
 }
 

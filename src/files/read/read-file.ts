@@ -68,7 +68,12 @@ export async function readFile(
   return withLocation(root, path, async () => {
     using file = root.openFile(path);
     const facts = { mtimeMs: file.stats.mtimeMs, version: versionOf(file.stats) };
-    if (range.by !== 'lines') return { ...facts, ...readRange(file, range, readLimit) };
+    if (range.by === 'whole') {
+      const { bytes, start, size, truncated, binary } = readWhole(file, maxBytes);
+      // Without a spread, which takes as long as a system call.
+      return { bytes, start, size, truncated, binary, mtimeMs: facts.mtimeMs, version: facts.version };
+    }
+    if (range.by === 'bytes') return { ...facts, ...readBytes(file, range, readLimit) };
     if (utf16 !== undefined) {
       const part = await readUtf16Lines({ root, file, context }, { range, order: utf16, maxBytes });
       return { ...facts, ...part };
