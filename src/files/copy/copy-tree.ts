@@ -123,8 +123,13 @@ class TreeCopier {
   async #file({ from, name, into, as, names }: CopyStep): Promise<void> {
     using file = this.#reading(names, () => from.openFile(name));
     const { root } = this.#job.source;
-    const place = { dir: into, name: as, stats: into.lstat(as) };
-    this.bytes += await copyFile({ file, root, path: this.#path(names) }, place, this.#job.options, this.#fileContext);
+    const location = { dir: into, name: as, stats: into.lstat(as) };
+    this.bytes += await copyFile(
+      { file, root, path: this.#path(names) },
+      location,
+      this.#job.options,
+      this.#fileContext,
+    );
     this.#files += 1;
     this.#progress(0);
   }

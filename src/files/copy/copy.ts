@@ -102,13 +102,13 @@ async function copyFileTo(
   return withLocation(to.root, to.path, async () => {
     const { ifMatch, ...rest } = options;
     if (ifMatch === undefined) {
-      using place = to.root.locate(to.path, { follow: true, makeParents: true });
-      return await copyFile(source, place, rest, context);
+      using location = to.root.locate(to.path, { follow: true, makeParents: true });
+      return await copyFile(source, location, rest, context);
     }
-    using place = locateToMatch(to.root, to.path, ifMatch);
-    if (rest.overwrite === false && place.stats !== undefined) throw new FenceError('already_exists', {});
-    const expected = await expectedVersion(ifMatch, { root: to.root, ...place, context });
-    return await copyFile(source, place, { ...rest, expected }, context);
+    using location = locateToMatch(to.root, to.path, ifMatch);
+    if (rest.overwrite === false && location.stats !== undefined) throw new FenceError('already_exists', {});
+    const expected = await expectedVersion(ifMatch, { root: to.root, ...location, context });
+    return await copyFile(source, location, { ...rest, expected }, context);
   });
 }
 
@@ -120,27 +120,27 @@ async function copyFolderTo(
 ): Promise<CopyTreeResult> {
   return withLocation(to.root, to.path, async () => {
     assertDisjoint(from.dir, prospectiveHostPath(to, { follow: true }));
-    using place = to.root.locate(to.path, { follow: true, makeParents: true });
-    assertDisjoint(from.dir, hostPathOf(place));
+    using location = to.root.locate(to.path, { follow: true, makeParents: true });
+    assertDisjoint(from.dir, hostPathOf(location));
     // Flushing every file of a large tree would take minutes.
     const job = { source: from, options: { ...options, durable: false }, context, pause: yieldPoint(context) };
-    if (place.stats !== undefined) {
-      if (options.ifMatch !== undefined) assertVersion(place.stats, options.ifMatch);
+    if (location.stats !== undefined) {
+      if (options.ifMatch !== undefined) assertVersion(location.stats, options.ifMatch);
       if (options.overwrite === false) throw new FenceError('already_exists', {});
-      if (!place.stats.isDirectory()) throw new FenceError('not_directory', {});
-      using existing = place.dir.openDir(place.name);
+      if (!location.stats.isDirectory()) throw new FenceError('not_directory', {});
+      using existing = location.dir.openDir(location.name);
       return await copyTree({ ...job, merge: true }, existing);
     }
     const temporary = temporaryName();
-    place.dir.mkdir(temporary, 0o700);
+    location.dir.mkdir(temporary, 0o700);
     try {
-      using fresh = place.dir.openDir(temporary);
+      using fresh = location.dir.openDir(temporary);
       const copied = await copyTree(job, fresh);
-      renameFresh(place, temporary, options);
-      if (options.durable ?? true) await place.dir.sync();
+      renameFresh(location, temporary, options);
+      if (options.durable ?? true) await location.dir.sync();
       return copied;
     } catch (error) {
-      await discardTree(place.dir, temporary);
+      await discardTree(location.dir, temporary);
       throw error;
     }
   });

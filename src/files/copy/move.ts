@@ -43,7 +43,7 @@ interface MoveEnd extends RootPath {
 
 interface MoveJob {
   readonly source: MoveEnd;
-  readonly place: MoveEnd;
+  readonly target: MoveEnd;
   readonly options: MoveOptions;
   /** The version that the source must have, from `ifMatch`. */
   readonly expected: string | undefined;
@@ -75,7 +75,7 @@ export async function move(
   });
 }
 
-async function moveTo(job: Omit<MoveJob, 'place'>, to: RootPath): Promise<void> {
+async function moveTo(job: Omit<MoveJob, 'target'>, to: RootPath): Promise<void> {
   const { source, options } = job;
   if (to.path.segments.length === 0) throw new FenceError('is_directory', {});
   using folder = source.at.stats?.isDirectory() ? atEnd(source, ({ dir, name }) => dir.openDir(name)) : undefined;
@@ -87,7 +87,7 @@ async function moveTo(job: Omit<MoveJob, 'place'>, to: RootPath): Promise<void> 
   if (isSameEntry(source.at, at)) throw new FileError('same_file', {});
   if (folder === undefined && options.overwrite !== false) assertReplaceable(at);
   using _held = deferFree(at);
-  await renameOrCopy({ ...job, place: { ...to, at } });
+  await renameOrCopy({ ...job, target: { ...to, at } });
   if (options.durable ?? true) {
     await at.dir.sync();
     await withLocation(source.root, source.path, () => source.at.dir.sync());
@@ -95,12 +95,12 @@ async function moveTo(job: Omit<MoveJob, 'place'>, to: RootPath): Promise<void> 
 }
 
 async function renameOrCopy(move: MoveJob): Promise<void> {
-  const { source, place, options } = move;
+  const { source, target, options } = move;
   try {
-    using _locks = await lockFolders(source.at.dir, place.at.dir);
+    using _locks = await lockFolders(source.at.dir, target.at.dir);
     assertExpected(move);
-    if (options.overwrite === false) source.at.dir.renameNoReplace(source.at.name, place.at.dir, place.at.name);
-    else renameOver(source.at, place.at);
+    if (options.overwrite === false) source.at.dir.renameNoReplace(source.at.name, target.at.dir, target.at.name);
+    else renameOver(source.at, target.at);
   } catch (error) {
     if (!(isFenceError(error, 'io_error') && error.details.errno === 'EXDEV')) throw nameFailedEnd(error, move);
     await moveAcross(move);
@@ -113,9 +113,9 @@ function assertExpected({ source, expected }: MoveJob): void {
 }
 
 /** Adds the source's path to an error if a rename failed because of the source, which the errno does not show. */
-function nameFailedEnd(error: unknown, { source, place }: MoveJob): unknown {
+function nameFailedEnd(error: unknown, { source, target }: MoveJob): unknown {
   const vanished = isFenceError(error, 'not_found') && source.at.dir.lstat(source.at.name) === undefined;
-  const closed = isFenceError(error, 'permission_denied') && canChangeEntries(place.at.dir);
+  const closed = isFenceError(error, 'permission_denied') && canChangeEntries(target.at.dir);
   return vanished || closed ? error.locate(source.path.raw, source.root.name) : error;
 }
 
@@ -128,30 +128,30 @@ function isSameEntry(a: Location, b: Location): boolean {
   return b.stats !== undefined && a.name === b.name && isSameFile(a.dir.lstat('.'), b.dir.lstat('.'));
 }
 
-function renameOver(source: Location, place: Location): void {
-  source.dir.rename(source.name, place.dir, place.name);
+function renameOver(source: Location, target: Location): void {
+  source.dir.rename(source.name, target.dir, target.name);
   // POSIX: renaming a hard link over another link to the same file does nothing, and both names remain.
-  if (!source.stats?.isDirectory() && isSameFile(source.stats, place.stats)) source.dir.unlink(source.name);
+  if (!source.stats?.isDirectory() && isSameFile(source.stats, target.stats)) source.dir.unlink(source.name);
 }
 
 /** Copies to the other filesystem, verifies the copy, then removes the source. */
 async function moveAcross(move: MoveJob): Promise<void> {
-  const { source, place, options } = move;
+  const { source, target, options } = move;
   const { stats } = source.at;
   if (stats?.isFile()) await moveFileAcross(move);
   else if (stats?.isDirectory()) await moveFolderAcross(move);
   else if (stats?.isSymbolicLink()) {
-    const target = atEnd(source, ({ dir, name }) => dir.readlinkBytes(name));
-    replaceLink(place.at, target, options);
+    const link = atEnd(source, ({ dir, name }) => dir.readlinkBytes(name));
+    replaceLink(target.at, link, options);
     atEnd(source, ({ dir, name }) => dir.unlink(name));
   } else throw new FenceError('special_file', {}, where(source));
 }
 
-async function moveFileAcross({ source, place, options, context }: MoveJob): Promise<void> {
+async function moveFileAcross({ source, target, options, context }: MoveJob): Promise<void> {
   using _held = deferFree(source.at);
   using file = atEnd(source, ({ dir, name }) => dir.openFile(name));
   const { durable = true, overwrite = true } = options;
-  const bytes = await copyFile({ ...source, file }, place.at, { durable, overwrite, asMoved: true }, context);
+  const bytes = await copyFile({ ...source, file }, target.at, { durable, overwrite, asMoved: true }, context);
   try {
     using _lock = await lockFolder(source.at.dir);
     atEnd(source, ({ dir, name }) => {
@@ -163,13 +163,13 @@ async function moveFileAcross({ source, place, options, context }: MoveJob): Pro
     });
   } catch (error) {
     // The source remains, so a copy that replaced nothing is removed again.
-    if (place.at.stats === undefined) place.at.dir.unlink(place.at.name);
+    if (target.at.stats === undefined) target.at.dir.unlink(target.at.name);
     throw error;
   }
 }
 
-async function moveFolderAcross({ source, place, options, context }: MoveJob): Promise<void> {
-  const { dir, name } = place.at;
+async function moveFolderAcross({ source, target, options, context }: MoveJob): Promise<void> {
+  const { dir, name } = target.at;
   const temporary = temporaryName();
   dir.mkdir(temporary, 0o700);
   try {
@@ -180,7 +180,7 @@ async function moveFolderAcross({ source, place, options, context }: MoveJob): P
     const { durable = true, overwrite = true } = options;
     const kept = { options: { durable, overwrite, asMoved: true }, linksAsTheyAre: true };
     await copyTree({ ...kept, source: tree, context, pause: yieldPoint(context) }, fresh);
-    const copied = await treeDigest({ root: place.root, path: place.path, dir: fresh }, context);
+    const copied = await treeDigest({ root: target.root, path: target.path, dir: fresh }, context);
     const after = await treeDigest(tree, context);
     if (copied.content !== before.content || after.identity !== before.identity) {
       throw new FileError('changed_meanwhile', {}, where(source));

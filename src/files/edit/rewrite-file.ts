@@ -92,12 +92,12 @@ async function attempt<C extends Edit>({ root, path, edit, options, current, loc
   const { durable = true } = options;
   const put = async (outcome: EditOutcome<EditResult<C>>, fill: Parameters<typeof replaceFile>[1]) => {
     if (options.dryRun) {
-      using place = locateIfPresent(root, path);
-      if (place !== undefined) assertReplaceable(place);
+      using location = locateIfPresent(root, path);
+      if (location !== undefined) assertReplaceable(location);
       return { ...outcome, version: current === undefined ? ABSENT : versionOf(current.stats) };
     }
-    using place = root.locate(path, { follow: true, makeParents: true });
-    const written = await replaceFile(place, fill, { durable, locked, over: current?.stats ?? 'nothing' });
+    using location = root.locate(path, { follow: true, makeParents: true });
+    const written = await replaceFile(location, fill, { durable, locked, over: current?.stats ?? 'nothing' });
     return { ...outcome, version: versionOf(written) };
   };
   const quick = applyQuickEdit(current, edit);
@@ -136,27 +136,27 @@ async function assertMatch({
   current,
 }: Pick<RewriteAttempt<Edit>, 'root' | 'path' | 'options' | 'current'>): Promise<void> {
   if (ifMatch === undefined) return;
-  using place = locateIfPresent(root, path);
+  using location = locateIfPresent(root, path);
   const context = { ...DEFAULT_CONTEXT, signal };
-  const expected = place === undefined ? ifMatch : await expectedVersion(ifMatch, { root, ...place, context });
+  const expected = location === undefined ? ifMatch : await expectedVersion(ifMatch, { root, ...location, context });
   assertVersion(current?.stats, expected);
 }
 
 /** Locks the folder that a path leads to, if there is one. */
 async function lockFolderOf(root: Root, path: CallerPath): Promise<Disposable> {
-  const place = locateIfPresent(root, path);
-  const lock = place && (await lockFolder(place.dir));
+  const location = locateIfPresent(root, path);
+  const lock = location && (await lockFolder(location.dir));
   return {
     [Symbol.dispose]() {
       lock?.[Symbol.dispose]();
-      place?.[Symbol.dispose]();
+      location?.[Symbol.dispose]();
     },
   };
 }
 
 function openCurrent(root: Root, path: CallerPath): OpenFile | undefined {
-  using place = locateIfPresent(root, path);
-  return place?.stats && place.dir.openFile(place.name);
+  using location = locateIfPresent(root, path);
+  return location?.stats && location.dir.openFile(location.name);
 }
 
 function locateIfPresent(root: Root, path: CallerPath): Location | undefined {

@@ -10,17 +10,17 @@ export async function makeFolder(
   { makeParents = true } = {},
 ): Promise<{ created: boolean }> {
   return withLocation(root, path, () => {
-    using place = root.locate(path, { follow: true, makeParents });
-    if (place.stats === undefined) {
+    using location = root.locate(path, { follow: true, makeParents });
+    if (location.stats === undefined) {
       try {
-        place.dir.mkdir(place.name);
+        location.dir.mkdir(location.name);
         return { created: true };
       } catch (error) {
         // Created concurrently: the result is the same, provided that it is a folder.
         if (!isFenceError(error, 'already_exists')) throw error;
       }
     }
-    const stats = place.stats ?? place.dir.lstat(place.name);
+    const stats = location.stats ?? location.dir.lstat(location.name);
     if (!stats?.isDirectory()) throw new FenceError('already_exists', {});
     return { created: false };
   });

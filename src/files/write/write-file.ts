@@ -51,14 +51,14 @@ export async function writeFile(
     if (path.segments.length === 0) throw new FenceError('is_directory', {});
     if (mode === 'create_only') assertNoEntry(root, path);
     const follow = mode !== 'create_only';
-    using place =
+    using location =
       ifMatch === undefined
         ? root.locate(path, { follow, makeParents })
         : locateToMatch(root, path, ifMatch, { follow, makeParents });
-    if (place.stats?.isDirectory()) throw new FenceError('is_directory', {});
-    const expected = ifMatch && (await expectedVersion(ifMatch, { root, ...place, context }));
-    if (mode === 'append') return await append(place, bytes, { durable, expected });
-    return await replaceFile(place, bytes, {
+    if (location.stats?.isDirectory()) throw new FenceError('is_directory', {});
+    const expected = ifMatch && (await expectedVersion(ifMatch, { root, ...location, context }));
+    if (mode === 'append') return await append(location, bytes, { durable, expected });
+    return await replaceFile(location, bytes, {
       durable,
       expected,
       over: mode === 'create_only' ? 'nothing' : 'anything',
@@ -112,14 +112,14 @@ async function appendLocked({ dir, name }: Pick<Location, 'dir' | 'name'>, bytes
   }
 }
 
-function appendOnce(place: ReplaceTarget, file: OpenFile, bytes: Buffer): void {
+function appendOnce(location: ReplaceTarget, file: OpenFile, bytes: Buffer): void {
   const before = file.stat().size;
   let written = 0;
   try {
     if (bytes.length > 0) written = file.writeOnce(bytes);
     if (written < bytes.length) throw new FenceError('disk_full', {});
   } catch (error) {
-    if (place.stats === undefined && before === 0) place.dir.unlink(place.name);
+    if (location.stats === undefined && before === 0) location.dir.unlink(location.name);
     else if (written > 0) file.truncate(before);
     throw error;
   }
