@@ -58,3 +58,7 @@ test('a tool that adds is neither destructive nor idempotent', () => {
 test('the tools/list of workspace stays within its size limit', () => {
   expect(Buffer.byteLength(JSON.stringify({ tools: describeServer(workspace).tools }))).toBeLessThan(18_000);
 });
+
+test('every tool of workspace has a text for clients that show the model nothing but structured content', () => {
+  expect(workspace.tools.filter(({ readerText }) => readerText === undefined)).toEqual([]);
+});

@@ -53,7 +53,7 @@ export const writeFile = defineTool({
   },
   readerText: ({ path, size, mode, version, dry_run, diff }) => {
     if (!dry_run) return `${WRITTEN[mode]} ${path}: ${size} bytes, version ${version}`;
-    const shown = diff === undefined ? 'not text, so no diff' : hunksOf(diff) || 'no difference';
+    const shown = diff === undefined ? 'no diff: not text, or too large' : hunksOf(diff) || 'no difference';
     return `dry run, nothing changed: ${path}: ${size} bytes\n${shown}`.trimEnd();
   },
 });

@@ -1,6 +1,8 @@
 /** A rule file is read up to this size, and up to this number of rules. What follows has no effect. */
 export const MAX_RULE_BYTES = 256 * 1024;
 const MAX_RULES = 5_000;
+/** A longer rule has no effect: parsing one with many braces or brackets takes time beyond its length. */
+const MAX_RULE_LENGTH = 4_096;
 /** A rule whose braces stand for more alternatives has no effect. */
 const MAX_ALTERNATIVES = 200;
 
@@ -55,7 +57,7 @@ export class IgnoreFile {
   }
 
   #add(line: string, order: number): void {
-    const parsed = parseLine(line);
+    const parsed = this.#count < MAX_RULES ? parseLine(line) : undefined;
     if (parsed === undefined) return;
     const { glob, ...flags } = parsed;
     for (const alternative of expandBraces(glob) ?? []) {
@@ -81,7 +83,7 @@ interface ParsedLine extends Pick<Rule, 'negated' | 'foldersOnly' | 'anywhere'> 
 }
 
 function parseLine(line: string): ParsedLine | undefined {
-  if (line.startsWith('#')) return undefined;
+  if (line.startsWith('#') || line.length > MAX_RULE_LENGTH) return undefined;
   let glob = line.endsWith('\\ ') ? line : line.trimEnd();
   if (glob === '') return undefined;
   const negated = glob.startsWith('!');

@@ -599,6 +599,12 @@ it('refuses a patch with a lone surrogate', () => {
   expect(apply).toThrow(expect.objectContaining({ code: 'invalid_encoding', details: { argument: 'patch' } }));
 });
 
+it('refuses a hunk away from its line that fits at several, also if only one of them is where the file ends', () => {
+  const original = 'k: 1\nv: 2\n'.repeat(3);
+  const { problem } = failure(original, '@@ -2,2 +2,2 @@\n k: 1\n-v: 2\n+v: 3\n');
+  expect(problem).toMatch(/^hunk 1 does not match at line 2, but fits at lines 1, 3, 5/);
+});
+
 describe('large input', () => {
   it('applies a thousand hunks to a 10 MB file, all of them at an offset', () => {
     const lines = Array.from({ length: 250_000 }, (_, index) => `${index} ${'padding '.repeat(5)}`);

@@ -118,16 +118,14 @@ export class HunkLocator {
   /** Returns the only place that a hunk fits at, away from the line where it is expected. Raises `patch_failed` for several. */
   #onlyMatch(hunk: Hunk, expected: number): HunkPosition | undefined {
     const matches = this.#allMatches(hunk, expected, this.#floor);
-    const allowed = matches.filter((match) => this.#anchoring.allows(match, this.#file.count));
-    const [found, ...others] = allowed;
-    if (found === undefined) {
-      if (matches[0] !== undefined) throw this.#anchored(matches[0]);
-      return undefined;
-    }
+    const [found, ...others] = matches;
+    if (found === undefined) return undefined;
     const at = `hunk ${hunk.number} does not match at line ${expected + 1}`;
     const fail = (what: string): FileError<'patch_failed'> =>
       new FileError('patch_failed', { problem: `${at}, ${what}`, hunk: hunk.number, line: expected + 1 });
-    if (others.length > 0) throw fail(`but ${fitsAt(allowed)}: correct its line number or add context`);
+    // Also where anchoring would leave one of them: what the patch was made for is not known.
+    if (others.length > 0) throw fail(`but ${fitsAt(matches)}: correct its line number or add context`);
+    if (!this.#anchoring.allows(found, this.#file.count)) throw this.#anchored(found);
     if (this.#isRepeated(found))
       throw fail(`and is already applied: the lines it adds stand above line ${found.position + 1}`);
     return found;
@@ -149,7 +147,7 @@ export class HunkLocator {
       this.#budget -= (difference ?? old.length) + 1;
       if (difference !== undefined) continue;
       found.push({ hunk, position, end: position + old.length });
-      if (found.length > MAX_NAMED && found.some((match) => this.#anchoring.allows(match, this.#file.count))) break;
+      if (found.length > MAX_NAMED) break;
     }
     if (this.#workLimited && this.#budget <= 0) throw new WorkLimitExceeded();
     // A search that was cut short cannot tell whether the place is the only one.

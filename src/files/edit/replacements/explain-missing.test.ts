@@ -135,3 +135,12 @@ describe('a large file', () => {
     expect(text).not.toMatch(/[\n\r]/);
   });
 });
+
+it.each([
+  ['spaces', `${' '.repeat(200_000)}x`],
+  ['line breaks', `y${'\n'.repeat(200_000)}x`],
+])('explains a text of very many %s in time', (_what, wanted) => {
+  const started = performance.now();
+  explain(CODE, wanted);
+  expect(performance.now() - started).toBeLessThan(2_000);
+});

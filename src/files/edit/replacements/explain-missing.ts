@@ -47,7 +47,7 @@ function findAlike(file: string, { loose, at }: LooseText, wanted: string): stri
   const end = (at[index + core.loose.length - 1] ?? 0) + 1;
   // White space at the ends of the text is compared with what stands around the passage.
   const from = start - spaceBefore(file.slice(0, start), /^\s*/.exec(wanted)?.[0] ?? '');
-  const to = end + spaceAfter(file.slice(end, end + MAX_SHOWN), /\s*$/.exec(wanted)?.[0] ?? '');
+  const to = end + spaceAfter(file.slice(end, end + MAX_SHOWN), wanted.slice(wanted.trimEnd().length));
   const line = lineAt(file, from);
   const differences = new Differences();
   differences.compareAlike(file.slice(from, to), wanted, line);
@@ -74,9 +74,18 @@ function spaceAfter(text: string, wanted: string): number {
   return to;
 }
 
+/** Returns a text without the blank lines at its beginning and end. In linear time, unlike a regular expression with `$`. */
+function withoutBlankEnds(text: string): string {
+  const first = text.length - text.trimStart().length;
+  const last = text.trimEnd().length;
+  const from = text.lastIndexOf('\n', first - 1) + 1;
+  const lineEnd = text.indexOf('\n', last);
+  return first >= last ? '' : text.slice(from, lineEnd === -1 ? text.length : lineEnd);
+}
+
 /** Finds a passage that has most words in common, line by line. */
 function findSimilar(file: string, loose: LooseText, wanted: string): string | undefined {
-  const trimmed = wanted.replace(/^(?:[^\S\n]*\n)+|(?:\n[^\S\n]*)+$/g, '');
+  const trimmed = withoutBlankEnds(wanted);
   const found = findSimilarLines(loose, loosen(trimmed));
   if (found === undefined) return undefined;
   const from = startOfLine(file, found.start);
