@@ -81,6 +81,7 @@ const DESCRIPTIONS: Descriptions = {
   disk_full: () => generic('disk_full'),
   read_only: () => generic('read_only'),
   not_empty: () => generic('not_empty'),
+  busy: () => generic('busy'),
   io_error: () => generic('io_error'),
   root_itself: () => generic('root_itself'),
   same_file: () => generic('same_file'),

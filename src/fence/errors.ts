@@ -33,6 +33,8 @@ export type FenceErrorDetails = {
   not_empty: object;
   /** The process has no descriptors or memory left. */
   exhausted: object;
+  /** Another process is changing the folder, and did not finish while this one waited. Nothing was changed; try again. */
+  busy: object;
   /** Any other system error; `errno` is its symbolic name. */
   io_error: { readonly errno?: string };
 };

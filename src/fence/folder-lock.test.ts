@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { startChild } from '../../tests/support/child.ts';
-import { lockFolder, lockFolders, ROOT_PATH, removeStaleLock, temporaryName } from './index.ts';
+import { FenceError, lockFolder, lockFolders, ROOT_PATH, removeStaleLock, temporaryName } from './index.ts';
 import { onEveryBackend, Sandbox } from './sandbox.fixture.ts';
 
 const LOCK = '.ringfence-tmp-lock';
@@ -48,6 +48,33 @@ onEveryBackend((open) => {
     };
     await Promise.all([use(a, b), use(b, a), use(a, a), use(b, a)]);
     expect(box.tree()).toEqual(['a/', 'b/']);
+  });
+
+  test('a folder that stays locked is busy, and nothing is locked then', async () => {
+    using box = open();
+    box.folder('a');
+    box.folder('b');
+    using a = box.root.openDir(box.at('a').path);
+    using b = box.root.openDir(box.at('b').path);
+    for (const dir of [a, b]) {
+      using held = await lockFolder(dir);
+      expect(held).toBeDefined();
+      await expect(lockFolder(dir, 20)).rejects.toMatchObject({ code: 'busy' });
+      await expect(lockFolders(a, b, 20)).rejects.toMatchObject({ code: 'busy' });
+      using other = await lockFolder(dir === a ? b : a, 20);
+      expect(other).toBeDefined();
+    }
+    expect(box.tree()).toEqual(['a/', 'b/']);
+  });
+
+  test('a folder without locks is not locked', async () => {
+    using box = open();
+    using dir = box.root.openDir(ROOT_PATH);
+    vi.spyOn(dir, 'flock').mockReturnValue(undefined);
+    vi.spyOn(dir, 'symlink').mockImplementation(() => {
+      throw new FenceError('permission_denied', {});
+    });
+    expect(await lockFolder(dir)).toBeUndefined();
   });
 });
 

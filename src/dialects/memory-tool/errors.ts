@@ -65,6 +65,7 @@ const MESSAGES: Messages = {
   not_empty: (_, { path }) => `Error: Directory not empty: ${path}`,
   disk_full: () => 'Error: No space left on device',
   changed_meanwhile: (_, { path }) => `Error: The file ${path} keeps being changed by someone else, try again`,
+  busy: (_, { path }) => `Error: Another process is changing the directory of ${path}, try again`,
   exhausted: () => 'Error: Out of file descriptors or memory, try again later',
   invalid_argument: ({ details }) => `Error: ${details.problem}`,
   io_error: ({ details }) => `Error: Input/output error${details.errno ? ` (${details.errno})` : ''}`,

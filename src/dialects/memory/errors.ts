@@ -57,6 +57,7 @@ const STORAGE_ERRORS: StorageErrors = {
   changed_meanwhile: (_, { path }) => failed(`File keeps being changed by someone else, try again: ${path}`),
   timed_out: ({ details }) => failed(`Timed out after ${details.seconds} seconds`),
   cancelled: () => failed('Cancelled by the client'),
+  busy: (_, { path }) => failed(`Another process is changing this folder, try again: ${path}`),
   exhausted: () => failed('Out of file descriptors or memory, try again later'),
   io_error: ({ details }) => failed(`Input/output error${details.errno ? ` (${details.errno})` : ''}`),
   // No tool of this dialect raises these.

@@ -45,6 +45,7 @@ const EVERY: { readonly [C in ErrorCode]: ErrorDetails[C] } = {
   timed_out: { seconds: 30 },
   cancelled: {},
   exhausted: {},
+  busy: {},
   io_error: { errno: 'EIO' },
   path_not_allowed: { violation: 'not_allowed', allowed: ['docs', 'src'] },
   sampling_unsupported: {},

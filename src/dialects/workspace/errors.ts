@@ -62,6 +62,7 @@ const MESSAGES: Messages = {
   timed_out: ({ details }, path) => `timed out after ${details.seconds} seconds${path && `: ${path}`}`,
   cancelled: () => 'cancelled before it was done',
   exhausted: () => 'server is out of file descriptors or memory; try again later',
+  busy: (_, path) => `another process is changing this folder, try again: ${path}`,
   io_error: (_, path) => `input/output error: ${path}`,
   path_not_allowed: ({ details }, path) =>
     details.violation === 'not_allowed'

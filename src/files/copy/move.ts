@@ -55,8 +55,9 @@ interface MoveJob {
  * source is copied, the copy is verified and appears complete, and only then the source is removed.
  *
  * Raises `not_found`, `root_itself`, `is_directory`, `already_exists`, `same_file`, `into_itself`, `special_file` across
- * filesystems, `version_mismatch` if the source is not that of `ifMatch`, `changed_meanwhile` if it changes during the copy, and the reason of an aborted signal. A failure leaves
- * the source complete or, if it happens while the source is removed, the copy. Errors carry the path they are about.
+ * filesystems, `version_mismatch` if the source is not that of `ifMatch`, `changed_meanwhile` if it changes during the copy, `busy`
+ * if another process keeps a folder locked, and the reason of an aborted signal. A failure leaves the source complete or, if it
+ * happens while the source is removed, the copy. Errors carry the path they are about.
  */
 export async function move(
   from: RootPath,
@@ -141,24 +142,28 @@ async function moveAcross(move: MoveJob): Promise<void> {
   if (stats?.isFile()) await moveFileAcross(move);
   else if (stats?.isDirectory()) await moveFolderAcross(move);
   else if (stats?.isSymbolicLink()) {
+    using _locks = await lockFolders(source.at.dir, target.at.dir);
+    assertExpected(move);
     const link = atEnd(source, ({ dir, name }) => dir.readlinkBytes(name));
     replaceLink(target.at, link, options);
     atEnd(source, ({ dir, name }) => dir.unlink(name));
   } else throw new FenceError('special_file', {}, where(source));
 }
 
-async function moveFileAcross({ source, target, options, context }: MoveJob): Promise<void> {
+async function moveFileAcross({ source, target, options, expected, context }: MoveJob): Promise<void> {
   using _held = deferFree(source.at);
   using file = atEnd(source, ({ dir, name }) => dir.openFile(name));
+  // What is copied is this open file, and before it was opened the name may have come to stand for another.
+  if (expected !== undefined) atEnd(source, () => assertVersion(file.stats, expected));
   const { durable = true, overwrite = true } = options;
   const bytes = await copyFile({ ...source, file }, target.at, { durable, overwrite, asMoved: true }, context);
   try {
     using _lock = await lockFolder(source.at.dir);
     atEnd(source, ({ dir, name }) => {
       const now = dir.lstat(name);
-      if (!isSameFile(file.stats, now) || bytes !== now?.size || now.mtimeMs !== file.stats.mtimeMs) {
-        throw new FileError('changed_meanwhile', {});
-      }
+      const { mtimeMs, ctimeMs } = file.stats;
+      const unchanged = bytes === now?.size && now.mtimeMs === mtimeMs && now.ctimeMs === ctimeMs;
+      if (!unchanged || !isSameFile(file.stats, now)) throw new FileError('changed_meanwhile', {});
       dir.unlink(name);
     });
   } catch (error) {
@@ -168,10 +173,12 @@ async function moveFileAcross({ source, target, options, context }: MoveJob): Pr
   }
 }
 
-async function moveFolderAcross({ source, target, options, context }: MoveJob): Promise<void> {
+async function moveFolderAcross(move: MoveJob): Promise<void> {
+  const { source, target, options, context } = move;
   const { dir, name } = target.at;
   const temporary = temporaryName();
   dir.mkdir(temporary, 0o700);
+  let removal: Promise<unknown>;
   try {
     using original = atEnd(source, (at) => at.dir.openDir(at.name));
     using fresh = dir.openDir(temporary);
@@ -185,16 +192,26 @@ async function moveFolderAcross({ source, target, options, context }: MoveJob): 
     if (copied.content !== before.content || after.identity !== before.identity) {
       throw new FileError('changed_meanwhile', {}, where(source));
     }
+    using _locks = await lockFolders(source.at.dir, dir);
+    assertExpected(move);
+    const now = atEnd(source, (at) => at.dir.lstat(at.name));
+    if (!isSameFile(original.lstat('.'), now)) throw new FileError('changed_meanwhile', {}, where(source));
     if (options.overwrite === false) dir.renameNoReplace(temporary, dir, name);
     else dir.rename(temporary, dir, name);
+    // Not awaited here: it opens the folder at once, while its name is locked, and empties it without keeping others waiting.
+    removal = removeMoved(move);
   } catch (error) {
     await discardTree(dir, temporary);
     throw error;
   }
-  // The destination is complete, so an abort from here on would only leave half of the source behind.
+  await removal;
+}
+
+/** Removes the source folder. The destination is complete, so an abort would only leave half of the source behind. */
+function removeMoved({ source, context }: MoveJob): Promise<unknown> {
   const progress = (done: number): void => context.progress?.(done);
   const unstoppable: OperationContext = { signal: DEFAULT_CONTEXT.signal, scheduler: context.scheduler, progress };
-  await withLocation(source.root, source.path, () => removeTree(source.at, {}, unstoppable));
+  return withLocation(source.root, source.path, () => removeTree(source.at, {}, unstoppable));
 }
 
 function where({ root, path }: RootPath): { path: string; root: string } {

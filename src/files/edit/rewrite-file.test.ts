@@ -1,6 +1,6 @@
 import fs from 'node:fs';
-import { expect, test } from 'vitest';
-import { parseCallerPath } from '../../fence/index.ts';
+import { expect, test, vi } from 'vitest';
+import { FenceError, parseCallerPath, ROOT_PATH } from '../../fence/index.ts';
 import { onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { insertText, patchFile, replaceText } from './edit-file.ts';
 
@@ -109,6 +109,47 @@ test('a concurrent change to a large file is not lost', async () => {
   expect(box.text('f').startsWith('line 0')).toBe(true);
   await patching;
   expect(box.text('f') === `${large('patched')}appended\n`).toBe(true);
+});
+
+test('large rewrites in one folder do not wait for each other in a circle, also if one has to be repeated', async () => {
+  using box = new Sandbox('procfd');
+  box.file('a', large());
+  box.file('b', large('0'));
+  // Another program changes `a` again and again, so that its rewrite comes to lock the folder.
+  const disturbing = setInterval(() => fs.appendFileSync(box.host('a'), 'appended\n'), 2);
+  try {
+    const repeated = outcome(patch(box, 'a', change('line 0', 'patched')));
+    for (let turn = 0; turn < 10; turn += 1) {
+      expect(await outcome(patch(box, 'b', change(String(turn), String(turn + 1))))).toBe('ok');
+      if (turn === 7) clearInterval(disturbing);
+    }
+    expect(await repeated).toBe('ok');
+  } finally {
+    clearInterval(disturbing);
+  }
+  expect([box.text('a').startsWith('patched\n'), box.text('b').startsWith('10\n')]).toEqual([true, true]);
+  expect(box.tree()).toEqual(['a', 'b']);
+});
+
+test('a rewrite that found no folder to lock locks the one it creates', async () => {
+  using box = new Sandbox('procfd');
+  using dir = box.root.openDir(ROOT_PATH);
+  const dirs = Object.getPrototypeOf(dir) as typeof dir;
+  const { renameNoReplace } = dirs;
+  const locked: boolean[] = [];
+  const spy = vi.spyOn(dirs, 'renameNoReplace').mockImplementation(function (this: typeof dir, ...args) {
+    locked.push(box.exists('d/.ringfence-tmp-lock'));
+    if (locked.length === 6) return renameNoReplace.apply(this, args);
+    fs.rmSync(box.host('d'), { recursive: true });
+    throw new FenceError('already_exists', {});
+  });
+  try {
+    await patch(box, 'd/f', '@@ -0,0 +1 @@\n+new\n');
+  } finally {
+    spy.mockRestore();
+  }
+  expect(locked).toEqual(Array(6).fill(true));
+  expect(box.tree()).toEqual(['d/', 'd/f']);
 });
 
 test('a rewrite cancelled at any moment leaves the file complete, and no thread or temporary file', async () => {

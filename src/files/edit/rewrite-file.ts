@@ -49,11 +49,11 @@ export interface Rewritten<R> extends EditOutcome<R> {
 /**
  * Reads a file, applies an edit, and replaces the file atomically, following links that stay inside the root. Rewrites of one
  * path in this process are serialized. If another process changes the file meanwhile, the edit is applied again to the new
- * content (optimistic concurrency), so no change is lost; after a few such attempts, other processes of this program have to wait. Large files are read, edited and written on other threads, one file
- * of a root at a time. Missing parent folders are created only after the edit has succeeded.
+ * content (optimistic concurrency), so no change is lost; after a few such attempts, other processes of this program have to wait.
+ * Large files are read, edited and written on other threads, one file of a root at a time. Missing parent folders are created only after the edit has succeeded.
  *
  * Raises what `applyEdit` and `replaceFile` raise, `too_large`, `version_mismatch` if the file is not that of `ifMatch`,
- * `changed_meanwhile` after 20 attempts, and the reason of an aborted signal.
+ * `changed_meanwhile` after 20 attempts, `busy` if another process keeps the folder locked, and the reason of an aborted signal.
  */
 export async function rewriteFile<C extends Edit>(
   root: Root,
@@ -62,12 +62,23 @@ export async function rewriteFile<C extends Edit>(
   options: RewriteOptions,
 ): Promise<Rewritten<EditResult<C>>> {
   const rewrite = async (): Promise<Rewritten<EditResult<C>>> => {
+    let large = false;
     for (let left = MAX_ATTEMPTS; ; left -= 1) {
-      using lock = left > MAX_ATTEMPTS - OPTIMISTIC_ATTEMPTS ? undefined : await lockFolderOf(root, path);
-      // Held open until the file is replaced: the inode number of a removed and closed file may be reused for another.
-      using current = openCurrent(root, path);
+      const once = async () => {
+        using lock = left > MAX_ATTEMPTS - OPTIMISTIC_ATTEMPTS ? undefined : await lockFolderOf(root, path);
+        // Held open until the file is replaced: the inode number of a removed and closed file may be reused for another.
+        using current = openCurrent(root, path);
+        const job = { root, path, edit, options, current, locked: lock !== undefined };
+        return large ? await attemptLarge(job) : await attemptQuick(job);
+      };
       try {
-        return await attempt({ root, path, edit, options, current, locked: lock !== undefined });
+        if (!large) {
+          const done = await once();
+          if (done !== undefined) return done;
+          large = true;
+        }
+        // The turn comes before the lock of the folder: whoever has the turn may be waiting for that lock.
+        return (await root.exclusiveLarge(once)) as Rewritten<EditResult<C>>;
       } catch (error) {
         if (left === 1 || !(isFileError(error, 'changed_meanwhile') || isFenceError(error, 'already_exists')))
           throw error;
@@ -87,41 +98,58 @@ interface RewriteAttempt<C extends Edit> {
   readonly locked: boolean;
 }
 
-async function attempt<C extends Edit>({ root, path, edit, options, current, locked }: RewriteAttempt<C>) {
-  await assertMatch({ root, path, options, current });
-  const { durable = true } = options;
-  const put = async (outcome: EditOutcome<EditResult<C>>, fill: Parameters<typeof replaceFile>[1]) => {
-    if (options.dryRun) {
-      using location = locateIfPresent(root, path);
-      if (location !== undefined) assertReplaceable(location);
-      return { ...outcome, version: current === undefined ? ABSENT : versionOf(current.stats) };
-    }
-    using location = root.locate(path, { follow: true, makeParents: true });
-    const written = await replaceFile(location, fill, { durable, locked, over: current?.stats ?? 'nothing' });
-    return { ...outcome, version: versionOf(written) };
-  };
-  const quick = applyQuickEdit(current, edit);
-  if (quick !== undefined) return put(quick, quick.content);
-  return root.exclusiveLarge(async () => {
-    const { signal = DEFAULT_CONTEXT.signal } = options;
-    const original = current && (await readInChunks(current, signal));
-    const outcome = await editInWorker(original, edit, signal);
-    const written = await put(outcome, (file) => writeInChunks(file, outcome.content, signal));
-    await current?.closeAsync();
-    return written;
-  });
+/** Edits on this thread, or returns undefined, with nothing changed, if a worker thread should do it. Raises `too_large`. */
+async function attemptQuick<C extends Edit>(job: RewriteAttempt<C>): Promise<Rewritten<EditResult<C>> | undefined> {
+  const size = job.current?.size ?? 0;
+  // Before the condition is checked, because the other attempt checks it, too, and that may take reading the whole file.
+  if (size <= MAX_EDIT_BYTES && !isQuickEdit(size, job.edit)) return undefined;
+  await assertMatch(job);
+  assertEditable(size);
+  const outcome = applyQuickEdit(job.current, job.edit);
+  return outcome && put(job, outcome, outcome.content);
 }
 
-/** Applies an edit on this thread, or returns undefined if a worker thread should do it. Raises `too_large`. */
+/** Edits on a worker thread. Raises `too_large`, and the reason of an aborted signal. */
+async function attemptLarge<C extends Edit>(job: RewriteAttempt<C>): Promise<Rewritten<EditResult<C>>> {
+  const { current, edit, options } = job;
+  const { signal = DEFAULT_CONTEXT.signal } = options;
+  await assertMatch(job);
+  assertEditable(current?.size ?? 0);
+  const original = current && (await readInChunks(current, signal));
+  const outcome = await editInWorker(original, edit, signal);
+  const written = await put(job, outcome, (file) => writeInChunks(file, outcome.content, signal));
+  await current?.closeAsync();
+  return written;
+}
+
+/** Replaces the file by the edited one, unless it is a dry run. */
+async function put<R>(
+  { root, path, options, current, locked }: Omit<RewriteAttempt<Edit>, 'edit'>,
+  outcome: EditOutcome<R>,
+  fill: Parameters<typeof replaceFile>[1],
+): Promise<Rewritten<R>> {
+  if (options.dryRun) {
+    using location = locateIfPresent(root, path);
+    if (location !== undefined) assertReplaceable(location);
+    return { ...outcome, version: current === undefined ? ABSENT : versionOf(current.stats) };
+  }
+  const { durable = true } = options;
+  using location = root.locate(path, { follow: true, makeParents: true });
+  const written = await replaceFile(location, fill, { durable, locked, over: current?.stats ?? 'nothing' });
+  return { ...outcome, version: versionOf(written) };
+}
+
+function assertEditable(size: number): void {
+  if (size > MAX_EDIT_BYTES) throw new FileError('too_large', { size, limit: MAX_EDIT_BYTES });
+}
+
+/** Applies an edit on this thread, or returns undefined if that would take too long. */
 function applyQuickEdit<C extends Edit>(
   current: OpenFile | undefined,
   edit: C,
 ): EditOutcome<EditResult<C>> | undefined {
-  const size = current?.size ?? 0;
-  if (size > MAX_EDIT_BYTES) throw new FileError('too_large', { size, limit: MAX_EDIT_BYTES });
-  if (!isQuickEdit(size, edit)) return undefined;
   try {
-    return applyEdit(current && readAt(current, 0, size), edit, { workLimited: true });
+    return applyEdit(current && readAt(current, 0, current.size), edit, { workLimited: true });
   } catch (error) {
     if (error instanceof WorkLimitExceeded) return undefined;
     throw error;
@@ -142,16 +170,23 @@ async function assertMatch({
   assertVersion(current?.stats, expected);
 }
 
-/** Locks the folder that a path leads to, if there is one. */
-async function lockFolderOf(root: Root, path: CallerPath): Promise<Disposable> {
+/** Locks the folder that a path leads to. Undefined if there is none, or it has no locks. Raises `busy`. */
+async function lockFolderOf(root: Root, path: CallerPath): Promise<Disposable | undefined> {
   const location = locateIfPresent(root, path);
-  const lock = location && (await lockFolder(location.dir));
-  return {
-    [Symbol.dispose]() {
-      lock?.[Symbol.dispose]();
-      location?.[Symbol.dispose]();
-    },
-  };
+  let lock: Disposable | undefined;
+  try {
+    lock = location && (await lockFolder(location.dir));
+  } finally {
+    if (lock === undefined) location?.[Symbol.dispose]();
+  }
+  return (
+    lock && {
+      [Symbol.dispose]() {
+        lock[Symbol.dispose]();
+        location?.[Symbol.dispose]();
+      },
+    }
+  );
 }
 
 function openCurrent(root: Root, path: CallerPath): OpenFile | undefined {

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import { expect, test } from 'vitest';
-import { parseCallerPath } from '../../fence/index.ts';
-import { onEveryBackend, outcome, type Sandbox } from '../../fence/sandbox.fixture.ts';
+import os from 'node:os';
+import { describe, expect, test, vi } from 'vitest';
+import { BACKEND_NAMES, parseCallerPath, ROOT_PATH } from '../../fence/index.ts';
+import { memory, onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
+import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { copy } from '../copy/copy.ts';
 import { move } from '../copy/move.ts';
 import { patchFile } from '../edit/edit-file.ts';
@@ -113,5 +115,91 @@ onEveryBackend((open) => {
     const patch = '@@ -1 +1 @@\n-same size+\n\\ No newline at end of file\n+new\n';
     const { version } = await patchFile(box.root, parseCallerPath('f'), patch, FAST);
     expect(version).toBe(versionAt(box, 'f'));
+  });
+});
+
+const sameDevice = fs.statSync(memory()).dev === fs.statSync(os.tmpdir()).dev;
+
+describe.skipIf(sameDevice)(`a move across filesystems${sameDevice ? ' (there is only one here)' : ''}`, () => {
+  describe.each(BACKEND_NAMES)('%s', (backend) => {
+    /** Moves `f` while something changes it: as soon as the rename fails, or when the copying reports progress. */
+    const moving = async (here: Sandbox, change: () => void, when: 'rename' | 'progress', ifMatch?: string) => {
+      using there = new Sandbox(backend, memory());
+      using dir = here.root.openDir(ROOT_PATH);
+      const dirs = Object.getPrototypeOf(dir) as typeof dir;
+      const { rename } = dirs;
+      let changed = false;
+      const once = () => {
+        if (!changed) change();
+        changed = true;
+      };
+      const spy = vi.spyOn(dirs, 'rename').mockImplementation(function (this: typeof dir, ...args) {
+        if (when === 'rename') once();
+        return rename.apply(this, args);
+      });
+      try {
+        const progress = when === 'progress' ? once : () => {};
+        const ended = await outcome(
+          move(here.at('f'), there.at('g'), { ...FAST, ifMatch }, { ...DEFAULT_CONTEXT, progress }),
+        );
+        expect(changed).toBe(true);
+        return [ended, here.tree(), there.tree()];
+      } finally {
+        spy.mockRestore();
+      }
+    };
+
+    test('takes the expected file only, also if it is changed after the attempt to rename it', async () => {
+      using here = new Sandbox(backend);
+      here.file('f', 'old');
+      const change = () => fs.writeFileSync(here.host('f'), 'newer');
+      const ended = await moving(here, change, 'rename', versionAt(here, 'f'));
+      expect(ended).toEqual(['version_mismatch', ['f'], []]);
+      expect(here.text('f')).toBe('newer');
+    });
+
+    test('takes the expected link only', async () => {
+      using here = new Sandbox(backend);
+      here.link('old', 'f');
+      const change = () => {
+        here.link('new', 'other');
+        fs.renameSync(here.host('other'), here.host('f'));
+      };
+      const ended = await moving(here, change, 'rename', versionAt(here, 'f'));
+      expect(ended).toEqual(['version_mismatch', ['f -> new'], []]);
+    });
+
+    test('takes the expected folder only', async () => {
+      using here = new Sandbox(backend);
+      here.file('f/a');
+      const change = () => fs.chmodSync(here.host('f'), 0o711);
+      const ended = await moving(here, change, 'progress', versionAt(here, 'f'));
+      expect(ended).toEqual(['version_mismatch', ['f/', 'f/a'], []]);
+    });
+
+    test('does not lose a folder that has taken the place of the moved one', async () => {
+      using here = new Sandbox(backend);
+      here.file('f/a', 'old');
+      const change = () => {
+        fs.renameSync(here.host('f'), here.host('aside'));
+        here.file('f/a', 'new');
+      };
+      const ended = await moving(here, change, 'progress');
+      // Where folders are known by their path, the new one is read, which differs from the copied one.
+      expect(ended).toEqual(['changed_meanwhile', ['aside/', 'aside/a', 'f/', 'f/a'], []]);
+    });
+
+    test('notices a change behind a modification time that was set back', async () => {
+      using here = new Sandbox(backend);
+      here.file('f', 'old');
+      const past = new Date('2020-02-03T04:05:06Z');
+      fs.utimesSync(here.host('f'), past, past);
+      const change = () => {
+        fs.writeFileSync(here.host('f'), 'new');
+        fs.utimesSync(here.host('f'), past, past);
+      };
+      expect(await moving(here, change, 'progress')).toEqual(['changed_meanwhile', ['f'], []]);
+      expect(here.text('f')).toBe('new');
+    });
   });
 });

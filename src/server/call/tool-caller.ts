@@ -219,10 +219,13 @@ function renderBoth(tool: Tool, value: ResultFields, args: Arguments): RenderedC
 
 /** Renders text alone, or structured content with a text of one line. */
 function renderOne(tool: Tool, value: ResultFields, { args, mode }: Required<RenderOptions>): RenderedCall {
-  const whole = tool.readerText?.(value, args) ?? '';
   const media = tool.media?.(value, args);
-  if (mode === 'text') return { json: contentBlocks(escapeJson(whole), media), bytes: Buffer.byteLength(whole) };
-  const line = tool.summary?.(value, args) ?? whole.split('\n', 1)[0] ?? '';
+  if (mode === 'text') {
+    const text = tool.readerText?.(value, args) ?? '';
+    return { json: contentBlocks(escapeJson(text), media), bytes: Buffer.byteLength(text) };
+  }
+  // A tool whose lists are JSON in this form has a summary: its text for a reader cannot be made of them.
+  const line = tool.summary?.(value, args) ?? tool.readerText?.(value, args).split('\n', 1)[0] ?? '';
   const result = tool.render?.(value, args).result ?? jsonAndEscaped(value).json;
   return {
     json: concatJson(contentBlocks(escapeJson(line), media), ',"structuredContent":', result),

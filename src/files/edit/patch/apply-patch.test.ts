@@ -599,6 +599,18 @@ it('refuses a patch with a lone surrogate', () => {
   expect(apply).toThrow(expect.objectContaining({ code: 'invalid_encoding', details: { argument: 'patch' } }));
 });
 
+it.each([
+  [
+    'a repeated patch of a file without a final newline',
+    'a\na\nb\nb\nb',
+    '@@ -1,4 +1,5 @@\n a\n+a\n b\n b\n-b\n+b\n\\ No newline at end of file\n',
+  ],
+  ['an unterminated last line away from its line', 'a\na\na\nb\na\na\nb\na\nb\nb', '@@ -6,3 +6,3 @@\n a\n-b\n+Y\n b\n'],
+  ['an end of file that is not at its line', 'b\nb\n', '@@ -1 +1 @@\n-b\n+X\n\\ No newline at end of file\n'],
+])('refuses what git apply and patch -F0 refuse: %s', (_what, original, patch) => {
+  expect(failure(original, patch).hunk).toBe(1);
+});
+
 it('refuses a hunk away from its line that fits at several, also if only one of them is where the file ends', () => {
   const original = 'k: 1\nv: 2\n'.repeat(3);
   const { problem } = failure(original, '@@ -2,2 +2,2 @@\n k: 1\n-v: 2\n+v: 3\n');

@@ -50,12 +50,13 @@ export class FileLines {
 
   /**
    * Reports whether a line of the file equals an old line of a patch, apart from the kind of line ending. An unterminated last
-   * line also matches a patch line with a newline, but a patch line marked "No newline at end of file" matches only an
-   * unterminated line.
+   * line also matches a patch line with a newline unless `exactEnd` is set, but a patch line marked "No newline at end of file"
+   * matches only an unterminated line.
    */
-  matches(index: number, line: PatchLine): boolean {
+  matches(index: number, line: PatchLine, exactEnd: boolean): boolean {
     if (index < 0 || index >= this.count) return false;
-    if (!line.newline && this.isTerminated(index)) return false;
+    const isTerminated = this.isTerminated(index);
+    if (exactEnd ? line.newline !== isTerminated : !line.newline && isTerminated) return false;
     return this.hasText(index, line.bare);
   }
 

@@ -108,18 +108,30 @@ export class HunkLocator {
   }
 
   /** Returns the index of the first old line that differs at `position`; `old.length` if only the end of the file does. */
-  #firstDifference(hunk: Hunk, old: readonly PatchLine[], position: number): number | undefined {
-    const difference = old.findIndex((line, index) => !this.#file.matches(position + index, line));
-    if (difference !== -1) return difference;
+  #firstDifference(
+    hunk: Hunk,
+    old: readonly PatchLine[],
+    position: number,
+    exactEnd = endsFile(hunk),
+  ): number | undefined {
+    const difference = this.#firstOtherLine(old, position, exactEnd);
+    if (difference !== undefined) return difference;
     const end = position + old.length;
     return end > this.#file.count || (endsFile(hunk) && end < this.#file.count) ? old.length : undefined;
   }
 
+  #firstOtherLine(old: readonly PatchLine[], position: number, exactEnd: boolean): number | undefined {
+    const index = old.findIndex((line, at) => !this.#file.matches(position + at, line, exactEnd));
+    return index === -1 ? undefined : index;
+  }
+
   /** Returns the only place that a hunk fits at, away from the line where it is expected. Raises `patch_failed` for several. */
   #onlyMatch(hunk: Hunk, expected: number): HunkPosition | undefined {
-    const matches = this.#allMatches(hunk, expected, this.#floor);
+    const matches = this.#allMatches(hunk, expected, this.#floor, true);
     const [found, ...others] = matches;
-    if (found === undefined) return undefined;
+    // Where the hunk fits but for the end of the file that it claims, it is not moved to that end.
+    if (found === undefined || (endsFile(hunk) && this.#firstOtherLine(oldSide(hunk), expected, true) === undefined))
+      return undefined;
     const at = `hunk ${hunk.number} does not match at line ${expected + 1}`;
     const fail = (what: string): FileError<'patch_failed'> =>
       new FileError('patch_failed', { problem: `${at}, ${what}`, hunk: hunk.number, line: expected + 1 });
@@ -131,8 +143,11 @@ export class HunkLocator {
     return found;
   }
 
-  /** Returns the places from `floor` on that a hunk fits at, nearest first: all, or as many as a message names. */
-  #allMatches(hunk: Hunk, expected: number, floor: number): HunkPosition[] {
+  /**
+   * Returns the places from `floor` on that a hunk fits at, nearest first: all, or as many as a message names. With `exactEnd`, the
+   * end of the file has to be as the hunk says: away from its line, a hunk gets no benefit of the doubt.
+   */
+  #allMatches(hunk: Hunk, expected: number, floor: number, exactEnd = false): HunkPosition[] {
     const old = oldSide(hunk);
     const [anchor, occurrences] = this.#rarest(old);
     const first = lowerBound(occurrences, floor + anchor);
@@ -143,7 +158,7 @@ export class HunkLocator {
     while (this.#budget > 0 && (earlier >= first || later < occurrences.length)) {
       const goesLater = earlier < first || distance(later) <= distance(earlier);
       const position = (occurrences[goesLater ? later++ : earlier--] ?? 0) - anchor;
-      const difference = this.#firstDifference(hunk, old, position);
+      const difference = this.#firstDifference(hunk, old, position, exactEnd || endsFile(hunk));
       this.#budget -= (difference ?? old.length) + 1;
       if (difference !== undefined) continue;
       found.push({ hunk, position, end: position + old.length });
