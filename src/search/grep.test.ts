@@ -370,3 +370,37 @@ test('a tree larger than one task is searched in order and leaks no descriptor',
   await outcome(search(box, 'needle', { path: 'nowhere' }));
   expect(open()).toBe(before);
 });
+
+test.each([
+  { name: 'one file', files: 1, lines: 2_000 },
+  { name: 'one large file, which is searched in ranges', files: 1, lines: 6_000 },
+  { name: 'several files', files: 12, lines: 300 },
+])(
+  'every page of long matches with context can be reached: $name',
+  async ({ files, lines }) => {
+    using box = new Sandbox(chooseBackend().name);
+    const expected: string[] = [];
+    for (let file = 0; file < files; file += 1) {
+      const name = `f${10 + file}`;
+      box.file(name, Array.from({ length: lines }, (_, i) => `${i} ${'x'.repeat(1_900)}\n`).join(''));
+      for (let line = 1; line <= lines; line += 1) expected.push(`${name}:${line}`);
+    }
+    const total = expected.length;
+    const offsets = [0, 419, 422, lines - 1, Math.floor(total / 2), total - 30, total - 1];
+    for (const offset of offsets) {
+      const page = await search(box, 'x', { contextLines: 10, offset, maxResults: 50 });
+      const found = page.matches.map(({ file, lineNumber }) => `${file}:${lineNumber}`);
+      expect(found).toEqual(expected.slice(offset, offset + 50));
+      expect(page.truncated).toBe(offset + 50 < total);
+      const last = page.matches.at(-1);
+      const lineNumber = last?.lineNumber ?? 0;
+      expect(last?.contextBefore).toHaveLength(Math.min(10, lineNumber - 1));
+      expect(last?.contextAfter).toHaveLength(Math.min(10, lines - lineNumber));
+    }
+    expect(await search(box, 'x', { contextLines: 10, offset: total })).toMatchObject({
+      matches: [],
+      truncated: false,
+    });
+  },
+  30_000,
+);

@@ -7,8 +7,6 @@ import type { SearchPool } from './pool/search-pool.ts';
 
 /** Default of `maxText`. */
 const MAX_TEXT = 4 * 1024 * 1024;
-/** Least value of `maxText` for a worker if there is an offset, since it does not know which of its matches are left out. */
-const MAX_TEXT_WITH_OFFSET = 16 * 1024 * 1024;
 
 /** Options of `grep`. */
 export interface GrepOptions {
@@ -116,8 +114,9 @@ export async function grep(
       type,
       output,
       contextLines: output === 'lines' ? contextLines : 0,
-      maxResults: offset + maxResults,
-      maxText: offset === 0 ? maxText : Math.max(maxText, MAX_TEXT_WITH_OFFSET),
+      offset,
+      maxResults,
+      maxText,
       maxFileSize,
     });
     using _deadline = new Deadline(search, context.signal, timeoutSeconds);

@@ -18,8 +18,17 @@ test('the hint names the nearest word, or is empty', () => {
   expect(didYouMean('x', ['path'])).toBe('');
 });
 
-test('a word of a million letters is truncated before the comparison', () => {
+test('a word of a million letters is close to nothing', () => {
   expect(nearest('x'.repeat(1_000_000), ['path'])).toBeUndefined();
+});
+
+test('long names are compared to their ends', () => {
+  const name = `${'long-name-'.repeat(8)}.txt`;
+  const wrong = name.replace('.txt', '.tyt');
+  expect(nearest(wrong, ['other', name])).toBe(name);
+  expect(closest(wrong, ['other', name, `${name.slice(0, 70)}zzzzzzzzzzzzzz`], { maxEdits: 2, count: 3 })).toEqual([
+    name,
+  ]);
 });
 
 test.each([

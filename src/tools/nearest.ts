@@ -1,19 +1,11 @@
-/**
- * Returns the candidate with the smallest Levenshtein distance to a mistyped word, ignoring case; undefined if none is
- * close.
- */
+/** A longer word may not have more edits than one of this length. */
+const LONG_WORD = 64;
+
+/** Returns the candidate that differs from a mistyped word by the fewest edits, ignoring case; undefined if none is close. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  const wanted = word.slice(0, MAX_WORD).toLowerCase();
-  let best: string | undefined;
-  let bestDistance = (wanted.length < 4 ? 1 : Math.max(2, Math.floor(wanted.length / 3))) + 1;
-  for (const candidate of candidates) {
-    const distance = editDistance(wanted, candidate.toLowerCase());
-    if (distance < bestDistance) {
-      best = candidate;
-      bestDistance = distance;
-    }
-  }
-  return best;
+  const length = Math.min(word.length, LONG_WORD);
+  const maxEdits = length < 4 ? 1 : Math.max(2, Math.floor(length / 3));
+  return closest(word, candidates, { maxEdits, count: 1 })[0];
 }
 
 /**
@@ -29,26 +21,6 @@ export function didYouMean(
   return meant === undefined ? '' : ` (did you mean ${show(meant)}?)`;
 }
 
-/** Bounds the quadratic work for a word that the client chooses. */
-const MAX_WORD = 64;
-
-/**
- * The Levenshtein distance by the Wagner–Fischer algorithm:
- * https://en.wikipedia.org/wiki/Wagner%E2%80%93Fischer_algorithm
- */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
-}
-
 /** What `closest` takes for close. */
 interface Closeness {
   /** How many letters may be inserted, removed, replaced, or swapped with their neighbour. */
@@ -62,7 +34,7 @@ interface Closeness {
  * number of candidates.
  */
 export function closest(word: string, candidates: Iterable<string>, { maxEdits, count }: Closeness): string[] {
-  const wanted = word.slice(0, MAX_WORD).toLowerCase();
+  const wanted = word.toLowerCase();
   const found: { candidate: string; edits: number }[] = [];
   for (const candidate of candidates) {
     const edits = editsUpTo(maxEdits, wanted, candidate.toLowerCase());

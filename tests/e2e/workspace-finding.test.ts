@@ -122,6 +122,19 @@ inWorkspace({}, (w) => {
     expect(await hint('grep', { pattern: 'hit', offset: 28 })).toBe('no match from offset 28 on');
   });
 
+  test('pages of long matches with context go on to the last one', async () => {
+    w.file('long.txt', `${'x'.repeat(1_900)}\n`.repeat(2_000));
+    const seen: number[] = [];
+    for (let next: { offset?: number } | undefined = { offset: 400 }; next !== undefined; ) {
+      const page = await w.ok('grep', { pattern: 'x', context_lines: 10, max_results: 1_000, ...next });
+      expect(page.truncated).toBe(page.next !== undefined);
+      expect(page).not.toHaveProperty('hint');
+      seen.push(...page.matches.map((match: { line_number: number }) => match.line_number));
+      next = page.next;
+    }
+    expect(seen).toEqual(Array.from({ length: 1_600 }, (_, index) => 401 + index));
+  });
+
   test('grep takes a type of files as ripgrep knows it', async () => {
     for (const name of ['a.ts', 'b.tsx', 'c.mts', 'd.js', 'Makefile', 'ts', 'e.ts.bak']) w.file(name, 'hit');
     expect(await files({ type: 'ts' })).toEqual(['a.ts', 'b.tsx', 'c.mts']);

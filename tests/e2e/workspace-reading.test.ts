@@ -1,5 +1,8 @@
 import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { readFiles } from '../../src/dialects/workspace/read-files.ts';
+import { Root } from '../../src/fence/index.ts';
+import type { CallContext } from '../../src/tools/tool.ts';
 import { CONNECTIONS, type Connection } from '../support/connections.ts';
 import { startServer } from '../support/start-server.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -185,7 +188,25 @@ inWorkspace({}, (w) => {
     expect(found.every(({ content, truncated }, i) => !truncated && content === w.text(`src/f${10 + i}.ts`))).toBe(
       true,
     );
-    expect(await w.ok('read_files', { pattern: '*.none' })).toEqual({ files: [] });
+    expect(await w.ok('read_files', { pattern: 'src/*.ts', offset: 30 })).toEqual({
+      files: [],
+      hint: 'no file from offset 30 on',
+    });
+  });
+
+  test('a pattern without a file says why', async () => {
+    w.file('.gitignore', 'gen\n');
+    w.file('gen/a.ts', 'x');
+    w.file('src/b.ts', 'x');
+    const ignored = '; 1 ignored entry skipped, which paths can name';
+    expect(await w.ok('read_files', { pattern: 'src/*.none' })).toEqual({
+      files: [],
+      hint: `no match among 2 entries${ignored}`,
+    });
+    expect((await w.ok('read_files', { pattern: '*.ts' })).hint).toBe(
+      `no match among 1 entry; pattern matches direct children of the root; "**/*.ts" matches at any depth${ignored}`,
+    );
+    expect(await w.ok('read_files', { pattern: '**/*.ts' })).not.toHaveProperty('hint');
   });
 
   test('a file that exceeds the budget alone is cut at a line', async () => {
@@ -205,6 +226,28 @@ inWorkspace({}, (w) => {
     expect(await w.fails('read_files', args)).toMatch(/exactly one of paths or pattern|non-empty list/);
   });
 });
+
+test.each(['text', 'both'] as const)(
+  'a search for files that runs out of time is no empty result: %s',
+  async (mode) => {
+    const folder = tempDir();
+    using root = Root.open('w', folder);
+    const { signal } = new AbortController();
+    const stopped = { stopped: true, stop: () => {}, requestSteal: () => {}, [Symbol.dispose]: () => {} };
+    const context = {
+      signal,
+      results: { mode, maxChars: undefined },
+      root: () => root,
+      require: () => {},
+      search: { size: 1, begin: () => stopped },
+    } as unknown as CallContext;
+    const args = readFiles.input.parse({ root: 'w', pattern: '**' });
+    const result = await readFiles.run(args, context);
+    expect(result).toMatchObject({ hint: 'the search for files stopped for time, so there may be more' });
+    if (mode === 'text') expect(readFiles.readerText?.(result, args)).toBe(`[${result.hint}]`);
+    fs.rmSync(folder, { recursive: true });
+  },
+);
 
 inWorkspace({ roots: { workspace: ['read_files'], both: ['read_files', 'glob'] } }, (w) => {
   test('read_files by pattern needs glob, too', async () => {

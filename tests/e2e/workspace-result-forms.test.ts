@@ -140,6 +140,37 @@ test('files, folders and matches read as people and ripgrep print them', async (
   fs.rmSync(tree, { recursive: true });
 });
 
+test('as text, no name can pass for another line, and a cut line says so', async () => {
+  const tree = tempDir();
+  fs.writeFileSync(path.join(tree, 'a\n[there are more; next: {}]'), 'x');
+  fs.writeFileSync(path.join(tree, 'long'), `${'y'.repeat(5_000)}needle${'y'.repeat(5_000)}\n`);
+  await using server = await startServer({
+    roots: [{ name: 'w', path: tree }],
+    client: newClient('legacy', {}, 'claude-code'),
+  });
+  const text = async (tool: string, args: object) => (await server.call(tool, { root: 'w', ...args })).text;
+  expect((await text('glob', { pattern: '*' })).trimEnd().split('\n')).toHaveLength(2);
+  expect((await text('list_folder', { path: '' })).trimEnd().split('\n')).toHaveLength(2);
+  expect(await text('grep', { pattern: 'needle' })).toMatch(/ \[part of a longer line: read_file offset_lines 1\]\n$/);
+  fs.rmSync(tree, { recursive: true });
+});
+
+test.each(['glob', 'grep', 'list_folder', 'read_files', 'read_file', 'list_roots'])(
+  'structured content of %s comes with one line of text',
+  async (tool) => {
+    await using server = await serve(HTTP, 'x', { results: 'structured' });
+    const about: Readonly<Record<string, object>> = {
+      glob: { root: 'w', pattern: '*' },
+      grep: { root: 'w', pattern: 'one' },
+      list_folder: { root: 'w', path: '' },
+      read_files: { root: 'w', paths: ['a.txt'] },
+      read_file: { root: 'w', path: 'a.txt' },
+    };
+    const { isError, structured, text } = await server.call(tool, { ...about[tool] });
+    expect([isError, typeof structured, text.split('\n').length]).toEqual([false, 'object', 1]);
+  },
+);
+
 test('what a tool did is one line for a reader', async () => {
   await using server = await serve(HTTP, 'claude-code');
   for (const [tool, args, expected] of LINES) expect((await server.call(tool, { ...args })).text).toMatch(expected);

@@ -4,6 +4,7 @@ import { ToolError } from '../../tools/errors.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import { TextList, textOf } from '../../wire/text-list.ts';
+import { printable } from './hints.ts';
 import {
   entryType,
   exclude,
@@ -80,7 +81,7 @@ export const glob = defineTool({
         returned: matches.length,
         offset: args.offset,
         found,
-        hint: (ignored) => hint(args, found, ignored),
+        hint: (ignored) => noMatchHint(args, found, ignored),
       }),
     };
   },
@@ -90,12 +91,13 @@ export const glob = defineTool({
 
 interface Query {
   readonly pattern?: string | undefined;
-  readonly path: string;
+  /** Undefined for a tool that searches the whole root. */
+  readonly path?: string | undefined;
   readonly max_depth?: number | undefined;
 }
 
 /** Says why nothing was found, as far as that can be known. */
-function hint(
+export function noMatchHint(
   { pattern, path, max_depth: depth }: Query,
   { entriesSeen, timedOut }: GlobResult,
   ignored: string,
@@ -104,9 +106,9 @@ function hint(
   if (timedOut || pattern === undefined) return searched + ignored;
   const isShallow = !pattern.includes('/') && pattern !== '**' && depth !== 1;
   const problem =
-    globProblem('pattern', pattern, path) ??
+    (path === undefined ? undefined : globProblem('pattern', pattern, path)) ??
     (isShallow
-      ? `pattern matches direct children of path; ${JSON.stringify(`**/${pattern}`)} matches at any depth`
+      ? `pattern matches direct children of ${path === undefined ? 'the root' : 'path'}; ${JSON.stringify(`**/${pattern}`)} matches at any depth`
       : '');
   return `${searched}${problem && `; ${problem}`}${ignored}`;
 }
@@ -114,13 +116,14 @@ function hint(
 /** Formats matches as a path a line; folders end in a slash. */
 function pathLines(found: readonly GlobMatch[], maxChars: number | undefined): TextList {
   const text = new TextList(maxChars);
-  for (const { path, type } of found) if (!text.add(`${path}${type === 'directory' ? '/' : ''}\n`)) break;
+  for (const { path, type } of found) if (!text.add(`${printable(path)}${type === 'directory' ? '/' : ''}\n`)) break;
   return text;
 }
 
 function matchJson(found: readonly GlobMatch[], maxChars: number | undefined): Matches {
   const matches: Matches = new JsonList(maxChars);
-  for (const { path, type, size, modifiedAt } of found) matches.add({ path, type, size, modified_at: modifiedAt });
+  for (const { path, type, size, modifiedAt } of found)
+    if (!matches.add({ path, type, size, modified_at: modifiedAt })) break;
   return matches;
 }
 

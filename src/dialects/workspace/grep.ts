@@ -3,6 +3,7 @@ import { type FileCount, type GrepResult, type LineMatch, grep as search } from 
 import { defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import { TextList, textOf } from '../../wire/text-list.ts';
+import { printable } from './hints.ts';
 import {
   exclude,
   globProblem,
@@ -163,7 +164,7 @@ function matchJson(found: readonly LineMatch[], maxChars: number | undefined): M
       file = match.file;
       quoted = JSON.stringify(file);
     }
-    matches.addJson(`{"file":${quoted},${lineJson(match)}}`);
+    if (!matches.addJson(`{"file":${quoted},${lineJson(match)}}`)) break;
   }
   return matches;
 }
@@ -186,7 +187,7 @@ function matchText(found: readonly LineMatch[], maxChars: number | undefined): T
   const text = new TextList(maxChars);
   let last: { readonly file: string; readonly line: number } | undefined;
   for (const [index, match] of found.entries()) {
-    const { file, lineNumber, lineContent, contextBefore, contextAfter } = match;
+    const { file, lineNumber, lineContent, lineTruncated, contextBefore, contextAfter } = match;
     const following = found[index + 1];
     const shown = last?.file === file ? last.line : 0;
     const before = numbered(contextBefore, lineNumber - contextBefore.length).slice(
@@ -195,8 +196,13 @@ function matchText(found: readonly LineMatch[], maxChars: number | undefined): T
     const after = numbered(contextAfter, lineNumber + 1);
     if (following?.file === file) after.splice(following.lineNumber - lineNumber - 1);
     const isGap = contextBefore.length + contextAfter.length > 0 && shown > 0 && lineNumber - before.length > shown + 1;
-    const heading = shown > 0 ? (isGap ? ['--'] : []) : [...(last === undefined ? [] : ['']), file];
-    if (!text.add(`${[...heading, ...before, `${lineNumber}:${lineContent}`, ...after].join('\n')}\n`)) break;
+    const heading = shown > 0 ? (isGap ? ['--'] : []) : [...(last === undefined ? [] : ['']), printable(file)];
+    if (
+      !text.add(
+        `${[...heading, ...before, `${lineNumber}:${lineContent}${lineTruncated ? ` [part of a longer line: read_file offset_lines ${lineNumber}]` : ''}`, ...after].join('\n')}\n`,
+      )
+    )
+      break;
     last = { file, line: lineNumber + after.length };
   }
   return text;

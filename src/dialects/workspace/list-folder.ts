@@ -9,6 +9,7 @@ import { type NextArguments, nextLine, type ResultMode } from '../../tools/resul
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import { TextList, textOf } from '../../wire/text-list.ts';
+import { printable } from './hints.ts';
 import { entryType, filePath, next, offset, rootName, SUBJECT } from './shared-schemas.ts';
 
 /** Serializing more entries would delay other calls, and a model has no use for them. */
@@ -128,7 +129,8 @@ function entryJson(name: string, { type, size, modifiedAt, targetType, omitted }
 
 /** Formats an entry as a line with columns: name, size in bytes, time to the minute. Folders end in a slash and show no size. */
 function entryLine(name: string, { type, size, modifiedAt, targetType, omitted }: ListedEntry): string {
-  const shown = type === 'directory' ? `${name}/` : type === 'symlink' ? `${name} -> ${targetType ?? '?'}` : name;
+  const plain = printable(name);
+  const shown = type === 'directory' ? `${plain}/` : type === 'symlink' ? `${plain} -> ${targetType ?? '?'}` : plain;
   const bytes = type === 'directory' || size === undefined ? '-' : String(size);
   const rest = omitted === undefined ? '' : `\t[${omitted} not shown]`;
   return `${shown}\t${bytes}\t${modifiedAt === undefined ? '-' : `${modifiedAt.slice(0, 16)}Z`}${rest}\n`;

@@ -4,7 +4,7 @@ import type { Root } from '../../fence/index.ts';
 import { mediaTypeOf } from '../../files/read/media-type.ts';
 import { readFile as read } from '../../files/read/read-file.ts';
 import { throwIfAborted, yieldPoint } from '../../runtime/operation-context.ts';
-import { glob } from '../../search/index.ts';
+import { type GlobResult, glob } from '../../search/index.ts';
 import { type CallError, ToolError } from '../../tools/errors.ts';
 import { type NextArguments, nextLine } from '../../tools/result-form.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
@@ -13,8 +13,9 @@ import { truncateToFit } from '../../wire/result-size.ts';
 import { TextList, textOf } from '../../wire/text-list.ts';
 import { formatError } from './errors.ts';
 import { assertEncoding, byteLengthOf, contentOf } from './file-content.ts';
+import { noMatchHint } from './glob.ts';
 import { charsAsJson, cutText, readerLines } from './reader-lines.ts';
-import { next, offset, rootName, version } from './shared-schemas.ts';
+import { ignoredEntries, next, offset, rootName, version } from './shared-schemas.ts';
 
 /** The most files of one call. */
 const MAX_FILES = 1000;
@@ -54,11 +55,11 @@ export const readFiles = defineTool({
   paged: true,
   subject: ['root'],
   input,
-  output: z.object({ files: z.array(file), next }),
+  output: z.object({ files: z.array(file), hint: z.string().optional(), next }),
   run: async (args, context) => {
     assertEncoding(args.encoding);
     const root = context.root(args.root);
-    const { paths, more } = await pathsOf(args, root, context);
+    const { paths, more, hint } = await pathsOf(args, root, context);
     const { mode, maxChars = Number.POSITIVE_INFINITY } = context.results;
     const files = mode === 'text' ? new TextList() : new JsonList<FoundFile>();
     const pause = yieldPoint(context);
@@ -77,18 +78,33 @@ export const readFiles = defineTool({
       else files.addJson(text);
     }
     const isCut = isFull || more || files.length < paths.length;
-    return { files, ...(isCut && { next: { offset: args.offset + files.length } }) };
+    return {
+      files,
+      ...(hint !== undefined && { hint }),
+      ...(isCut && { next: { offset: args.offset + files.length } }),
+    };
   },
-  readerText: ({ files, next }) => {
+  readerText: ({ files, hint, next }) => {
     const text = textOf(files);
-    if (next !== undefined) return text + nextLine(next as NextArguments, 'more files');
+    if (next !== undefined) return text + nextLine(next as NextArguments, hint ?? 'more files');
+    if (hint !== undefined) return `${text}[${hint}]`;
     return text === '' ? '[no file]' : text.trimEnd();
   },
-  summary: ({ files, next }) => `${files.length} files${next === undefined ? '' : ', there are more'}`,
+  summary: ({ files, hint, next }) =>
+    `${files.length} files${next === undefined ? '' : ', there are more'}${hint === undefined ? '' : `; ${hint}`}`,
 });
 
-/** Returns the files to read, from `offset` on, and whether there are more than one call can name. */
-async function pathsOf({ paths, pattern, offset }: Input, root: Root, context: CallContext) {
+/** The files to read. */
+interface Wanted {
+  readonly paths: readonly string[];
+  /** Whether there are, or may be, more than one call can name. */
+  readonly more: boolean;
+  /** Why there are no files, or may be too few. */
+  readonly hint?: string | undefined;
+}
+
+/** Returns the files to read, from `offset` on. */
+async function pathsOf({ paths, pattern, offset }: Input, root: Root, context: CallContext): Promise<Wanted> {
   if ((paths === undefined) === (pattern === undefined)) {
     throw new ToolError('invalid_argument', { problem: 'exactly one of paths or pattern must be provided' });
   }
@@ -96,9 +112,23 @@ async function pathsOf({ paths, pattern, offset }: Input, root: Root, context: C
     return { paths: paths.slice(offset, offset + MAX_FILES), more: paths.length > offset + MAX_FILES };
   }
   context.require(root, 'glob');
-  const options = { pattern: pattern as string, type: 'file', ignore: true, maxResults: offset + MAX_FILES } as const;
-  const { matches, truncated } = await glob(root, options, context.search, context);
-  return { paths: matches.slice(offset).map(({ path }) => path), more: truncated };
+  const query = { pattern: pattern as string, type: 'file', ignore: true, offset, maxResults: MAX_FILES } as const;
+  const found = await glob(root, query, context.search, context);
+  const { matches, truncated, timedOut } = found;
+  return {
+    paths: matches.map(({ path }) => path),
+    more: truncated || (timedOut && matches.length > 0),
+    hint: searchHint(query, found),
+  };
+}
+
+/** Says why a pattern has no files, or may have more. */
+function searchHint(query: { pattern: string; offset: number }, found: GlobResult): string | undefined {
+  if (found.timedOut) return 'the search for files stopped for time, so there may be more';
+  if (found.matches.length > 0) return undefined;
+  if (query.offset > 0) return `no file from offset ${query.offset} on`;
+  const ignored = found.ignored === 0 ? '' : `; ${ignoredEntries(found.ignored)} skipped, which paths can name`;
+  return noMatchHint({ pattern: query.pattern }, found, ignored);
 }
 
 interface ReadOne {

@@ -76,7 +76,8 @@ export function outcomeLine(outcome: SearchOutcome): string {
   return facts.length === 0 ? '' : `[${facts.join('; ')}]`;
 }
 
-function ignoredEntries(count: number): string {
+/** Formats a number of ignored entries. */
+export function ignoredEntries(count: number): string {
   return count === 1 ? '1 ignored entry' : `${count} ignored entries`;
 }
 
@@ -110,15 +111,20 @@ export function outcomeOf({ returned, offset, found, hint }: EndedSearch) {
   const truncated = found.truncated || returned < totalMatches;
   const were = ignored === 1 ? 'was' : 'were';
   const skipped = `; ${ignoredEntries(ignored)} ${were} skipped, include_ignored: true searches them`;
+  const emptyHint = (): string => {
+    if (truncated) return `the match at offset ${offset} is too long for a result`;
+    return offset > 0 && !timedOut ? `no match from offset ${offset} on` : hint(ignored === 0 ? '' : skipped);
+  };
   return {
     total_matches: returned,
     truncated,
     timed_out: timedOut,
     ...(ignored > 0 && { ignored }),
     ...(returned === 0 && {
-      hint: offset > 0 && !timedOut ? `no match from offset ${offset} on` : hint(ignored === 0 ? '' : skipped),
+      hint: emptyHint(),
     }),
-    ...(truncated && returned > 0 && { next: { offset: offset + returned } }),
+    // A match that is too long by itself is passed over, since the same call would not return it either.
+    ...(truncated && { next: { offset: offset + Math.max(1, returned) } }),
   };
 }
 

@@ -37,14 +37,14 @@ function search(content: string | Buffer, pattern: string, options: Options = {}
   const { part, contextLines = 0, maxResults = 1_000_000, stop = new StopFlag() } = options;
   fs.writeFileSync(path.join(top, 'f'), content);
   using file = root.openFile(parseCallerPath('f'));
-  const found = new MatchList({ maxResults, maxText: Number.MAX_SAFE_INTEGER });
+  const found = new MatchList({ offset: 0, maxResults, maxText: Number.MAX_SAFE_INTEGER });
   const compiled = compileLinePattern({ pattern, literal: false, caseInsensitive: false }, { memory });
   const fixed = { pattern: compiled, contextLines, stop, found, memory, buffer };
   if (part === undefined) return finish(new FileSearch('f', fixed).run(file)) ? found.matches : undefined;
   const matches: LineMatch[] = [];
   let lines = 0;
   for (let from = 0; from < file.size; from += part) {
-    const found = new MatchList({ maxResults, maxText: Number.MAX_SAFE_INTEGER });
+    const found = new MatchList({ offset: 0, maxResults, maxText: Number.MAX_SAFE_INTEGER });
     const range = { from, to: Math.min(file.size, from + part), end: file.size };
     const inPart = new FileSearch('f', { ...fixed, found, range });
     finish(inPart.run(file));

@@ -172,7 +172,7 @@ export class FileSearch {
       const end = lineEnd(block, at);
       this.#matched += 1;
       if (isCounting) found.count(this.#path);
-      else this.#record(block, { start: lineStart(block, 0, at), at, end });
+      else if (!found.pass()) this.#record(block, { start: lineStart(block, 0, at), at, end });
       from = end + 1;
     }
   }

@@ -17,7 +17,7 @@ export interface PackedMatches {
   readonly numbers: readonly number[];
 }
 
-/** Packs matches of one file. The list must not be empty. */
+/** Packs matches of one file. */
 export function packMatches(matches: readonly LineMatch[]): PackedMatches {
   const lines: string[] = [];
   const numbers: number[] = [];

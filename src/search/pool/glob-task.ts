@@ -74,7 +74,7 @@ export class GlobTask {
   }
 
   *#walk(dirs: DirCache, from: DirNode): Coroutine<void> {
-    const { spec, pattern, rules, budget } = this.#options;
+    const { spec, pattern, rules, budget, stop } = this.#options;
     const visits = walkTree(from, {
       dirs,
       budget,
@@ -89,6 +89,7 @@ export class GlobTask {
       ignored: (entries) => {
         this.#ignored += entries;
       },
+      isStopped: () => stop.raised,
     });
     for (const { node, entries } of visits) {
       if (this.#isOver()) return;

@@ -35,6 +35,8 @@ export interface GrepTaskOptions {
   /** A read buffer from `SearchMemory.take` for exclusive use. */
   readonly buffer: Buffer;
   readonly budget: Budget;
+  /** See `SearchTask`. */
+  readonly toPass: number | undefined;
 }
 
 /** Searches the files of some work units until its budget is spent. Files that cannot be read are skipped. */
@@ -47,12 +49,12 @@ export class GrepTask {
   readonly #collector: MatchCollector;
 
   constructor(options: GrepTaskOptions) {
-    const { root, spec, budget } = options;
+    const { root, spec, budget, toPass } = options;
     this.#options = options;
     this.#dirs = new DirCache(() => root.openDir(spec.path));
     this.#prefix = spec.path.segments.map((segment) => `${segment}/`).join('');
     this.#budget = budget;
-    this.#collector = new MatchCollector(spec);
+    this.#collector = new MatchCollector(spec, toPass);
   }
 
   /**
@@ -99,7 +101,7 @@ export class GrepTask {
   }
 
   *#folder(from: DirNode): Coroutine<void> {
-    const { spec, wanted, enters, rules } = this.#options;
+    const { spec, wanted, enters, rules, stop } = this.#options;
     const visits = walkTree(from, {
       dirs: this.#dirs,
       budget: this.#budget,
@@ -110,6 +112,7 @@ export class GrepTask {
       skipped: () => this.#collector.count('skipped'),
       rules,
       ignored: (entries) => this.#collector.add('ignored', entries),
+      isStopped: () => stop.raised,
     });
     for (const { node, entries } of visits) {
       if (this.#isOver()) return;
@@ -162,7 +165,8 @@ export class GrepTask {
     // Hardly any file matches, so most need no line numbers or context.
     const matches = isText && from < bytes && pattern.scan(block).next(from) !== -1;
     if (matches) this.#search(node, name).runOn(block);
-    this.#collector.count(isText ? 'searched' : 'nothing');
+    if (!this.#handsBack({ kind: 'files', node, names: packNames([name]) }))
+      this.#collector.count(isText ? 'searched' : 'nothing');
     return true;
   }
 
@@ -185,7 +189,8 @@ export class GrepTask {
       } else if (size <= LARGE_FILE) {
         this.#budget.spend(SEARCH_COST.byte * size);
         const isText = yield* this.#search(node, name).run(file);
-        this.#collector.count(isText ? 'searched' : 'nothing');
+        if (!this.#handsBack({ kind: 'files', node, names: packNames([name]) }))
+          this.#collector.count(isText ? 'searched' : 'nothing');
       } else {
         const range = { from: 0, to: size, end: size, identity: file.identity() };
         if (new LineBlockReader(file, buffer, range).startsBinary()) return;
@@ -197,7 +202,8 @@ export class GrepTask {
     }
   }
 
-  *#part({ node, name, range }: WorkUnit & { kind: 'lines' }): Coroutine<void> {
+  *#part(unit: WorkUnit & { kind: 'lines' }): Coroutine<void> {
+    const { node, name, range } = unit;
     const isFirst = range.from === 0;
     let lines = 0;
     try {
@@ -206,6 +212,7 @@ export class GrepTask {
       if (file.identity() !== range.identity) throw new FenceError('not_found', {});
       const search = this.#search(node, name, range);
       yield* search.run(file);
+      if (this.#handsBack(unit)) return;
       lines = search.lines;
       this.#collector.count(isFirst ? 'searched' : 'nothing');
     } catch (error) {
@@ -213,6 +220,18 @@ export class GrepTask {
       this.#collector.count(isFirst ? 'skipped' : 'nothing');
     }
     this.#collector.flush({ isFirst, lines });
+  }
+
+  /**
+   * Hands back a file, or a range of it, that has more text than a result may have if the offset may leave some of it out: it is
+   * searched again once it is known how many matches come before it. Ends the task in this case.
+   */
+  #handsBack(unit: WorkUnit & { kind: 'files' | 'lines' }): boolean {
+    if (!this.#collector.list.overflows) return false;
+    this.#collector.drop();
+    this.#collector.leave({ ...unit, inTurn: true });
+    this.#budget.spend(Number.POSITIVE_INFINITY);
+    return true;
   }
 
   #search(node: DirNode, name: Name, range?: LineRange): FileSearch {

@@ -18,6 +18,8 @@ export interface FileCounts {
 interface MatchedFile {
   /** Its matches, or their number if lines are only counted. */
   readonly matches: PackedMatches | FileCount;
+  /** Number of matches before them that are not sent because the offset leaves them out. */
+  readonly passed: number;
   readonly counts: FileCounts;
 }
 
@@ -47,25 +49,34 @@ export class MatchCollector {
   readonly list: MatchList;
   #files: MatchedFile[] = [];
   #counts: { -readonly [K in keyof FileCounts]: number } = { ...NO_COUNTS };
-  /** How many matches of the list are in `#files`, and how much of its text is in `results`. */
+  /** How many matches of the list are in `#files`, their text, and how much of it is in `results`. */
   #ended = 0;
+  #endedText = 0;
   #flushedText = 0;
 
-  constructor(limits: MatchLimits) {
-    this.list = new MatchList(limits);
+  /** `toPass` is the number of matches to leave out at the beginning, if it is known. */
+  constructor(limits: MatchLimits, toPass: number | undefined) {
+    this.list = new MatchList(limits, toPass);
   }
 
   /** Counts a file, or a folder that could not be read, and assigns to it the matches added since the last call. */
   count(as: 'searched' | 'skipped' | 'nothing'): void {
     if (as !== 'nothing') this.#counts[as] += 1;
     // Hardly any file matches.
-    if (this.list.matches.length > this.#ended) {
+    const passed = this.list.takePassed();
+    if (this.list.matches.length > this.#ended || passed > 0) {
       const matches = this.list.matches.slice(this.#ended);
       this.#ended += matches.length;
-      this.#endFile(packMatches(matches));
+      this.#endedText = this.list.text;
+      this.#endFile(packMatches(matches), passed);
     }
     const counted = this.list.endFile();
-    if (counted !== undefined) this.#endFile(counted);
+    if (counted !== undefined) this.#endFile(counted, 0);
+  }
+
+  /** Drops the matches added since the last call of `count`. */
+  drop(): void {
+    this.list.drop(this.#ended, this.#endedText);
   }
 
   /** Counts files before any filter, or entries that ignore rules leave out. */
@@ -73,8 +84,8 @@ export class MatchCollector {
     this.#counts[as] += entries;
   }
 
-  #endFile(matches: PackedMatches | FileCount): void {
-    this.#files.push({ matches, counts: this.#counts });
+  #endFile(matches: PackedMatches | FileCount, passed: number): void {
+    this.#files.push({ matches, passed, counts: this.#counts });
     this.#counts = { ...NO_COUNTS };
   }
 
@@ -82,6 +93,7 @@ export class MatchCollector {
   leave(result: WorkUnit | { kind: 'unfinished' }): void {
     this.flush();
     this.results.push(result);
+    this.list.skipUnknown();
   }
 
   /** Moves what was found so far to `results`. */

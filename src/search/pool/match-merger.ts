@@ -7,8 +7,6 @@ import type { PooledSearch } from './search-pool.ts';
 
 interface MatchMergerOptions extends MatchLimits {
   readonly workers: number;
-  /** Number of matches, or of files if lines are only counted, to leave out at the beginning. */
-  readonly offset: number;
   /** Called with the number of files handled so far. */
   progress(files: number): void;
 }
@@ -43,12 +41,13 @@ export class MatchMerger {
    * match fits.
    */
   run(): Promise<SearchOutcome> {
-    const { workers, maxText } = this.#options;
+    const { workers, maxText, offset } = this.#options;
     return new OrderedSearch(this.#search, {
       workers,
       maxBufferedWeight: maxText,
       weigh: ({ text }) => text,
       take: (found) => this.#take(found),
+      toPass: (atFront) => (atFront || this.#passed === offset ? offset - this.#passed : undefined),
     }).run();
   }
 
@@ -57,8 +56,9 @@ export class MatchMerger {
       this.#linesBefore = 0;
       this.#hasMatched = false;
     }
-    for (const { matches, counts } of files) {
+    for (const { matches, passed, counts } of files) {
       this.#count(counts);
+      this.#passed += passed;
       const isNew = !this.#hasMatched;
       if (isNew) this.counts.matched += 1;
       this.#hasMatched = part !== undefined;

@@ -27,6 +27,11 @@ interface OrderedSearchOptions<F> {
   weigh(found: F): number;
   /** Receives results in path order. Returns false when the result is full. */
   take(found: F): boolean;
+  /**
+   * Returns how many results are still to be left out at the beginning of a task, if that is known. `atFront` says that
+   * nothing before the task is unfinished.
+   */
+  toPass?(atFront: boolean): number | undefined;
 }
 
 /** Why a search ended: everything was searched, there was more than may be returned, or it was stopped. */
@@ -89,10 +94,13 @@ export class OrderedSearch<F> {
   }
 
   async #runTask(items: readonly QueueItem<F>[]): Promise<void> {
-    const { weigh } = this.#options;
+    const { weigh, toPass } = this.#options;
     try {
       const units = items.map(({ unit }) => unit).filter((unit) => unit !== undefined);
-      const results = await this.#search.run(units, this.#tasksDone === 0 ? FIRST_BUDGET : BUDGET);
+      const results = await this.#search.run(units, {
+        budget: this.#tasksDone === 0 ? FIRST_BUDGET : BUDGET,
+        toPass: toPass?.(this.#queue.isFirst(items[0])),
+      });
       this.#queue.replace(items, results);
       for (const result of results) if (result.kind === 'found') this.#bufferedWeight += weigh(result.found);
       this.#takeFound();

@@ -25,16 +25,18 @@ interface SearchJobOptions {
 export class SearchJob {
   readonly #options: SearchJobOptions;
   /** Compiled in the first task rather than in the notice, because only a task can answer with an error. */
-  #search: ((units: readonly WorkUnit[], budget: Budget) => Coroutine<WorkResult<unknown>[]>) | undefined;
+  #search:
+    | ((units: readonly WorkUnit[], budget: Budget, toPass?: number) => Coroutine<WorkResult<unknown>[]>)
+    | undefined;
 
   constructor(options: SearchJobOptions) {
     this.#options = options;
   }
 
-  *run({ units, budget }: SearchTask): Coroutine<TaskResult> {
+  *run({ units, budget, toPass }: SearchTask): Coroutine<TaskResult> {
     const { spec, steal } = this.#options;
     this.#search ??= spec.kind === 'glob' ? this.#forEntries(spec) : this.#forLines(spec);
-    return packResults(yield* this.#search(unpackResults(units) as WorkUnit[], new Budget(budget, steal)));
+    return packResults(yield* this.#search(unpackResults(units) as WorkUnit[], new Budget(budget, steal), toPass));
   }
 
   #forEntries(spec: GlobSpec) {
@@ -54,10 +56,10 @@ export class SearchJob {
     const enters = (path: string): boolean => excluded?.(path, 'directory') !== true;
     const rules = spec.ignore ? new IgnoreRules(root, spec.path) : undefined;
     const fixed = { root, spec, pattern, wanted, enters, rules, stop, memory };
-    return function* (units: readonly WorkUnit[], budget: Budget): Coroutine<WorkResult<unknown>[]> {
+    return function* (units: readonly WorkUnit[], budget: Budget, toPass?: number): Coroutine<WorkResult<unknown>[]> {
       const buffer = memory.take(root);
       try {
-        return yield* new GrepTask({ ...fixed, buffer, budget }).run(units);
+        return yield* new GrepTask({ ...fixed, buffer, budget, toPass }).run(units);
       } finally {
         memory.giveBack(buffer);
       }

@@ -128,14 +128,14 @@ export class PooledSearch<F> implements Disposable {
    * Runs a task on the least busy worker and returns, in path order, what it found and what is left to do. Rejects with
    * the error the task raises, or `internal` if the thread crashes.
    */
-  async run(units: readonly WorkUnit[], budget: number): Promise<WorkResult<F>[]> {
+  async run(units: readonly WorkUnit[], limits: Pick<SearchTask, 'budget' | 'toPass'>): Promise<WorkResult<F>[]> {
     const thread = this.#options.pick();
     const { number: search, spec } = this.#options;
     if (!this.#threads.has(thread)) {
       this.#threads.add(thread);
       thread.notify({ type: 'begin', search, spec, stop: this.#stop.shared, steal: this.#steal.shared });
     }
-    const results = await thread.call({ search, units: packResults(units), budget });
+    const results = await thread.call({ search, units: packResults(units), ...limits });
     return unpackResults(results as PackedResults<F>);
   }
 

@@ -81,6 +81,26 @@ test('a large file is split when taken, and its results leave in order', () => {
   expect(drain(queue)).toEqual(['part 0', 'part 1', 'part 2']);
 });
 
+test('a unit that waits for its turn is taken only at the front', () => {
+  const turn: WorkUnit = { kind: 'files', node: START_NODE, names: 'w', inTurn: true };
+  const queue = queueOf([folder('a'), turn, folder('b')]);
+  expect(drain(queue)).toEqual([]);
+  const a = take(queue);
+  expect(a).toHaveLength(1);
+  expect(take(queue, { atFront: true })).toEqual([]);
+  const b = take(queue);
+  expect(b.map(({ unit }) => unit?.kind)).toEqual(['folder']);
+  expect(take(queue)).toEqual([]);
+  queue.replace(b, [found('b')]);
+  queue.replace(a, [found('a')]);
+  expect(drain(queue)).toEqual(['a']);
+  const waiting = take(queue);
+  expect(waiting.map(({ unit }) => unit?.kind)).toEqual(['files']);
+  expect(queue.isFirst(waiting[0])).toBe(true);
+  queue.replace(waiting, [found('w')]);
+  expect(drain(queue)).toEqual(['w', 'b']);
+});
+
 test('an unfinished mark is neither taken nor passed', () => {
   const queue = queueOf([found('a'), { kind: 'unfinished' }, found('b')]);
   expect(take(queue)).toEqual([]);

@@ -54,9 +54,8 @@ export class WorkQueue<F> {
     const most = Math.ceil(this.#todo / takers);
     const parts = this.#todo < takers ? takers : 1;
     let item = this.#first;
-    while (item !== undefined && item.state !== 'todo')
-      item = atFront && item.state === 'taken' ? undefined : item.next;
-    for (let load = 0; item?.unit !== undefined && item.state === 'todo'; item = item.next) {
+    while (item !== undefined && !this.#isReady(item)) item = atFront && item.state !== 'done' ? undefined : item.next;
+    for (let load = 0; item?.unit !== undefined && this.#isReady(item); item = item.next) {
       load += loadOf(item.unit);
       if (items.length === most || (items.length > 0 && load > MAX_LOAD)) break;
       item.state = 'taken';
@@ -66,6 +65,17 @@ export class WorkQueue<F> {
       items.push(item);
     }
     return items;
+  }
+
+  /** Whether a task may take a unit. */
+  #isReady(item: QueueItem<F>): boolean {
+    if (item.state !== 'todo' || item.unit === undefined) return false;
+    return !('inTurn' in item.unit) || this.isFirst(item);
+  }
+
+  /** Whether an item is the first one, so that nothing before it is unfinished. */
+  isFirst(item: QueueItem<F> | undefined): boolean {
+    return item !== undefined && item === this.#first;
   }
 
   /** Replaces taken units by their results, which must be in path order. */

@@ -18,9 +18,14 @@ export type WorkUnit =
   /** Everything below a folder. */
   | { readonly kind: 'folder'; readonly node: DirNode }
   /** Some files of one folder. */
-  | { readonly kind: 'files'; readonly node: DirNode; readonly names: PackedNames }
+  | ({ readonly kind: 'files'; readonly node: DirNode; readonly names: PackedNames } & Turn)
   /** A range of a large file. */
-  | { readonly kind: 'lines'; readonly node: DirNode; readonly name: Name; readonly range: LineRange };
+  | ({ readonly kind: 'lines'; readonly node: DirNode; readonly name: Name; readonly range: LineRange } & Turn);
+
+interface Turn {
+  /** Set if a task handed the unit back because it has to wait until nothing before it is unfinished. */
+  readonly inTurn?: true;
+}
 
 /**
  * What a work unit turns into, in path order: results, and units that are left to do. `unfinished` marks where a task

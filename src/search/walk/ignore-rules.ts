@@ -11,9 +11,15 @@ const GIT_FOLDER = '.git';
 /** Maximum number of folders whose rules are kept. */
 const MAX_FOLDERS = 4096;
 
+/** The rules of a file, and about how many of them every entry is compared with: all but plain names, which are looked up. */
+interface RuleFile {
+  readonly rules: IgnoreFile;
+  readonly compared: number;
+}
+
 /** A rule file, and the path from its folder to the folder that its rules are applied in. */
 interface RuleSource {
-  readonly file: IgnoreFile;
+  readonly file: RuleFile;
   readonly folder: readonly string[];
 }
 
@@ -21,10 +27,13 @@ interface RuleSource {
 export class FolderRules {
   readonly #sources: readonly (readonly RuleSource[])[];
   readonly #isEmpty: boolean;
+  /** Estimated number of rules that an entry is compared with. */
+  readonly compared: number;
 
   constructor(sources: readonly (readonly RuleSource[])[]) {
     this.#sources = sources;
     this.#isEmpty = sources.every(({ length }) => length === 0);
+    this.compared = sources.flat().reduce((sum, { file }) => sum + file.compared, 0);
   }
 
   /** Whether a search skips an entry of the folder. */
@@ -33,7 +42,7 @@ export class FolderRules {
     if (this.#isEmpty) return false;
     for (const sources of this.#sources) {
       for (const { file, folder } of sources) {
-        const verdict = file.ignores(folder, name, isFolder);
+        const verdict = file.rules.ignores(folder, name, isFolder);
         if (verdict !== undefined) return verdict;
       }
     }
@@ -41,7 +50,7 @@ export class FolderRules {
   }
 
   /** Returns the rules for a folder in this one, which has these rule files itself. */
-  below(name: string, own: readonly (IgnoreFile | undefined)[]): FolderRules {
+  below(name: string, own: readonly (RuleFile | undefined)[]): FolderRules {
     if (this.#isEmpty && own.every((file) => file === undefined)) return this;
     return new FolderRules(
       this.#sources.map((sources, kind) => [
@@ -80,7 +89,7 @@ export class IgnoreRules {
     return rules;
   }
 
-  #ofStart(own: readonly (IgnoreFile | undefined)[]): FolderRules {
+  #ofStart(own: readonly (RuleFile | undefined)[]): FolderRules {
     const { raw, segments } = this.#start;
     let name = '';
     let rules = new FolderRules(RULE_FILES.map(() => []));
@@ -93,11 +102,11 @@ export class IgnoreRules {
   }
 }
 
-function sourceOf(file: IgnoreFile | undefined): RuleSource[] {
+function sourceOf(file: RuleFile | undefined): RuleSource[] {
   return file === undefined ? [] : [{ file, folder: [] }];
 }
 
-function readRules(dir: Dir, listed?: readonly Entry[]): (IgnoreFile | undefined)[] {
+function readRules(dir: Dir, listed?: readonly Entry[]): (RuleFile | undefined)[] {
   return RULE_FILES.map((name) => {
     try {
       const type = listed === undefined ? dir.statLite(name)?.type : listed.find((entry) => entry.name === name)?.type;
@@ -109,7 +118,7 @@ function readRules(dir: Dir, listed?: readonly Entry[]): (IgnoreFile | undefined
   });
 }
 
-function readRuleFile(dir: Dir, name: string): IgnoreFile {
+function readRuleFile(dir: Dir, name: string): RuleFile {
   using file = dir.openForRead(name);
   const bytes = Buffer.alloc(Math.min(file.size, MAX_RULE_BYTES));
   let length = 0;
@@ -117,5 +126,17 @@ function readRuleFile(dir: Dir, name: string): IgnoreFile {
     read = file.readInto(bytes, { at: length, length: bytes.length - length, position: length });
   const text = bytes.toString('utf8', 0, length);
   // A rule that is cut off could rule out more than its author meant.
-  return new IgnoreFile(file.size > MAX_RULE_BYTES ? text.slice(0, text.lastIndexOf('\n') + 1) : text);
+  const whole = file.size > MAX_RULE_BYTES ? text.slice(0, text.lastIndexOf('\n') + 1) : text;
+  return { rules: new IgnoreFile(whole), compared: comparedRules(whole) };
+}
+
+/** Lines that are more than a plain name. */
+const COMPARED_LINE = /^(?!#).*(?:[*?[{\\]|\/.)/;
+
+/** Estimates how many rules of a file an entry is compared with. Each alternative in braces is one. */
+function comparedRules(text: string): number {
+  let rules = 0;
+  for (const line of text.split('\n'))
+    if (COMPARED_LINE.test(line)) rules += line.includes('{') ? line.split(',').length : 1;
+  return rules;
 }

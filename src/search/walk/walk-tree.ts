@@ -13,6 +13,8 @@ const NEEDS_BYTE_ORDER = /[\ud800-\udfff\ufffd]/;
 /** Estimated microseconds to open and list a folder, and to handle one of its entries. */
 const FOLDER_COST = 15;
 const ENTRY_COST = 1;
+/** Estimated microseconds to compare an entry with an ignore rule. */
+const RULE_COST = 0.02;
 
 /** Limits how much of a tree `walkTree` visits. */
 export interface WalkBudget {
@@ -39,6 +41,8 @@ export interface WalkTreeOptions {
   readonly rules?: IgnoreRules | undefined;
   /** Called for each folder that has entries which the rules leave out. */
   ignored?(entries: number): void;
+  /** Whether the search was stopped, so that the entries of a folder need not be complete any more. */
+  isStopped?(): boolean;
 }
 
 /**
@@ -114,6 +118,8 @@ function itemsIn(node: DirNode, options: WalkTreeOptions): WalkItem[] {
   const rules = options.rules?.of(node, dirs, listed);
   let ignored = 0;
   for (const entry of listed) {
+    // Thousands of rules make a large folder take seconds.
+    if (rules !== undefined && options.isStopped?.()) break;
     if (skipHidden && entry.name.startsWith('.')) continue;
     const isVisited = types.has(entry.type);
     const isEntered = entry.type === 'directory' && entersFolders;
@@ -126,7 +132,7 @@ function itemsIn(node: DirNode, options: WalkTreeOptions): WalkItem[] {
     if (isEntered) items.push({ key: `${entry.name}/`, entry, enter: true });
   }
   if (ignored > 0) options.ignored?.(ignored);
-  budget.spend(FOLDER_COST + ENTRY_COST * listed.length);
+  budget.spend(FOLDER_COST + listed.length * (ENTRY_COST + RULE_COST * (rules?.compared ?? 0)));
   return items.sort(items.some(({ key }) => NEEDS_BYTE_ORDER.test(key)) ? byCodePointThenBytes : byKey);
 }
 

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { chooseBackend, ROOT_PATH } from '../../fence/index.ts';
+import { Sandbox } from '../../fence/sandbox.fixture.ts';
+import { DirCache, START_NODE } from './dir-cache.ts';
+import { IgnoreRules } from './ignore-rules.ts';
+import { walkTree } from './walk-tree.ts';
+
+/** Walks a folder of 100 files with these rules and returns what that costs and how many entries it visits. */
+function walked(rules: string, isStopped = (): boolean => false): { cost: number; visited: number } {
+  using box = new Sandbox(chooseBackend().name);
+  box.file('.gitignore', rules);
+  for (let i = 0; i < 99; i += 1) box.file(`f${i}`, '');
+  using dirs = new DirCache(() => box.root.openDir(ROOT_PATH));
+  let cost = 0;
+  const budget = {
+    isSpent: false,
+    spend: (micros: number) => {
+      cost += micros;
+    },
+  };
+  const visits = walkTree(START_NODE, {
+    ...{ dirs, budget, types: new Set(['file'] as const), maxDepth: 9, skipHidden: false },
+    ...{ enters: () => true, skipped: () => {}, rules: new IgnoreRules(box.root, ROOT_PATH), isStopped },
+  });
+  const visited = [...visits].reduce((sum, { entries = [] }) => sum + entries.length, 0);
+  return { cost, visited };
+}
+
+test('the budget is charged for the ignore rules that entries are compared with', () => {
+  const { cost: free } = walked('');
+  const lines = (line: (index: number) => string): string =>
+    Array.from({ length: 1_000 }, (_, i) => line(i)).join('\n');
+  expect(walked(lines((i) => `name${i}/`)).cost).toBe(free);
+  expect(walked(lines((i) => `# *.${i}`)).cost).toBe(free);
+  const globs = walked(lines((i) => `*.${i}`)).cost - free;
+  expect(globs).toBeGreaterThan(1_000);
+  expect(walked(lines((i) => `a/${i}`)).cost - free).toBeCloseTo(globs);
+  expect(walked(lines((i) => `{a,b}*.${i}`)).cost - free).toBeCloseTo(2 * globs);
+});
+
+test('a folder with ignore rules is given up when the search is stopped', () => {
+  let left = 10;
+  expect(walked('*.x', () => left-- === 0)).toMatchObject({ visited: 10 });
+  expect(walked('*.x')).toMatchObject({ visited: 100 });
+});
