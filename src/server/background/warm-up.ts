@@ -11,8 +11,8 @@ import { FastPath } from '../protocol/fast/fast-path.ts';
 
 /** The top of this package, as seen from `dist/server/background` and from `src/server/background`. */
 const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
-/** How long to wait before looking again whether the client's calls have ended. */
-const BUSY_MS = 20;
+/** How long a client has to be quiet, after a call of its own, before the next call of the warm-up. */
+const QUIET_MS = 50;
 /** How often the calls are repeated. With fewer, V8 has not compiled the search yet, and the first grep takes twice as long. */
 const ROUNDS = 12;
 /** A client that gets results as text alone, unless the operator decided otherwise. */
@@ -57,10 +57,15 @@ async function warmUp({ load, running }: WarmUpOptions, signal: AbortSignal): Pr
   const caller = new ToolCaller(separate);
   const fastPath = new FastPath({ ...separate, load: async () => caller });
   const peers = [undefined, TEXT_CLIENT].map((clientName) => ({ ...processPeer(separate.roots), clientName }));
+  let seen = running.started;
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const { name, args } of warmUpCalls) {
       await nextTurn();
-      while (running.size > 0 && !signal.aborted) await sleep(BUSY_MS, undefined, { ref: false });
+      // A client that calls again and again must not find a warm-up call between two of its own.
+      while ((running.size > 0 || running.started !== seen) && !signal.aborted) {
+        seen = running.started;
+        await sleep(QUIET_MS, undefined, { ref: false });
+      }
       if (signal.aborted) return;
       const params = { name, arguments: args };
       const request = { id: round, method: 'tools/call', params, modern: false, progressToken: undefined };

@@ -32,6 +32,12 @@ export class RunningCall {
 export class RunningCalls {
   readonly #running = new InFlight<RunningCall>();
   #whenIdle: (() => void)[] = [];
+  #started = 0;
+
+  /** How many calls have been started so far. */
+  get started(): number {
+    return this.#started;
+  }
 
   get size(): number {
     return this.#running.size;
@@ -40,6 +46,7 @@ export class RunningCalls {
   /** Adds a call, which counts as running until `end`. */
   start(): RunningCall {
     const call = new RunningCall();
+    this.#started += 1;
     this.#running.add(call);
     return call;
   }
