@@ -19,6 +19,8 @@ interface Source {
 interface Import {
   readonly name: string;
   readonly typeOnly: boolean;
+  /** Whether the module is loaded only when the code that imports it runs. */
+  readonly lazy: boolean;
 }
 
 const BELOW_DIALECTS = ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools'];
@@ -164,6 +166,16 @@ describe('imports flow one way', () => {
     expect(wrong([source('src/search/x.ts', "import * as z from 'zod';")])).toHaveLength(1);
     expect(wrong(compiled)).toEqual([]);
   });
+
+  test('a start over stdio loads neither schemas, patterns, YAML nor the SDK', () => {
+    const START = ['src/bin.ts', 'src/cli/stdio.ts'];
+    const eager = [
+      source('src/bin.ts', "import { a } from './a.ts';"),
+      source('src/a.ts', "import type { T } from 'types';\nimport { y } from 'eager';\nawait import('lazy');"),
+    ];
+    expect(packagesLoadedBy(['src/bin.ts'], eager)).toEqual(['eager']);
+    expect(packagesLoadedBy(START, compiled)).toEqual(['commander', 'pino']);
+  });
 });
 
 describe('names', () => {
@@ -269,8 +281,9 @@ function importsOf(code: string): Import[] {
     ...[...code.matchAll(statements)].map(([, type, from, bare]) => ({
       name: from ?? bare ?? '',
       typeOnly: type !== undefined,
+      lazy: false,
     })),
-    ...[...code.matchAll(calls)].map(([, name = '']) => ({ name, typeOnly: false })),
+    ...[...code.matchAll(calls)].map(([, name = '']) => ({ name, typeOnly: false, lazy: true })),
   ];
 }
 
@@ -279,6 +292,21 @@ function localImports({ file, imports }: Source): string[] {
   return imports
     .filter(({ name }) => name.startsWith('.'))
     .map(({ name }) => path.posix.join(path.posix.dirname(file), name));
+}
+
+/** The packages that are loaded with some files, or with what they import, before any of their code asks for more. */
+function packagesLoadedBy(files: readonly string[], all: readonly Source[]): string[] {
+  const byFile = new Map(all.map((one) => [one.file, one]));
+  const loaded = new Set(files);
+  const packages = new Set<string>();
+  for (const file of loaded) {
+    const { imports = [] } = byFile.get(file) ?? {};
+    for (const { name } of imports.filter(({ typeOnly, lazy }) => !typeOnly && !lazy)) {
+      if (name.startsWith('.')) loaded.add(path.posix.join(path.posix.dirname(file), name));
+      else if (!name.startsWith('node:')) packages.add(name);
+    }
+  }
+  return [...packages].sort();
 }
 
 function upwardImports(all: readonly Source[]): string[] {

@@ -1,9 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { describeThrown } from '../audit/describe-thrown.ts';
-import { type ClassicFlags, classicConfig } from '../config/classic-config.ts';
+import type { ClassicFlags } from '../config/classic-config.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { type GuideFlags, guideConfig } from '../config/guide-config.ts';
-import { memoryConfig } from '../config/memory-config.ts';
+import type { GuideFlags } from '../config/guide-config.ts';
 import { packageVersion } from '../config/package-files.ts';
 import { ListenError } from './listen-error.ts';
 
@@ -71,6 +70,7 @@ function commands(): Command {
     .description('serve the six memory tools on the folder named by BASE_PATH, over stdin and stdout')
     .action(async () => {
       const { stdio } = await import('./stdio.ts');
+      const { memoryConfig } = await import('../config/memory-config.ts');
       const config = memoryConfig();
       await stdio(config, config.dialects[0]);
     });
@@ -83,6 +83,7 @@ function commands(): Command {
     .option('--log-level <level>', 'error, warn, info, debug or trace (default: FS_LOG_LEVEL, or info)')
     .action(async (flags: ClassicFlags) => {
       const { stdio } = await import('./stdio.ts');
+      const { classicConfig } = await import('../config/classic-config.ts');
       const config = classicConfig(flags);
       await stdio(config, config.dialects[0]);
     });
@@ -94,6 +95,7 @@ function commands(): Command {
     .option('--log-level <level>', 'error, warn, info, debug or trace (default: info)')
     .action(async (flags: GuideFlags) => {
       const { stdio } = await import('./stdio.ts');
+      const { guideConfig } = await import('../config/guide-config.ts');
       const config = guideConfig(flags);
       await stdio(config, config.dialects[0]);
     });

@@ -6,7 +6,7 @@ import { type Backend, chooseBackend, Root } from '../../fence/index.ts';
 import { StatThread } from '../../files/list/stat-thread.ts';
 import { LineIndexCache } from '../../files/read/line-index-cache.ts';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
-import { SearchPool } from '../../search/index.ts';
+import { SearchPool } from '../../search/pool/search-pool.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import { type NamedRoot, Roots } from '../../tools/roots.ts';
 import type { Limits } from '../../tools/tool.ts';
