@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
+import { Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { DEFAULT_RESULT_FORM, type ResultForm } from '../../tools/result-form.ts';
 import type { CallContext } from '../../tools/tool.ts';
@@ -91,17 +91,31 @@ describe('list_folder with depth', () => {
       ['src', 1],
       ['src/a.ts', undefined],
     ]);
-    expect(cut).toMatchObject({ count: 4, truncated: true, next: { path: 'src/../src', depth: 1, offset: 1 } });
-    expect(names(await list(box, { ...cut.next }))).toEqual(['lib']);
-    const lines = await text(box, { depth: 9 }, 90);
-    expect(withoutTimes(lines)).toBe(
-      'README\t5\nsrc/\t-\t[2 not shown]\n[4 entries, not all shown; next: {"path":"src","depth":1,"offset":0}]',
+    expect(cut).toMatchObject({ count: 4, truncated: true, next: { offset: 3 } });
+    expect(withoutTimes(await text(box, { depth: 9 }, 90))).toBe(
+      'README\t5\nsrc/\t-\t[2 not shown]\n[4 entries, not all shown; next: {"offset":2}]',
     );
   });
 
-  test('is refused together with offset', async () => {
+  test('next leads through the whole tree, page by page', async () => {
     using box = project();
-    expect(await outcome(run(box, { depth: 2, offset: 1 }))).toBe('invalid_argument');
+    for (const maxChars of [1, 120, 330, 1000]) {
+      const found: string[] = [];
+      let offset: unknown = 0;
+      while (offset !== undefined) {
+        const page = await list(box, { depth: 9, offset }, maxChars);
+        found.push(...names(page));
+        offset = page.next?.offset;
+      }
+      expect(found.sort()).toEqual(['README', 'src', 'src/a.ts', 'src/lib', 'src/lib/b.ts', 'src/lib/c.ts']);
+    }
+    expect(withoutTimes(await text(box, { depth: 9, offset: 3 }))).toBe(
+      'src/lib/\t-\nsrc/lib/b.ts\t5\nsrc/lib/c.ts\t5\n',
+    );
+    expect(await text(box, { depth: 9, offset: 6 })).toBe('[no more; 6 entries]');
+  });
+
+  test('has a largest depth', () => {
     expect(listFolder.input.safeParse({ root: 'workspace', path: '', depth: 11 }).success).toBe(false);
   });
 });

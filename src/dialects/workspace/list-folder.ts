@@ -51,8 +51,11 @@ export const listFolder = defineTool({
   }),
   run: async (args, context) => {
     const { root, agent } = context.resolveRoot(args.root);
-    assertCombination(args, agent !== undefined);
-    if (args.depth > 1 && agent === undefined) return runTree(args, root, context);
+    if (args.depth > 1) {
+      if (agent === undefined) return runTree(args, root, context);
+      const problem = 'depth works on folders of the server only';
+      throw new ToolError('invalid_argument', { problem, argument: 'depth' }, { path: args.path });
+    }
     const { mode, maxChars } = context.results;
     const list = new EntryList(mode, maxChars);
     const count =
@@ -81,13 +84,6 @@ const shownOf = ({ depth }: Input, count: number): string =>
 
 const nothingIn = ({ offset }: Input, count: number): string =>
   offset > 0 && count > 0 ? `[no more; ${count} entries]` : '[empty folder]';
-
-function assertCombination({ depth, offset, path }: Input, isAgent: boolean): void {
-  if (depth === 1) return;
-  const problem =
-    offset > 0 ? 'offset works with depth 1 only' : isAgent ? 'depth works on folders of the server only' : undefined;
-  if (problem !== undefined) throw new ToolError('invalid_argument', { problem, argument: 'depth' }, { path });
-}
 
 /** One entry of a folder. Of a client-side file, size and time may be unknown. */
 interface ListedEntry {
@@ -166,25 +162,26 @@ async function runTree(args: Input, root: Root, context: CallContext) {
     targetType,
     omitted,
   });
+  // On a later page, a folder may be missing above its children, so they are shown by their paths.
+  const shown = mode === 'text' && args.offset === 0 ? indented : (path: string) => path;
   let left = maxChars;
+  let isFirst = true;
   const fits = (found: TreeEntry): boolean => {
-    const name = mode === 'text' ? indented(found.path) : found.path;
-    left -= (mode === 'text' ? entryLine : entryJson)(name, listed(found)).length + 1;
+    left -= (mode === 'text' ? entryLine : entryJson)(shown(found.path), listed(found)).length + 1;
     if (found.type === 'directory') left -= OMITTED_CHARS;
-    return left >= 0;
+    // The first entry is always listed, so that each page leads on to the next.
+    const isListed = left >= 0 || isFirst;
+    isFirst = false;
+    return isListed;
   };
-  const options = { depth: args.depth, maxEntries: MAX_ENTRIES, fits };
-  const { entries, omitted, cut } = await listTree(root, root.parse(args.path), options, context);
+  const options = { depth: args.depth, maxEntries: MAX_ENTRIES, offset: args.offset, fits };
+  const { entries, count, more } = await listTree(root, root.parse(args.path), options, context);
   const list = new EntryList(mode);
-  let count = entries.length + omitted;
-  for (const found of entries) {
-    list.add(mode === 'text' ? indented(found.path) : found.path, listed(found));
-    count += found.omitted ?? 0;
-  }
+  for (const found of entries) list.add(shown(found.path), listed(found));
   return {
     entries: list.entries,
     count,
-    ...(cut && { truncated: true as const, next: { ...folderOf(args.path, cut.path), depth: 1, offset: cut.listed } }),
+    ...(more && { truncated: true as const, next: { offset: args.offset + entries.length } }),
   };
 }
 
@@ -192,9 +189,4 @@ async function runTree(args: Input, root: Root, context: CallContext) {
 function indented(path: string): string {
   const parts = path.split('/');
   return `${'  '.repeat(parts.length - 1)}${parts.at(-1)}`;
-}
-
-function folderOf(listed: string, below: string): { path?: string } {
-  if (below === '') return {};
-  return { path: /^(?:\.?\/?)$/.test(listed) ? below : `${listed.replace(/\/+$/, '')}/${below}` };
 }

@@ -8,11 +8,14 @@ interface Given {
   readonly path?: string;
   readonly depth?: number;
   readonly maxEntries?: number;
+  readonly offset?: number;
   fits?(): boolean;
 }
 
-const tree = ({ root }: Sandbox, { path = '.', depth = 9, maxEntries = 100, fits = () => true }: Given = {}) =>
-  listTree(root, parseCallerPath(path), { depth, maxEntries, fits });
+const tree = (
+  { root }: Sandbox,
+  { path = '.', depth = 9, maxEntries = 100, offset = 0, fits = () => true }: Given = {},
+) => listTree(root, parseCallerPath(path), { depth, maxEntries, offset, fits });
 
 /** The paths of a tree, each with the number of children that are left out. */
 async function shown(box: Sandbox, options?: Given): Promise<string[]> {
@@ -44,12 +47,21 @@ test('lists what is nearest to the top if not all fits, and counts the rest', as
   expect(await shown(box, { maxEntries: 5 })).toEqual(['a +1', 'a/1', 'a/2', 'b +2', 'c']);
   expect(await shown(box, { maxEntries: 8 })).toEqual(['a', 'a/1', 'a/2', 'a/3 +1', 'b', 'b/1', 'b/2 +1', 'c']);
   expect(await shown(box, { maxEntries: 10 })).toHaveLength(10);
-  expect((await tree(box, { maxEntries: 10 })).cut).toBeUndefined();
-  expect(await tree(box, { maxEntries: 2 })).toMatchObject({ omitted: 1, cut: { path: '', listed: 2 } });
-  expect((await tree(box, { maxEntries: 5 })).cut).toEqual({ path: 'a', listed: 2 });
+  expect(await tree(box, { maxEntries: 10 })).toMatchObject({ count: 10, more: false });
+  expect(await tree(box, { maxEntries: 2 })).toMatchObject({ count: 8, more: true });
+  expect(await tree(box, { maxEntries: 5 })).toMatchObject({ count: 8, more: true });
   let left = 4;
   const fits = () => left-- > 0;
   expect(await shown(box, { fits })).toEqual(['a +2', 'a/1', 'b +2', 'c']);
+});
+
+test('goes on where an earlier listing ended', async () => {
+  using box = new Sandbox('openat2');
+  for (const file of ['a/1', 'a/2', 'a/3/x', 'b/1', 'b/2/y', 'c']) box.file(file);
+  expect(await shown(box, { offset: 2, maxEntries: 3 })).toEqual(['a/1', 'a/2', 'c']);
+  expect(await shown(box, { offset: 5, maxEntries: 3 })).toEqual(['a/3 +1', 'b/1', 'b/2 +1']);
+  expect(await shown(box, { offset: 8 })).toEqual(['a/3/x', 'b/2/y']);
+  expect(await tree(box, { offset: 10 })).toMatchObject({ entries: [], count: 10, more: false });
 });
 
 test('raises for the folder itself, and leaves out what cannot be opened below it', async () => {

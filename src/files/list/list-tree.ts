@@ -14,10 +14,10 @@ export interface TreeEntry extends EntryInfo {
 export interface Tree {
   /** In path order: each folder is followed by what is in it. */
   readonly entries: readonly TreeEntry[];
-  /** How many children of the listed folder itself are left out. */
-  readonly omitted: number;
-  /** The first folder, in path order, of which not all children are listed, and how many of them are. */
-  readonly cut?: { readonly path: string; readonly listed: number };
+  /** How many entries there are, as far as they were counted: below a folder that is left out, none are. */
+  readonly count: number;
+  /** Whether entries follow, in breadth-first order, after those that are listed. */
+  readonly more: boolean;
 }
 
 /** Options of `listTree`. */
@@ -25,6 +25,8 @@ export interface TreeOptions {
   /** How many levels to list; 1 is the folder's own children. */
   readonly depth: number;
   readonly maxEntries: number;
+  /** How many entries to leave out before the first one to list, in breadth-first order; by default none. */
+  readonly offset?: number;
   /** Called for each entry as it is found, level by level. Returns false if it does not fit, which ends the listing. */
   fits(entry: TreeEntry): boolean;
 }
@@ -36,7 +38,8 @@ interface Folder {
 }
 
 interface Node {
-  readonly entry: TreeEntry;
+  /** Absent for a folder before the offset, whose children may be listed. */
+  readonly entry?: TreeEntry;
   readonly folder?: Folder;
 }
 
@@ -49,55 +52,54 @@ interface Node {
 export async function listTree(
   root: Root,
   path: CallerPath,
-  { depth, maxEntries, fits }: TreeOptions,
+  { depth, maxEntries, offset = 0, fits }: TreeOptions,
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<Tree> {
   const top: Folder = { path: '', children: [], omitted: 0 };
   let level: readonly Folder[] = [top];
+  let skip = offset;
   let left = maxEntries;
+  let count = 0;
   const pause = yieldPoint(context);
   for (let at = 1; at <= depth && level.length > 0; at += 1) {
     const below: Folder[] = [];
     for (const folder of level) {
       const wait = pause();
       if (wait !== undefined) await wait;
+      let skipped = 0;
+      let listed = 0;
       const onEntry = (name: string, info: EntryInfo): boolean => {
         const entry = { path: folder.path === '' ? name : `${folder.path}/${name}`, ...info };
-        if (left === 0 || !fits(entry)) {
-          left = 0;
-          return false;
-        }
-        left -= 1;
         const child = info.type === 'directory' ? { path: entry.path, children: [], omitted: 0 } : undefined;
-        folder.children.push({ entry, ...(child && { folder: child }) });
+        if (skip > 0) {
+          skip -= 1;
+          skipped += 1;
+          if (child !== undefined) folder.children.push({ folder: child });
+        } else {
+          if (left === 0 || !fits(entry)) {
+            left = 0;
+            return false;
+          }
+          left -= 1;
+          listed += 1;
+          folder.children.push({ entry, ...(child && { folder: child }) });
+        }
         if (child !== undefined) below.push(child);
         return true;
       };
       const here = folder === top ? path : root.parse([...path.segments, folder.path].join('/'));
-      const count = await listChildren(
+      const children = await listChildren(
         { root, path: here, isTop: folder === top },
-        { maxEntries: left, onEntry },
+        { maxEntries: skip + left, onEntry },
         context,
       );
-      folder.omitted = Math.max(0, count - folder.children.length);
+      count += children;
+      folder.omitted = Math.max(0, children - skipped - listed);
     }
     level = below;
   }
-  const cut = firstCut(top);
-  return {
-    entries: [...inOrder(top)],
-    omitted: top.omitted,
-    ...(cut && { cut: { path: cut.path, listed: cut.children.length } }),
-  };
-}
-
-function firstCut(folder: Folder): Folder | undefined {
-  if (folder.omitted > 0) return folder;
-  for (const { folder: child } of folder.children) {
-    const cut = child && firstCut(child);
-    if (cut !== undefined) return cut;
-  }
-  return undefined;
+  const entries = [...inOrder(top)];
+  return { entries, count, more: offset + entries.length < count };
 }
 
 type ListedFolder = { readonly root: Root; readonly path: CallerPath; readonly isTop: boolean };
@@ -119,7 +121,9 @@ async function listChildren(
 
 function* inOrder({ children }: Folder): Generator<TreeEntry, void, undefined> {
   for (const { entry, folder } of children) {
-    yield folder !== undefined && folder.omitted > 0 ? { ...entry, omitted: folder.omitted } : entry;
+    if (entry !== undefined) {
+      yield folder !== undefined && folder.omitted > 0 ? { ...entry, omitted: folder.omitted } : entry;
+    }
     if (folder !== undefined) yield* inOrder(folder);
   }
 }
