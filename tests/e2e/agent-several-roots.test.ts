@@ -78,6 +78,12 @@ describe.each(CONNECTIONS)('several agent roots, $transport, $era', ({ transport
     expect(read.contents).toMatchObject([{ mimeType: 'text/x-typescript', text: 'resource\n' }]);
     await expect(client.readResource({ uri: 'ringfence://desktop/src/never.ts' })).rejects.toThrow(/not found/i);
     await expect(client.readResource({ uri: 'ringfence://desktop/docs/x' })).rejects.toThrow(/allowed folder/);
+    const { resources } = await client.listResources();
+    const uris = resources.map(({ uri }) => uri);
+    expect(uris).toEqual(expect.arrayContaining(['agent://docs/a.md', 'agent://src/r.ts?root=desktop']));
+    const listed = await client.readResource({ uri: 'agent://src/r.ts?root=desktop' });
+    expect(listed.contents).toMatchObject([{ text: 'resource\n' }]);
+    await expect(client.readResource({ uri: 'agent://src/r.ts?root=hidden' })).rejects.toThrow(/not found/i);
     const { completion } = await client.complete({
       ref: { type: 'ref/resource', uri: 'ringfence://{root}/{+path}' },
       argument: { name: 'path', value: 'src/r' },

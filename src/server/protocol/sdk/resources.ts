@@ -5,12 +5,12 @@ import {
   type ReadResourceResult,
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server';
-import type { FilesystemBridge } from '../../../agent/bridge/filesystem-bridge.ts';
 import { recordViolation } from '../../../audit/record-call.ts';
 import { RingfenceError } from '../../../errors.ts';
 import { byCodePoint } from '../../../runtime/unicode.ts';
 import type { Client } from '../../../tools/client.ts';
 import { MAX_RESULT_BYTES } from '../../../wire/result-size.ts';
+import type { ClientFiles } from '../../call/agent-files.ts';
 import type { Peer } from '../../call/peer.ts';
 import type { Service } from '../../call/service.ts';
 import { mimeType } from './mime-type.ts';
@@ -21,9 +21,10 @@ const PAGE_LENGTH = 500;
 /** The answer to `resources/templates/list`: how a client addresses a file that it handed over. */
 export const RESOURCE_TEMPLATES = [
   {
-    uriTemplate: `${SCHEME}{path}`,
+    uriTemplate: `${SCHEME}{path}{?root}`,
     name: 'handed-over file',
-    description: 'A file that you handed over, by its path from the top of the project.',
+    description:
+      'A file that you handed over, by its path from the top of the project, and its root if there are several.',
   },
 ];
 
@@ -37,23 +38,31 @@ export class Resources {
     this.#peer = peer;
   }
 
-  /** Lists files in the order of their paths. The cursor is a path, so a page stays correct if files come or go in between. */
+  /**
+   * Lists files root by root, in the order of their paths. The cursor is a root and a path, so a page stays correct if files
+   * come or go in between.
+   */
   list(cursor?: string): ListResourcesResult {
-    const bridge = this.#bridge();
-    const after = cursor === undefined ? undefined : Buffer.from(cursor, 'base64url').toString();
-    const paths = (bridge?.cache.paths() ?? [])
-      .filter((path) => after === undefined || byCodePoint(path, after) > 0)
-      .sort(byCodePoint);
-    const page = paths.slice(0, PAGE_LENGTH);
-    const last = paths.length > PAGE_LENGTH ? page.at(-1) : undefined;
+    const after = cursor === undefined ? undefined : decodeCursor(cursor);
+    const found = this.#all().flatMap(({ root, bridge }, index) => {
+      if (after !== undefined && index < after.index) return [];
+      const from = after?.index === index ? after.path : undefined;
+      return bridge.cache
+        .paths()
+        .filter((path) => from === undefined || byCodePoint(path, from) > 0)
+        .sort(byCodePoint)
+        .map((path) => ({ root: index === 0 ? undefined : root, index, path, bridge }));
+    });
+    const page = found.slice(0, PAGE_LENGTH);
+    const last = found.length > PAGE_LENGTH ? page.at(-1) : undefined;
     return {
-      resources: page.flatMap((path) => {
-        const file = bridge?.cache.peek(path);
+      resources: page.flatMap(({ root, path, bridge }) => {
+        const file = bridge.cache.peek(path);
         if (file === undefined) return [];
         const type = mimeType(path, file.encoding !== undefined);
-        return [{ uri: uriOf(path), name: path, mimeType: type, size: file.bytes }];
+        return [{ uri: uriOf(path, root), name: path, mimeType: type, size: file.bytes }];
       }),
-      ...(last !== undefined && { nextCursor: Buffer.from(last).toString('base64url') }),
+      ...(last !== undefined && { nextCursor: encodeCursor(last) }),
     };
   }
 
@@ -62,9 +71,9 @@ export class Resources {
    * allowed, and `ProtocolError` for a file that is too large for one response.
    */
   read(uri: string): ReadResourceResult {
-    const path = pathOf(uri);
-    const file = path === undefined ? undefined : this.#cached(path);
-    if (path === undefined || file === undefined) throw new ResourceNotFoundError(uri);
+    const address = addressOf(uri);
+    const file = address === undefined ? undefined : this.#cached(address);
+    if (file === undefined) throw new ResourceNotFoundError(uri);
     const isText = file.text !== undefined && (file.encoding !== undefined || !file.bytes.includes(0));
     const base = { uri, mimeType: mimeType(file.path, isText) };
     const contents = isText ? { ...base, text: file.text ?? '' } : { ...base, blob: file.bytes.toString('base64') };
@@ -75,9 +84,11 @@ export class Resources {
     return { contents: [contents] };
   }
 
-  #cached(path: string) {
+  #cached({ path, root }: Address) {
+    const all = this.#all();
+    const found = root === undefined ? all[0] : all.find((files) => files.root === root);
     try {
-      return this.#bridge()?.cached(path);
+      return found?.bridge.cached(path);
     } catch (error) {
       if (!(error instanceof RingfenceError)) throw error;
       const { logger, activity, dialect } = this.#service;
@@ -88,21 +99,42 @@ export class Resources {
     }
   }
 
-  /** Returns undefined for a client without an identity, and for one that may not know of the root of these files. */
-  #bridge(): FilesystemBridge | undefined {
-    return this.#service.agentFiles?.all(this.#peer)[0]?.bridge;
+  /** Returns nothing for a client without an identity, and leaves out roots that the client may not know of. */
+  #all(): readonly ClientFiles[] {
+    return this.#service.agentFiles?.all(this.#peer) ?? [];
   }
 }
 
-/** Percent-encodes a path as a URI, except for its slashes. */
-function uriOf(path: string): string {
-  return SCHEME + path.split('/').map(encodeURIComponent).join('/');
+/** A file that was handed over; without a root, one of the first root. */
+interface Address {
+  readonly path: string;
+  readonly root?: string | undefined;
 }
 
-function pathOf(uri: string): string | undefined {
+interface Position {
+  /** The position of the root among those that the client may know of. */
+  readonly index: number;
+  readonly path: string;
+}
+
+const encodeCursor = ({ index, path }: Position): string => Buffer.from(`${index}/${path}`).toString('base64url');
+
+function decodeCursor(cursor: string): Position {
+  const [, index, path] = /^(\d+)\/(.*)$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  return { index: Number(index ?? 0), path: path ?? '' };
+}
+
+/** Percent-encodes a path as a URI, except for its slashes. */
+function uriOf(path: string, root: string | undefined): string {
+  const query = root === undefined ? '' : `?root=${encodeURIComponent(root)}`;
+  return SCHEME + path.split('/').map(encodeURIComponent).join('/') + query;
+}
+
+function addressOf(uri: string): Address | undefined {
   if (!uri.toLowerCase().startsWith(SCHEME)) return undefined;
+  const [path = '', root] = uri.slice(SCHEME.length).split('?root=');
   try {
-    return decodeURIComponent(uri.slice(SCHEME.length));
+    return { path: decodeURIComponent(path), root: root === undefined ? undefined : decodeURIComponent(root) };
   } catch {
     return undefined;
   }
