@@ -44,10 +44,16 @@ export function escape(from: usize, to: usize, into: usize, numbered: bool): usi
       i8x16.lt_u(bytes, spaces),
     );
     const escapes = i8x16.bitmask(special);
-    const plain: usize = escapes == 0 ? VECTOR_BYTES : ctz(escapes);
+    if (escapes == 0) {
+      // A branch of its own, so that the processor need not wait for the comparison to know where the next vector begins.
+      from += VECTOR_BYTES;
+      into += VECTOR_BYTES;
+      continue;
+    }
+    const plain: usize = ctz(escapes);
     from += plain;
     into += plain;
-    if (escapes == 0 || from >= to) continue;
+    if (from >= to) break;
     const byte = load<u8>(from);
     from += 1;
     store<u64>(into, load<u64>((<usize>byte) << 3, ESCAPES_AT));
