@@ -91,9 +91,9 @@ describe('the nearest passage', () => {
   });
 
   it('is not shown if nothing is alike', () => {
-    expect(explain(CODE, 'SELECT * FROM users')).toBe('nothing in the file is like it: read the file again');
-    expect(explain('', 'x')).toBe('nothing in the file is like it: read the file again');
-    expect(explain('\n\n', '   ')).toBe('nothing in the file is like it: read the file again');
+    const long = CODE.repeat(9);
+    expect(explain(long, 'SELECT * FROM users')).toBe('nothing in the file is like it: read the file again');
+    expect(explain('\n'.repeat(2_000), '   ')).toBe('nothing in the file is like it: read the file again');
   });
 });
 
@@ -143,4 +143,33 @@ it.each([
   const started = performance.now();
   explain(CODE, wanted);
   expect(performance.now() - started).toBeLessThan(2_000);
+});
+
+describe('short lines and short files', () => {
+  const SETTINGS = Array.from({ length: 300 }, (_, index) => `k${index}=${index % 7}`).join('\n');
+
+  it('finds a short line by how it begins and ends', () => {
+    expect(explain(SETTINGS, 'k250=9')).toContain('nearest passage, line 251: "k250=5"; it differs in words');
+    expect(explain(SETTINGS, 'k10=3\nk11=8')).toMatch(/^nearest passage, lines? 11/);
+  });
+
+  it('shows a short file whole if nothing in it is like the text', () => {
+    expect(explain(CODE, 'SELECT * FROM users')).toContain('; the whole file: "import { a } from');
+    expect(explain('a\n', 'something else')).toBe('nothing in the file is like it; the whole file: "a\\n"');
+    expect(explain('', 'x')).toBe('the file is empty');
+    expect(explain(SETTINGS, 'nothing of the kind at all')).toBe('nothing in the file is like it: read the file again');
+  });
+
+  it('names another Unicode form', () => {
+    const found = explain('name: caf\u00e9\n', 'cafe\u0301');
+    expect(found).toBe('line 1 has it in another Unicode form: write old_text in NFC');
+    expect(explain('x\ncafe\u0301\n', 'caf\u00e9')).toContain('line 2 has it in another Unicode form');
+  });
+
+  it('does not compare the indentation of the line after the text', () => {
+    const found = explain('if (a) { \n    b();\n}\n', 'IF (a) {\n');
+    expect(found).not.toContain('indentation');
+    expect(found).toContain('letter case');
+    expect(found).toContain('trailing spaces');
+  });
 });

@@ -33,8 +33,9 @@ export function explainMissing(text: BinaryString, old: BinaryString, put: Binar
     );
   }
   const loose = loosen(file);
-  const passage = findAlike(file, loose, wanted) ?? findSimilar(file, loose, wanted);
-  return [...hints, passage ?? 'nothing in the file is like it: read the file again'].join('; ');
+  const passage =
+    findAlike(file, loose, wanted) ?? findNormalized(file, wanted) ?? findSimilar(file, loose, wanted) ?? whole(file);
+  return [...hints, passage].join('; ');
 }
 
 /** Finds a passage that is the same but for white space, case, quotes and dashes. */
@@ -54,6 +55,22 @@ function findAlike(file: string, { loose, at }: LooseText, wanted: string): stri
   return show(file, from, to, differences.describe());
 }
 
+/** Finds a passage that has the same characters, but composed or decomposed otherwise (https://unicode.org/reports/tr15/). */
+function findNormalized(file: string, wanted: string): string | undefined {
+  for (const form of ['NFC', 'NFD'] as const) {
+    const at = file.indexOf(wanted.normalize(form));
+    if (at !== -1) return `line ${lineAt(file, at)} has it in another Unicode form: write old_text in ${form}`;
+  }
+  return undefined;
+}
+
+/** Shows a short file whole, since nothing in it is like the text. */
+function whole(file: string): string {
+  const nothing = 'nothing in the file is like it';
+  if (file.length > MAX_SHOWN) return `${nothing}: read the file again`;
+  return file === '' ? 'the file is empty' : `${nothing}; the whole file: ${JSON.stringify(file)}`;
+}
+
 /** Returns how much white space at the end of a text is to be compared with that at the beginning of another. */
 function spaceBefore(text: string, wanted: string): number {
   if (text.endsWith(wanted)) return wanted.length;
@@ -69,7 +86,10 @@ function spaceAfter(text: string, wanted: string): number {
   if (text.startsWith(wanted)) return wanted.length;
   let to = 0;
   for (let left = countBreaks(wanted); isSpace(text[to]); to++) {
-    if (text[to] === '\n' && left-- === 0) break;
+    if (text[to] !== '\n') continue;
+    if (left-- === 0) break;
+    // The indentation of the next line counts only if the text has one.
+    if (left === 0 && wanted.endsWith('\n')) return to + 1;
   }
   return to;
 }

@@ -18,6 +18,10 @@ const LIKE_LINE = 0.35;
 const LIKE_PASSAGE = 0.4;
 /** By how many lines a passage may be longer or shorter than the text at each end. */
 const SLACK = 3;
+/** How much of short lines must be alike at their ends, and how many, of how many characters together, are compared so. */
+const LIKE_AFFIXES = 0.5;
+const MAX_AFFIX_LINES = 8;
+const MAX_AFFIX_CHARS = 80;
 const TABLE_SIZE = 1 << 16;
 
 /**
@@ -40,7 +44,34 @@ export function findSimilarLines(file: LooseText, wanted: LooseText): SimilarLin
     const score = passageScore(linesOf(file, start, start + lines.length), lines);
     if (score > best.score) best = { start, score };
   }
+  if (best.score === LIKE_PASSAGE) best = likeAffixes(file, lines) ?? best;
   return best.score === LIKE_PASSAGE ? undefined : fitted(file, lines, best.start);
+}
+
+/**
+ * Finds the passage whose lines begin and end most like a few short ones, which may have no trigram in common with them: "x=1" and
+ * "x=2". Undefined if no passage does, or the lines are too many or too long for a comparison with every line of the file.
+ */
+function likeAffixes(file: LooseText, lines: readonly string[]): { start: number; score: number } | undefined {
+  const length = lines.reduce((sum, line) => sum + line.length, 0);
+  if (length === 0 || length > MAX_AFFIX_CHARS || lines.length > MAX_AFFIX_LINES) return undefined;
+  let best = { start: 0, score: LIKE_AFFIXES };
+  for (let start = 0; start < file.lines.length - 1; start++) {
+    const passage = linesOf(file, start, start + lines.length);
+    const common = lines.reduce((sum, line, index) => sum + line.length * affixes(line, passage[index] ?? ''), 0);
+    if (common / length > best.score) best = { start, score: common / length };
+  }
+  return best.score === LIKE_AFFIXES ? undefined : best;
+}
+
+/** Returns how much of the longer of two lines is their common beginning and end. */
+function affixes(line: string, other: string): number {
+  const shorter = Math.min(line.length, other.length);
+  let from = 0;
+  while (from < shorter && line[from] === other[from]) from++;
+  let end = 0;
+  while (end < shorter - from && line.at(-1 - end) === other.at(-1 - end)) end++;
+  return (from + end) / Math.max(line.length, other.length, 1);
 }
 
 /** Returns lines of a text, reduced. */
