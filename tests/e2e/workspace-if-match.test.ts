@@ -75,6 +75,20 @@ inWorkspace({}, (w) => {
     expect(w.text('a/f')).toBe('made');
   });
 
+  test('a copy with a condition goes to its destination itself, never into it', async () => {
+    w.file('from/x', '1');
+    w.file('f', '2');
+    w.folder('to');
+    for (const source_path of ['from', 'f']) {
+      expect(await w.fails('copy', { source_path, dest_path: 'to', if_match: 'absent' })).toContain(
+        'if_match absent does not match',
+      );
+    }
+    expect(w.tree()).toEqual(['f', 'from/', 'from/x', 'to/']);
+    await w.ok('copy', { source_path: 'from', dest_path: 'new', if_match: 'absent' });
+    expect(w.tree()).toContain('new/x');
+  });
+
   test('of many writers that read the same version, one writes', async () => {
     w.file('f', 'one\n');
     const { version } = await w.ok('read_file', { path: 'f' });

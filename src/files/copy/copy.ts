@@ -27,7 +27,7 @@ export interface CopyOptions {
   readonly intoFolders?: boolean;
   /**
    * Copy only if the destination is still this file: a version, `sha256:` and the hash of the content, or `absent`. A folder can only
-   * be copied to a destination that is `absent`.
+   * be copied to a destination that is `absent`. The destination is the path as it is given, never one inside it.
    */
   readonly ifMatch?: string | undefined;
 }
@@ -60,7 +60,7 @@ export async function copy(
   return withLocation(from.root, from.path, async () => {
     using source = from.root.locate(from.path, { follow: true });
     if (source.stats === undefined) throw new FenceError('not_found', {});
-    const end = options.intoFolders === false ? to : resolveInto(from.path, to);
+    const end = options.intoFolders === false || options.ifMatch !== undefined ? to : resolveInto(from.path, to);
     if (!source.stats.isDirectory()) {
       using file = source.dir.openFile(source.name);
       const bytes = await copyFileTo({ ...from, file }, end, options, context);
