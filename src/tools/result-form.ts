@@ -6,14 +6,25 @@ export type ResultMode = (typeof RESULT_MODES)[number];
 export interface ResultForm {
   readonly mode: ResultMode;
   /**
-   * The most characters that one result has, in what the model sees of it. A longer one is cut at a line or an entry and names the
-   * arguments that get the rest. Undefined if only the transport limits it.
+   * The most characters of content that one result has, in what the model sees of it. A longer one is cut at a line or an entry and
+   * names the arguments that get the rest. Undefined if only the transport limits it.
    */
   readonly maxChars: number | undefined;
+  /** The most characters of one result with what stands around its content. Undefined if only the transport limits it. */
+  readonly maxResultChars: number | undefined;
 }
 
 /** The form of a client that nothing is known about. */
-export const DEFAULT_RESULT_FORM: ResultForm = { mode: 'both', maxChars: undefined };
+export const DEFAULT_RESULT_FORM: ResultForm = { mode: 'both', maxChars: undefined, maxResultChars: undefined };
+
+/** The characters that are kept for what stands around the content of a result: its last line, or its other fields. */
+const AROUND_CHARS = 300;
+
+/** Makes the form of results of at most `maxResultChars` characters. */
+export function resultForm(mode: ResultMode, maxResultChars: number | undefined): ResultForm {
+  if (maxResultChars === undefined) return mode === 'both' ? DEFAULT_RESULT_FORM : { ...DEFAULT_RESULT_FORM, mode };
+  return { mode, maxChars: Math.max(1, maxResultChars - AROUND_CHARS), maxResultChars };
+}
 
 /** Arguments to lay over those of a call to get what its result left out. */
 export type NextArguments = Readonly<Record<string, string | number | boolean>>;

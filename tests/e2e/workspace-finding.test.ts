@@ -201,6 +201,9 @@ inWorkspace({}, (w) => {
     expect(await hint('glob', { pattern: '!**/x', path: 'data' })).toBe(
       'no match among 1 entry; a leading "!" in pattern does not negate it; use exclude',
     );
+    expect(await hint('glob', { pattern: '../*', path: 'data' })).toBe(
+      'no match among 1 entry; ".." in pattern matches nothing; search the folder above with path',
+    );
     expect(await hint('glob', { regex: 'zzz', path: 'data' })).toBe('no match among 1 entry');
   });
 });

@@ -21,14 +21,14 @@ async function run(box: Sandbox, given: object, results: ResultForm = DEFAULT_RE
 }
 
 async function list(box: Sandbox, given: object, maxChars?: number): Promise<Listing> {
-  const { result } = await run(box, given, { mode: 'both', maxChars });
+  const { result } = await run(box, given, { ...DEFAULT_RESULT_FORM, maxChars });
   const parsed = JSON.parse(JSON.stringify(result));
   expect(listFolder.output.safeParse(parsed).success).toBe(true);
   return parsed;
 }
 
 async function text(box: Sandbox, given: object, maxChars?: number): Promise<string> {
-  const { args, result } = await run(box, given, { mode: 'text', maxChars });
+  const { args, result } = await run(box, given, { ...DEFAULT_RESULT_FORM, mode: 'text', maxChars });
   return listFolder.readerText?.(result, args) ?? '';
 }
 

@@ -20,7 +20,10 @@ function contextOf(box: Sandbox, maxFullReadSize: number, results: ResultForm = 
 /** Returns the text that a client gets that is served text alone. */
 async function textOf(box: Sandbox, args: Record<string, unknown>, maxChars = 100_000, maxFullReadSize = 1_000_000) {
   const all = { root: 'workspace', path: 'f', ...args };
-  const result = await readFile.run(all, contextOf(box, maxFullReadSize, { mode: 'text', maxChars }));
+  const result = await readFile.run(
+    all,
+    contextOf(box, maxFullReadSize, { ...DEFAULT_RESULT_FORM, mode: 'text', maxChars }),
+  );
   const text = readFile.readerText?.(result, all) ?? '';
   // Every text of a file ends with its version; that of an image has it in no form but the structured one.
   if (result.mime_type === undefined)
@@ -281,7 +284,7 @@ describe('read_file as structured content with a limit', () => {
   test('cuts at a line and says how to go on', async () => {
     using box = new Sandbox('openat2');
     box.file('f', TWENTY);
-    const form = { mode: 'both', maxChars: 16 } as const;
+    const form = { ...DEFAULT_RESULT_FORM, maxChars: 16 };
     const { result, text } = await run(box, { path: 'f' }, 1000, form);
     expect(result).toMatchObject({ content: 'line 1\nline 2\n', truncated: true, next: { offset_lines: 3 } });
     expect(text).toContain('; next: {"offset_lines":3}]');

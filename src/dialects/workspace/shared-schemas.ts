@@ -130,6 +130,8 @@ export function outcomeOf({ returned, offset, found, hint }: EndedSearch) {
 
 /** Returns what is wrong with a glob that is meant to be relative to `path`, or undefined if nothing is known to be. */
 export function globProblem(argument: string, glob: string, path: string): string | undefined {
+  if (/(?:^|\/)\.\.(?:\/|$)/.test(glob))
+    return `".." in ${argument} matches nothing; search the folder above with path`;
   if (glob.startsWith('!')) return `a leading "!" in ${argument} does not negate it; use exclude`;
   const folder = `${path.replace(/^(?:\.?\/+)+|\/+$/g, '')}/`;
   const plain = glob.replace(/^(?:\.?\/+)+/, '');

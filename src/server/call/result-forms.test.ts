@@ -6,7 +6,7 @@ const AUTO = { results: 'auto', maxResultChars: undefined } as const;
 
 test('clients that show the model nothing but structured content get text, all others both', () => {
   const forms = new ResultForms(AUTO);
-  const text = { mode: 'text', maxChars: 100_000 };
+  const text = { mode: 'text', maxChars: 99_700, maxResultChars: 100_000 };
   expect(forms.of('claude-code')).toEqual(text);
   expect(forms.of('codex-mcp-client')).toEqual(text);
   for (const name of ['gemini-cli-mcp-client', 'Claude-Code', 'constructor', '', undefined]) {
@@ -22,11 +22,11 @@ test('forms of one mode are one object, so that what is made for one can be kept
 test.each(['both', 'text', 'structured'] as const)('an operator can choose %s for all clients', (results) => {
   const forms = new ResultForms({ results, maxResultChars: 5_000 });
   for (const name of ['claude-code', 'other', undefined])
-    expect(forms.of(name)).toEqual({ mode: results, maxChars: 5_000 });
+    expect(forms.of(name)).toEqual({ mode: results, maxChars: 4_700, maxResultChars: 5_000 });
 });
 
 test('only text has a limit that nobody set', () => {
   const limitOf = (results: 'both' | 'text' | 'structured') =>
-    new ResultForms({ results, maxResultChars: undefined }).of('x').maxChars;
+    new ResultForms({ results, maxResultChars: undefined }).of('x').maxResultChars;
   expect([limitOf('both'), limitOf('structured'), limitOf('text')]).toEqual([undefined, undefined, 100_000]);
 });

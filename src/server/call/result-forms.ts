@@ -1,4 +1,4 @@
-import { DEFAULT_RESULT_FORM, type ResultForm, type ResultMode } from '../../tools/result-form.ts';
+import { type ResultForm, type ResultMode, resultForm } from '../../tools/result-form.ts';
 
 /** What the operator decided about results. */
 export interface ResultSettings {
@@ -42,8 +42,7 @@ export class ResultForms {
     const known = this.#forms.get(mode);
     if (known !== undefined) return known;
     const { maxResultChars = mode === 'text' ? DEFAULT_TEXT_CHARS : undefined } = this.#settings;
-    const form =
-      mode === 'both' && maxResultChars === undefined ? DEFAULT_RESULT_FORM : { mode, maxChars: maxResultChars };
+    const form = resultForm(mode, maxResultChars);
     this.#forms.set(mode, form);
     return form;
   }

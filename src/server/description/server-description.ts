@@ -24,8 +24,8 @@ export const MAX_RESULT_SIZE_META = 'anthropic/maxResultSizeChars';
 export const MAX_RESULT_SIZE_CHARS = 500_000;
 
 /** Returns the tools as `tools/list` shows them to a client that gets results in this form. */
-export function toolsFor({ tools, textTools }: ServerDescription, { mode, maxChars }: ResultForm): McpTool[] {
-  if (mode !== 'text' && maxChars === undefined) return tools;
+export function toolsFor({ tools, textTools }: ServerDescription, { mode, maxResultChars }: ResultForm): McpTool[] {
+  if (mode !== 'text' && maxResultChars === undefined) return tools;
   const inText = new Set(mode === 'text' ? textTools : []);
   return tools.map((tool) => {
     const { outputSchema, _meta, ...rest } = tool;
@@ -34,7 +34,10 @@ export function toolsFor({ tools, textTools }: ServerDescription, { mode, maxCha
       ...rest,
       ...(outputSchema !== undefined && !inText.has(tool.name) && { outputSchema }),
       ...(_meta !== undefined && {
-        _meta: { ..._meta, [MAX_RESULT_SIZE_META]: Math.min(maxChars ?? MAX_RESULT_SIZE_CHARS, MAX_RESULT_SIZE_CHARS) },
+        _meta: {
+          ..._meta,
+          [MAX_RESULT_SIZE_META]: Math.min(maxResultChars ?? MAX_RESULT_SIZE_CHARS, MAX_RESULT_SIZE_CHARS),
+        },
       }),
     };
   });
