@@ -23,6 +23,11 @@ function largeFile(box: Sandbox, end: string, size = GB): void {
   fs.appendFileSync(box.host('f'), end);
 }
 
+/** Returns how many bytes this process has read so far (https://man7.org/linux/man-pages/man5/proc_pid_io.5.html). */
+function bytesRead(): number {
+  return Number(/^rchar: (\d+)$/m.exec(fs.readFileSync('/proc/self/io', 'utf8'))?.[1]);
+}
+
 describe('lines counted from the end', () => {
   test.each([
     ['a\nb\nc\n', -1, 'c\n', 3],
@@ -42,14 +47,14 @@ describe('lines counted from the end', () => {
     expect(sliceBytes(Buffer.from(content), { range, maxBytes: 100 })).toMatchObject({ firstLine });
   });
 
-  test('of a sparse file of 1 GB are found in constant time and memory, without the total', async () => {
+  test('of a sparse file of 1 GB are found by reading its end, without the total', async () => {
     using box = new Sandbox('openat2');
     largeFile(box, '\none\ntwo\nthree\n');
     await tail(box, -1);
     const before = process.memoryUsage().arrayBuffers;
-    const started = performance.now();
+    const bytes = bytesRead();
     const found = await tail(box, -2);
-    expect(performance.now() - started).toBeLessThan(50);
+    expect(bytesRead() - bytes).toBeLessThan(1024 * 1024);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 * 1024 * 1024);
     expect(found).toEqual({ text: 'two\nthree\n', start: GB + 5, truncated: false, firstLine: -2 });
     expect(await tail(box, -3, { limit: 1 })).toMatchObject({ text: 'one\n', truncated: true, firstLine: -3 });
