@@ -4,12 +4,15 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { SECRET } from '../../src/fence/escape-layouts.fixture.ts';
 import type { BackendName } from '../../src/fence/index.ts';
+import { recordFigure } from '../support/figures.ts';
 import { startServer } from '../support/start-server.ts';
+import { testSwappedFolder } from '../support/swap-attacks.ts';
 import { OUTSIDE_NAME, swapLayout } from '../support/swap-layout.ts';
 import { startSwapper } from '../support/swapper.ts';
 
 const SECONDS = Number(process.env.TORTURE_SECONDS ?? 60);
 const CLIENTS = 8;
+const RACED_OPERATIONS = Number(process.env.TORTURE_OPERATIONS ?? 1_000_000);
 
 type Step = (me: string, turn: number) => [tool: string, args: Record<string, unknown>];
 
@@ -59,6 +62,8 @@ function leak(tool: string, { isError, text, structured }: { isError: boolean; t
   return shown.includes(SECRET) || shown.includes(SECRET_HASH) || named ? `${tool}: ${shown}` : undefined;
 }
 
+testSwappedFolder({ seconds: SECONDS, operations: RACED_OPERATIONS, limitSeconds: 1_200 });
+
 describe.each<BackendName>(['openat2', 'procfd'])('eight clients and a swapped folder, on %s', (backend) => {
   test(`nothing leaks and nothing outside is touched in ${SECONDS} s`, { timeout: (SECONDS + 60) * 1000 }, async () => {
     using layout = swapLayout();
@@ -93,7 +98,11 @@ describe.each<BackendName>(['openat2', 'procfd'])('eight clients and a swapped f
       }),
     );
 
-    expect(await swapper.finished()).toBeGreaterThan(1000);
+    const swaps = await swapper.finished();
+    recordFigure(`swapped folder, tools on ${backend}: raced calls`, succeeded + refused, 'calls');
+    recordFigure(`swapped folder, tools on ${backend}: swaps`, swaps, 'swaps');
+    recordFigure(`swapped folder, tools on ${backend}: escapes`, leaks.length, 'escapes');
+    expect(swaps).toBeGreaterThan(1000);
     expect(leaks).toEqual([]);
     expect(layout.snapshotOutside()).toBe(before);
     expect(internal).toBe(0);

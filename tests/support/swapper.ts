@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 export interface Swapper extends AsyncDisposable {
   /** Waits for the end of the process and resolves with the number of exchanges. */
   finished(): Promise<number>;
+  /** Ends the process, with both names where they were, and resolves with the number of exchanges. */
+  stop(): Promise<number>;
 }
 
 /** Starts a process that exchanges two names in a tight loop for some seconds. Resolves after the first exchange. */
@@ -20,16 +22,21 @@ export async function startSwapper(first: string, second: string, seconds: numbe
   const ended = once(child, 'close');
   await Promise.race([once(child.stdout, 'data'), ended]);
   if (!output.startsWith('ready')) throw new Error('the swapper did not start');
+  const finished = async (): Promise<number> => {
+    await ended;
+    return Number(output.split('\n')[1]);
+  };
   return {
-    async finished() {
-      await ended;
-      return Number(output.split('\n')[1]);
+    finished,
+    stop() {
+      child.kill('SIGTERM');
+      return finished();
     },
-    [Symbol.asyncDispose]: () => stop(child, ended),
+    [Symbol.asyncDispose]: () => kill(child, ended),
   };
 }
 
-async function stop(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
+async function kill(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
   if (child.exitCode === null) child.kill('SIGKILL');
   await ended;
 }
