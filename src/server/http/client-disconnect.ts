@@ -26,6 +26,14 @@ export class ClientDisconnect {
     return this.#controller.signal;
   }
 
+  /** Resolves when the response ends. */
+  get promise(): Promise<void> {
+    if (this.#happened) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.listener = resolve;
+    });
+  }
+
   /** Called when the response ends, if that is still to come. There is one listener at most; undefined removes it. */
   set listener(listener: (() => void) | undefined) {
     this.#listener = listener;

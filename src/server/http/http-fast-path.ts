@@ -6,10 +6,15 @@ import { canBeAsked, isRecord, MODERN_VERSION, type PlainRequest } from '../prot
 import { LEGACY_VERSIONS } from '../protocol/fast/responses.ts';
 import type { ClientDisconnect } from './client-disconnect.ts';
 import { HttpReply } from './http-reply.ts';
+import type { ReplayBuffer } from './replay-buffer.ts';
+import { acceptsResponses } from './sdk-response.ts';
 
 const JSON_TYPE = 'application/json';
 /** The prefix of a header value in MIME encoded words ({@link https://www.rfc-editor.org/rfc/rfc2047 RFC 2047}), which only the SDK decodes. */
 const ENCODED_WORD = '=?';
+
+/** The first and only revision with sessions whose clients take events without data. */
+const PRIMED_VERSION = '2025-11-25';
 
 /** A POST whose body is a plain request. */
 interface PlainPost {
@@ -23,6 +28,7 @@ interface FastSession {
   readonly transport: { readonly sessionId?: string };
   readonly peer: Peer;
   readonly calls: InFlight<FastCall>;
+  readonly replay: ReplayBuffer;
 }
 
 /** Answers plain requests over HTTP with the same status, headers and body as the SDK would. */
@@ -42,7 +48,7 @@ export class HttpFastPath {
     if (!isPlainStatelessPost(request, plain)) return false;
     // Progress makes the response an event stream, which the SDK could not take over for a question.
     if (plain.progressToken !== undefined && canBeAsked(plain)) return false;
-    const reply = new HttpReply(response, { stream: false });
+    const reply = new HttpReply(response);
     if (disconnect.hasHappened) return reply.end(undefined);
     const immediate = this.#fastPath.reply(plain, peer);
     if (immediate !== undefined) return reply.end(immediate);
@@ -61,10 +67,10 @@ export class HttpFastPath {
    */
   async answerInSession(
     { request, response, plain }: PlainPost,
-    { transport, peer, calls }: FastSession,
+    { transport, peer, calls, replay }: FastSession,
   ): Promise<boolean> {
     if (!isPlainSessionPost(request)) return false;
-    const reply = new HttpReply(response, { stream: true, sessionId: transport.sessionId });
+    const reply = new HttpReply(response, { sessionId: transport.sessionId, replay, primes: primesStreams(request) });
     const immediate = this.#fastPath.reply(plain, peer);
     if (immediate !== undefined) return reply.end(immediate);
     const call = this.#fastPath.call(plain, peer, reply);
@@ -97,12 +103,16 @@ function isPlainStatelessPost({ headers }: IncomingMessage, { method, params }: 
   );
 }
 
+/** Reports whether the client of a session takes events without data, as from 2025-11-25 on. */
+function primesStreams({ headers }: IncomingMessage): boolean {
+  return headers['mcp-protocol-version'] === PRIMED_VERSION;
+}
+
 function isPlainSessionPost({ headers }: IncomingMessage): boolean {
   const { accept, 'mcp-protocol-version': version } = headers;
   return (
     headers['content-type'] === JSON_TYPE &&
-    accept?.includes(JSON_TYPE) === true &&
-    accept.includes('text/event-stream') &&
+    acceptsResponses(accept) &&
     (version === undefined || (LEGACY_VERSIONS as readonly unknown[]).includes(version))
   );
 }

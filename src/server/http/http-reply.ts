@@ -1,11 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { concatJson, type JsonChunks, jsonBytes } from '../../wire/json-chunks.ts';
 import type { NotificationSink } from '../protocol/fast/fast-path.ts';
+import { type EventStream, eventIdOf, type ReplayBuffer, type ResumableReply } from './replay-buffer.ts';
 
 /** How long a call may run before its response begins as an event stream. */
 const OPEN_MS = 1_000;
 /** How often an event stream gets a comment, so that no proxy times out. */
 const ALIVE_MS = 15_000;
+
+/** How long a client should wait before it connects again after it lost an event stream. */
+export const RETRY_MS = 1_000;
 
 /** The headers of an event stream. `no-transform` and `x-accel-buffering` keep proxies from holding events back. */
 const STREAM_HEADERS = {
@@ -15,25 +19,29 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-/** How a response is framed. */
-export interface ReplyForm {
-  /** Whether to always respond with an event stream, or only if there are notifications before the result. */
-  readonly stream: boolean;
-  readonly sessionId?: string | undefined;
+/** How the responses of a session are framed: always as event streams. */
+export interface SessionForm {
+  readonly sessionId: string | undefined;
+  /** Keeps the streams for clients that lose their connection. */
+  readonly replay: ReplayBuffer;
+  /** Whether streams begin with an event without data, which gives the client an id at once. Clients before 2025-11-25 fail on it. */
+  readonly primes: boolean;
 }
 
 /**
- * Writes one HTTP response: as JSON, or as server-sent events if notifications precede the result. A result that is the first
- * thing to be sent shares one write with the headers. Writing to a client that is gone does nothing.
+ * Writes one HTTP response: in a session as server-sent events, elsewhere as JSON, or as events if notifications precede the
+ * result. A result that is the first thing to be sent shares one write with the headers. Writing to a client that is gone does
+ * nothing; in a session, the client may continue on another connection.
  */
-export class HttpReply implements NotificationSink {
-  readonly #response: ServerResponse;
-  readonly #form: ReplyForm;
+export class HttpReply implements NotificationSink, ResumableReply {
+  #response: ServerResponse;
+  readonly #session: SessionForm | undefined;
+  #stream: EventStream | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(response: ServerResponse, form: ReplyForm) {
+  constructor(response: ServerResponse, session?: SessionForm) {
     this.#response = response;
-    this.#form = form;
+    this.#session = session;
   }
 
   /** Begins the event stream in a second if no result has been sent by then, and keeps it alive. */
@@ -41,45 +49,120 @@ export class HttpReply implements NotificationSink {
     this.#timer = setTimeout(() => this.#open(), OPEN_MS);
   }
 
-  /** Begins the event stream if necessary, and sends a notification. */
+  /** Begins the event stream if necessary, and sends a notification. A client that was gone does not get it later. */
   notify(json: string): void {
     this.#open();
-    this.#response.write(jsonBytes(event(json)));
+    this.#response.write(jsonBytes(this.#event(json)));
   }
 
   /** Sends the result and ends the response. Undefined ends it without a result, for a call that was cancelled. */
   end(json: JsonChunks | undefined): true {
-    this.handOver();
-    const streams = this.#form.stream || this.#response.headersSent;
-    const text = json === undefined ? '' : streams ? event(json) : json;
+    this.#stopKeepingAlive();
+    const { headersSent } = this.#response;
+    const streams = this.#session !== undefined || headersSent;
+    if (json === undefined) this.#forget();
+    const priming = json === undefined || headersSent ? '' : this.#priming();
+    const text = json === undefined ? '' : streams ? concatJson(priming, this.#event(json)) : json;
     const bytes = jsonBytes(text);
-    if (this.#response.headersSent) {
+    if (headersSent) {
       this.#response.end(bytes);
-      return true;
+    } else {
+      const headers = streams ? streamHeaders(this.#session) : { 'content-type': 'application/json' };
+      this.#response.writeHead(200, { 'content-length': bytes.length, ...headers }).end(bytes);
     }
-    const headers = streams ? this.#headers() : { 'content-type': 'application/json' };
-    this.#response.writeHead(200, { 'content-length': bytes.length, ...headers }).end(bytes);
+    if (json !== undefined && this.#session !== undefined && this.#stream !== undefined) {
+      this.#session.replay.finish(
+        this.#stream,
+        new FinishedReply(this.#session, this.#stream, json),
+        bytes.length - priming.length,
+      );
+    }
     return true;
   }
 
-  /** Stops keeping the stream alive, so that the SDK can continue the response. */
+  /** Continues the event stream on another connection of the same client. */
+  resume(response: ServerResponse): void {
+    this.#stopKeepingAlive();
+    this.#response.end();
+    this.#response = response;
+    response.writeHead(200, streamHeaders(this.#session)).flushHeaders();
+    this.#keepStreamAlive();
+  }
+
+  /** Leaves the rest of the response to the SDK. */
   handOver(): void {
-    clearTimeout(this.#timer);
+    this.#stopKeepingAlive();
+    this.#forget();
   }
 
   #open(): void {
     if (this.#response.headersSent) return;
-    this.#response.writeHead(200, this.#headers()).flushHeaders();
+    this.#response.writeHead(200, streamHeaders(this.#session)).flushHeaders();
+    const priming = this.#priming();
+    if (priming !== '') this.#response.write(priming);
+    this.#keepStreamAlive();
+  }
+
+  #keepStreamAlive(): void {
     clearTimeout(this.#timer);
     this.#timer = setInterval(() => this.#response.write(': keepalive\n\n'), ALIVE_MS).unref();
   }
 
-  #headers(): Record<string, string> {
-    const { sessionId } = this.#form;
-    return sessionId === undefined ? STREAM_HEADERS : { 'mcp-session-id': sessionId, ...STREAM_HEADERS };
+  #stopKeepingAlive(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #forget(): void {
+    if (this.#stream !== undefined) this.#session?.replay.drop(this.#stream);
+  }
+
+  #priming(): string {
+    return this.#session?.primes ? primingEvent(this.#newEventId() ?? '') : '';
+  }
+
+  #event(json: JsonChunks): JsonChunks {
+    return event(json, this.#newEventId());
+  }
+
+  /** Numbers the next event. Undefined outside a session. */
+  #newEventId(): string | undefined {
+    if (this.#session === undefined) return undefined;
+    this.#stream ??= this.#session.replay.open(this);
+    const { next } = this.#stream;
+    this.#stream.next += 1;
+    return eventIdOf(this.#stream, next);
   }
 }
 
-function event(json: JsonChunks): JsonChunks {
-  return concatJson('event: message\ndata: ', json, '\n\n');
+/** What is kept of a reply that has been sent: its result, the last event of its stream. */
+class FinishedReply implements ResumableReply {
+  readonly #session: SessionForm;
+  readonly #stream: EventStream;
+  readonly #json: JsonChunks;
+
+  constructor(session: SessionForm, stream: EventStream, json: JsonChunks) {
+    this.#session = session;
+    this.#stream = stream;
+    this.#json = json;
+  }
+
+  resume(response: ServerResponse, lastSeen: number): void {
+    const last = this.#stream.next - 1;
+    const rest = lastSeen < last ? event(this.#json, eventIdOf(this.#stream, last)) : '';
+    response.writeHead(200, streamHeaders(this.#session)).end(jsonBytes(rest));
+  }
+}
+
+/** Returns an event without data, which gives the client an id to continue after. */
+function primingEvent(eventId: string): string {
+  return `id: ${eventId}\nretry: ${RETRY_MS}\ndata: \n\n`;
+}
+
+function event(json: JsonChunks, eventId: string | undefined): JsonChunks {
+  const id = eventId === undefined ? '' : `id: ${eventId}\n`;
+  return concatJson(`event: message\n${id}data: `, json, '\n\n');
+}
+
+function streamHeaders({ sessionId }: Partial<SessionForm> = {}): Record<string, string> {
+  return sessionId === undefined ? STREAM_HEADERS : { 'mcp-session-id': sessionId, ...STREAM_HEADERS };
 }

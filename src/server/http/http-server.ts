@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { describeThrown } from '../../audit/describe-thrown.ts';
 import { InFlight } from '../call/in-flight.ts';
 import type { Service } from '../call/service.ts';
+import type { NewServer } from '../protocol/sdk/sdk-server.ts';
 import { authenticate, foreignOriginProblem, isLoopbackAddress } from './access-control.ts';
 import { McpEndpoint } from './mcp-endpoint.ts';
+import { ReplayBudget } from './replay-buffer.ts';
 import { sendError } from './sdk-response.ts';
 import { SESSION_LIMITS, type SessionLimits } from './sessions.ts';
 
@@ -26,6 +28,8 @@ export interface HttpOptions {
   readonly sessions?: SessionLimits;
   /** Whether the fast path answers plain requests; by default true. Without it the SDK answers every request. */
   readonly fastPath?: boolean;
+  /** Makes the SDK servers instead of those of the mounts' services. */
+  readonly newServer?: NewServer;
 }
 
 /** A server that is running on HTTP. */
@@ -54,9 +58,13 @@ export async function startHttp(
 ): Promise<RunningHttpServer> {
   const [{ service }] = mounts;
   const { principals } = service;
-  const { sessions = SESSION_LIMITS, fastPath = true } = options;
+  const { sessions = SESSION_LIMITS, fastPath = true, newServer } = options;
+  const replayBudget = new ReplayBudget();
   const endpoints = new Map(
-    mounts.map((mount) => [mount.path, new McpEndpoint(mount.service, { sessions, fastPath })]),
+    mounts.map((mount) => [
+      mount.path,
+      new McpEndpoint(mount.service, { sessions, fastPath, replayBudget, newServer }),
+    ]),
   );
   const loopbackOnly = isLoopbackAddress(options.host);
   const posts = new InFlight<Promise<void>>();

@@ -14,8 +14,10 @@ import { plainRequest } from '../protocol/fast/plain-request.ts';
 import { type NewServer, sdkServerFactory } from '../protocol/sdk/sdk-server.ts';
 import { ClientDisconnect } from './client-disconnect.ts';
 import { cancelCall, HttpFastPath } from './http-fast-path.ts';
+import { RETRY_MS } from './http-reply.ts';
+import type { ReplayBudget } from './replay-buffer.ts';
 import { BadBody, readJson } from './request-body.ts';
-import { type HttpError, sendError, sendWebResponse, toWebRequest } from './sdk-response.ts';
+import { acceptsStreams, type HttpError, sendError, sendWebResponse, toWebRequest } from './sdk-response.ts';
 import { type SessionLimits, Sessions } from './sessions.ts';
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
@@ -28,6 +30,10 @@ const METHOD_NOT_ALLOWED: HttpError = {
 };
 const SESSION_REQUIRED: HttpError = { status: 400, message: 'Bad Request: the Mcp-Session-Id header is required' };
 const SESSION_NOT_FOUND: HttpError = { status: 404, code: -32001, message: 'Session not found' };
+const EVENT_NOT_KEPT: HttpError = {
+  status: 400,
+  message: 'Bad Request: what followed this Last-Event-ID is not kept here; send the request again',
+};
 const TOO_MANY_SESSIONS: HttpError = {
   status: 503,
   message: 'Too many sessions in use; try again later',
@@ -39,6 +45,10 @@ export interface EndpointOptions {
   readonly sessions: SessionLimits;
   /** Whether plain requests are answered without the SDK. */
   readonly fastPath: boolean;
+  /** What the sessions of all endpoints may keep of their event streams. */
+  readonly replayBudget: ReplayBudget;
+  /** Makes the SDK servers; by default those of the service. */
+  readonly newServer?: NewServer | undefined;
 }
 
 /** A request whose body is parsed, with what it takes to answer it. */
@@ -63,12 +73,12 @@ export class McpEndpoint {
   /** The SDK's handlers for 2026-07-28, one for each principal, so that principals share no state of the SDK. */
   readonly #handlers = new Map<Principal | undefined, McpHttpHandler>();
 
-  constructor(service: Service, { sessions, fastPath }: EndpointOptions) {
+  constructor(service: Service, { sessions, fastPath, replayBudget, newServer }: EndpointOptions) {
     const caller = new ToolCaller(service);
     this.#service = service;
     this.#anonymous = { client: undefined, roots: service.roots };
-    this.#newServer = sdkServerFactory(service, caller);
-    this.#sessions = new Sessions((owner, clientName) => this.#newSession(owner, clientName), sessions);
+    this.#newServer = newServer ?? sdkServerFactory(service, caller);
+    this.#sessions = new Sessions((owner, clientName) => this.#newSession(owner, clientName), sessions, replayBudget);
     if (fastPath) {
       const { description, running, resultForms } = service;
       this.#fastPath = new HttpFastPath(new FastPath({ description, running, resultForms, load: async () => caller }));
@@ -89,6 +99,7 @@ export class McpEndpoint {
     if (body === REFUSED) return;
     await scheduler.admit();
     const received: EndpointRequest = { request, response, disconnect, body, principal };
+    if (request.method === 'GET' && (await this.#resumeFastPath(received))) return;
     if (await this.#answerByFastPath(received)) return;
     await this.#answerBySdk(received);
   }
@@ -119,6 +130,30 @@ export class McpEndpoint {
     }
   }
 
+  /**
+   * Continues an event stream of the fast path after the event that a client saw last, until the client is gone. Returns false if
+   * the request is for the SDK, whose own streams it continues itself.
+   */
+  async #resumeFastPath({ request, response, disconnect, principal }: EndpointRequest): Promise<boolean> {
+    const { 'mcp-session-id': id, 'last-event-id': lastEventId, accept } = request.headers;
+    if (typeof id !== 'string' || typeof lastEventId !== 'string' || !acceptsStreams(accept)) return false;
+    const session = this.#sessions.enter(id, principal);
+    if (session === undefined) return false;
+    try {
+      const next = session.replay.after(lastEventId);
+      if (next === 'sdk') return false;
+      if (next === undefined) {
+        sendError(response, EVENT_NOT_KEPT);
+      } else {
+        next.reply.resume(response, next.lastSeen);
+        await disconnect.promise;
+      }
+      return true;
+    } finally {
+      session.leave();
+    }
+  }
+
   async #answerBySdk({ request, response, disconnect, body, principal }: EndpointRequest): Promise<void> {
     const { signal } = disconnect;
     const web = toWebRequest(request, signal);
@@ -129,7 +164,8 @@ export class McpEndpoint {
     const session = await this.#enterSession(request, body, principal);
     if ('status' in session) return sendError(response, session);
     try {
-      await sendWebResponse(response, await session.transport.handleRequest(web, parsed), signal);
+      const answer = await session.transport.handleRequest(web, parsed);
+      await sendWebResponse(response, answer, signal, request.method === 'GET' && answer.ok ? RETRY : undefined);
     } finally {
       session.leave();
     }
@@ -163,6 +199,9 @@ export class McpEndpoint {
     return handler;
   }
 }
+
+/** Says how long to wait before connecting again, without being an event. */
+const RETRY = `retry: ${RETRY_MS}\n\n`;
 
 const REFUSED = Symbol('refused');
 

@@ -1,22 +1,64 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { drained } from '../../runtime/drained.ts';
 
-/** Returns a request in the form that the SDK takes, without its body, which the SDK gets parsed. */
+const JSON_TYPE = 'application/json';
+const STREAM_TYPE = 'text/event-stream';
+const BOTH_TYPES = `${JSON_TYPE}, ${STREAM_TYPE}`;
+
+/**
+ * Reports whether an `Accept` header allows both JSON and event streams, by name or by range. A client without the header
+ * accepts anything ({@link https://www.rfc-editor.org/rfc/rfc9110#name-accept RFC 9110}).
+ */
+export function acceptsResponses(accept: string | undefined): boolean {
+  // Nearly every client names both types and nothing else.
+  if (accept === BOTH_TYPES) return true;
+  return accepts(accept, JSON_TYPE) && acceptsStreams(accept);
+}
+
+/** Reports whether an `Accept` header allows event streams. */
+export function acceptsStreams(accept: string | undefined): boolean {
+  return accepts(accept, STREAM_TYPE);
+}
+
+function accepts(accept: string | undefined, type: string): boolean {
+  const ranges = ['*/*', type, `${type.split('/', 1)[0]}/*`];
+  return (accept ?? '*/*').split(',').some((item) => {
+    const [range = '', ...parameters] = item.toLowerCase().split(';');
+    return ranges.includes(range.trim()) && !parameters.some((parameter) => /^\s*q=0(?:\.0*)?\s*$/.test(parameter));
+  });
+}
+
+/**
+ * Returns a request in the form that the SDK takes, without its body, which the SDK gets parsed. Ranges in `Accept`, which the
+ * SDK does not know, are replaced by the types that they contain.
+ */
 export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
     for (const item of Array.isArray(value) ? value : [value]) if (item !== undefined) headers.append(name, item);
   }
+  const { accept } = request.headers;
+  const types = [JSON_TYPE, STREAM_TYPE].filter((type) => accepts(accept, type));
+  if (types.length > 0) headers.set('accept', types.join(', '));
   // The protocol does not use the real URL, and a client could send one that does not parse.
   return new Request('http://ringfence.invalid/mcp', { method: request.method ?? 'GET', headers, signal });
 }
 
-/** Writes a response of the SDK, with backpressure. Stops when the signal is aborted because the client is gone. Never rejects. */
-export async function sendWebResponse(response: ServerResponse, answer: Response, signal: AbortSignal): Promise<void> {
+/**
+ * Writes a response of the SDK, with backpressure, and `before` ahead of its body. Stops when the signal is aborted because the client
+ * is gone. Never rejects.
+ */
+export async function sendWebResponse(
+  response: ServerResponse,
+  answer: Response,
+  signal: AbortSignal,
+  before?: string,
+): Promise<void> {
   // The fast path may have begun the event stream before it left the request to the SDK.
   if (!response.headersSent) response.writeHead(answer.status, Object.fromEntries(answer.headers));
   // A stream may have no event for long, and the client waits for the headers.
   if (answer.headers.get('content-type') === 'text/event-stream') response.flushHeaders();
+  if (before !== undefined) response.write(before);
   if (answer.body === null) {
     response.end();
     return;

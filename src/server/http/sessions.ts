@@ -4,6 +4,8 @@ import { InFlight } from '../call/in-flight.ts';
 import type { Peer } from '../call/peer.ts';
 import type { Principal } from '../call/principals.ts';
 import type { FastCall } from '../protocol/fast/fast-path.ts';
+import { RETRY_MS } from './http-reply.ts';
+import { ReplayBudget, ReplayBuffer } from './replay-buffer.ts';
 
 /** How many sessions there may be, and for how long. */
 export interface SessionLimits {
@@ -20,6 +22,8 @@ interface HttpSession {
   readonly peer: Peer;
   /** Calls that run on the fast path. They are cancelled when the session ends. */
   readonly calls: InFlight<FastCall>;
+  /** What was sent to the client of late, in case that it did not arrive. */
+  readonly replay: ReplayBuffer;
   /** The principal that opened the session and alone may use it; undefined where no tokens are configured. */
   readonly owner: Principal | undefined;
   /** The number of requests being answered, including open event streams. */
@@ -28,7 +32,7 @@ interface HttpSession {
 }
 
 /** A session in use. */
-export interface ActiveSession extends Pick<HttpSession, 'transport' | 'peer' | 'calls'> {
+export interface ActiveSession extends Pick<HttpSession, 'transport' | 'peer' | 'calls' | 'replay'> {
   /** Must be called once, when the request is answered. */
   leave(): void;
 }
@@ -47,13 +51,15 @@ export class Sessions {
   readonly #sessions = new Map<string, HttpSession>();
   readonly #newServer: NewSessionServer;
   readonly #limits: SessionLimits;
+  readonly #replayBudget: ReplayBudget;
   readonly #expiry: NodeJS.Timeout;
   /** Sessions that have no id yet. They count, or many clients at once could exceed the limit. */
   #opening = 0;
 
-  constructor(newServer: NewSessionServer, limits: SessionLimits = SESSION_LIMITS) {
+  constructor(newServer: NewSessionServer, limits: SessionLimits = SESSION_LIMITS, replayBudget = new ReplayBudget()) {
     this.#newServer = newServer;
     this.#limits = limits;
+    this.#replayBudget = replayBudget;
     this.#expiry = setInterval(() => this.#expire(), Math.min(limits.idleMs, 60_000)).unref();
   }
 
@@ -68,7 +74,10 @@ export class Sessions {
   async open(owner?: Principal, clientName?: string): Promise<ActiveSession | undefined> {
     if (this.#sessions.size + this.#opening >= this.#limits.maxSessions && !this.#evict()) return undefined;
     let id: string | undefined;
+    const replay = new ReplayBuffer(this.#replayBudget);
     const transport = new WebStandardStreamableHTTPServerTransport({
+      eventStore: replay,
+      retryInterval: RETRY_MS,
       sessionIdGenerator: () => randomUUID(),
       onsessioninitialized: (given) => {
         id = given;
@@ -81,6 +90,7 @@ export class Sessions {
       transport,
       peer,
       calls: new InFlight(),
+      replay,
       owner,
       open: 1,
       lastUsed: performance.now(),
@@ -99,6 +109,7 @@ export class Sessions {
       server.onclose = () => {
         this.#sessions.delete(transport.sessionId ?? '');
         for (const call of session.calls.all()) call.cancel();
+        replay.close();
         onclose?.();
       };
       await server.connect(transport);
@@ -106,7 +117,7 @@ export class Sessions {
       leave();
       throw error;
     }
-    return { transport, peer, calls: session.calls, leave };
+    return { transport, peer, calls: session.calls, replay, leave };
   }
 
   /** Marks a session as in use until `leave` is called. Returns undefined if this owner has no session of that id. */
@@ -114,8 +125,8 @@ export class Sessions {
     const session = this.#sessions.get(id);
     if (session === undefined || session.owner !== owner) return undefined;
     touch(session, 1);
-    const { transport, peer, calls } = session;
-    return { transport, peer, calls, leave: () => touch(session, -1) };
+    const { transport, peer, calls, replay } = session;
+    return { transport, peer, calls, replay, leave: () => touch(session, -1) };
   }
 
   /** Closes all sessions. */
@@ -137,8 +148,9 @@ export class Sessions {
 
   #expire(): void {
     const limit = performance.now() - this.#limits.idleMs;
-    for (const { transport, open, lastUsed } of this.#sessions.values()) {
+    for (const { transport, replay, open, lastUsed } of this.#sessions.values()) {
       if (open === 0 && lastUsed < limit) this.#end(transport);
+      else replay.expire();
     }
   }
 

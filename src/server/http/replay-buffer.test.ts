@@ -1,0 +1,98 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/server';
+import { expect, test } from 'vitest';
+import { eventIdOf, ReplayBudget, ReplayBuffer } from './replay-buffer.ts';
+
+const MIB = 1024 * 1024;
+const reply = { resume() {} };
+const message = (id: number, bytes = 0): JSONRPCMessage => ({
+  jsonrpc: '2.0',
+  id,
+  result: { text: 'x'.repeat(bytes) },
+});
+
+async function replayed(buffer: ReplayBuffer, eventId: string): Promise<{ stream: string; ids: unknown[] }> {
+  const ids: unknown[] = [];
+  const stream = await buffer.replayEventsAfter(eventId, {
+    send: async (id, sent) => void ids.push([id, 'id' in sent ? sent.id : undefined]),
+  });
+  return { stream, ids };
+}
+
+test('what followed an event is replayed, of its own stream alone', async () => {
+  const buffer = new ReplayBuffer(new ReplayBudget());
+  const priming = await buffer.storeEvent('a', {});
+  const other = await buffer.storeEvent('b', message(1));
+  const first = await buffer.storeEvent('a', message(2));
+  const second = await buffer.storeEvent('a', message(3));
+  expect([priming, other, first, second]).toEqual(['1-0', '2-0', '1-1', '1-2']);
+  expect(await replayed(buffer, priming)).toEqual({
+    stream: 'a',
+    ids: [
+      [first, 2],
+      [second, 3],
+    ],
+  });
+  expect(await replayed(buffer, first)).toEqual({ stream: 'a', ids: [[second, 3]] });
+  expect(await replayed(buffer, other)).toEqual({ stream: 'b', ids: [] });
+});
+
+test('an id that no event had is not known', async () => {
+  const buffer = new ReplayBuffer(new ReplayBudget());
+  await buffer.storeEvent('a', {});
+  expect(buffer.after('1-0')).toBe('sdk');
+  for (const id of ['1-1', '2-0', '0-0', '1', '', 'x', '-1-0', '1-0-0', '1-0 ', `1-${'0'.repeat(20)}`]) {
+    expect(buffer.after(id)).toBeUndefined();
+    await expect(replayed(buffer, id)).rejects.toThrow('no such event');
+  }
+});
+
+test('a session keeps its latest results within its bytes, and whole streams alone', async () => {
+  const budget = new ReplayBudget();
+  const buffer = new ReplayBuffer(budget);
+  const ids: string[] = [];
+  for (let i = 0; i < 20; i += 1) ids.push(await buffer.storeEvent(`s${i}`, message(i, MIB)));
+  expect(buffer.bytes).toBeLessThanOrEqual(16 * MIB);
+  expect(buffer.bytes).toBe(budget.bytes);
+  expect(ids.map((id) => buffer.after(id) === 'sdk')).toEqual(ids.map((_, i) => i >= 5));
+  // A stream whose beginning was dropped starts anew: its older ids are not known.
+  const next = await buffer.storeEvent('s0', message(1));
+  expect([buffer.after(ids[0] ?? ''), buffer.after(next)]).toEqual([undefined, 'sdk']);
+});
+
+test('a session keeps a bounded number of streams', () => {
+  const buffer = new ReplayBuffer(new ReplayBudget());
+  const streams = Array.from({ length: 1_500 }, () => {
+    const stream = buffer.open(reply);
+    stream.next += 1;
+    return stream;
+  });
+  const kept = streams.filter((stream) => buffer.after(eventIdOf(stream, 0)) !== undefined);
+  expect([kept.length, kept[0]]).toEqual([1_000, streams[500]]);
+});
+
+test('all sessions share a budget, and the one that holds most gives way', async () => {
+  const budget = new ReplayBudget(10 * MIB);
+  const [small, large] = [new ReplayBuffer(budget), new ReplayBuffer(budget)];
+  const kept = await small.storeEvent('a', message(1, MIB));
+  for (let i = 0; i < 30; i += 1) await large.storeEvent(`s${i}`, message(i, MIB));
+  expect(budget.bytes).toBeLessThanOrEqual(10 * MIB);
+  expect(small.after(kept)).toBe('sdk');
+  large.close();
+  expect(budget.bytes).toBe(small.bytes);
+  small.close();
+  expect(budget.bytes).toBe(0);
+});
+
+test('a finished stream expires, one under way does not', () => {
+  const budget = new ReplayBudget();
+  const buffer = new ReplayBuffer(budget);
+  const [running, finished] = [buffer.open(reply), buffer.open(reply)];
+  for (const stream of [running, finished]) stream.next += 1;
+  buffer.finish(finished, reply, 100);
+  const minutes = (count: number): number => performance.now() + count * 60_000;
+  buffer.expire(minutes(4));
+  expect(buffer.after(eventIdOf(finished, 0))).toBeDefined();
+  buffer.expire(minutes(6));
+  expect(buffer.after(eventIdOf(finished, 0))).toBeUndefined();
+  expect(buffer.after(eventIdOf(running, 0))).toBeDefined();
+});

@@ -1,0 +1,213 @@
+import type { ServerResponse } from 'node:http';
+import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server';
+
+/** How much of their event streams all sessions may keep together, in bytes of JSON. */
+const TOTAL_BYTES = 64 * 1024 * 1024;
+/** How much one session may keep. */
+const SESSION_BYTES = 16 * 1024 * 1024;
+const SESSION_STREAMS = 1_000;
+/** What a stream counts beside its messages. */
+const STREAM_BYTES = 512;
+/** How long the events of a stream are kept after its last one. */
+const KEEP_MS = 5 * 60_000;
+
+/** A response of the fast path that can be continued on another connection. */
+export interface ResumableReply {
+  /** Sends what followed the event of this number, and all that is still to come. */
+  resume(response: ServerResponse, lastSeen: number): void;
+}
+
+/** One event stream of a session. Its events are numbered from 0. */
+export interface EventStream {
+  readonly number: number;
+  /** The number of the next event. */
+  next: number;
+  /** What is kept of it, in bytes. */
+  bytes: number;
+  /** When its last event was sent, by `performance.now()`; infinite if it must not expire. */
+  lastUsed: number;
+}
+
+interface FastStream extends EventStream {
+  reply: ResumableReply;
+}
+
+interface SdkStream extends EventStream {
+  /** The name that the SDK gave it. */
+  readonly sdkId: string;
+  readonly messages: { readonly number: number; readonly message: JSONRPCMessage }[];
+}
+
+/** What follows an event: in a stream of the fast path or of the SDK. */
+type Continuation = { readonly reply: ResumableReply; readonly lastSeen: number } | 'sdk';
+
+/**
+ * Keeps the event streams of one session for a while, so that a client that lost its connection gets the rest of a stream by
+ * `Last-Event-ID`. Bounded in streams, bytes and time: the stream that was used least recently is dropped first, and whole,
+ * so that a client is told that it is too late instead of missing a part. The id of an event is `STREAM-EVENT`, two
+ * numbers that are unique in a session only, so it must be looked up in the session of the client that sent it.
+ */
+export class ReplayBuffer implements EventStore {
+  readonly #budget: ReplayBudget;
+  /** By number, the least recently used first. */
+  readonly #streams = new Map<number, FastStream | SdkStream>();
+  readonly #sdkStreams = new Map<string, SdkStream>();
+  #opened = 0;
+  #bytes = 0;
+
+  constructor(budget: ReplayBudget) {
+    this.#budget = budget;
+    budget.join(this);
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Begins a stream of the fast path, which does not expire before it is finished. */
+  open(reply: ResumableReply): EventStream {
+    const stream: FastStream = { number: this.#newNumber(), next: 0, bytes: 0, lastUsed: 0, reply };
+    this.#use(stream, STREAM_BYTES);
+    stream.lastUsed = Number.POSITIVE_INFINITY;
+    return stream;
+  }
+
+  /** Ends a stream of the fast path. Its result, of so many bytes, is with `reply` from now on. */
+  finish({ number }: EventStream, reply: ResumableReply, bytes: number): void {
+    const stream = this.#streams.get(number);
+    if (stream === undefined || !('reply' in stream)) return;
+    stream.reply = reply;
+    this.#use(stream, bytes);
+  }
+
+  /** Forgets a stream. */
+  drop({ number }: EventStream): void {
+    const stream = this.#streams.get(number);
+    if (stream === undefined) return;
+    this.#streams.delete(number);
+    if ('sdkId' in stream) this.#sdkStreams.delete(stream.sdkId);
+    this.#bytes -= stream.bytes;
+    this.#budget.give(stream.bytes);
+  }
+
+  /** Returns how to continue after an event; undefined if there was no such event, or what followed it is no longer kept. */
+  after(eventId: string): Continuation | undefined {
+    const { stream, lastSeen } = this.#find(eventId) ?? {};
+    if (stream === undefined || lastSeen === undefined) return undefined;
+    return 'reply' in stream ? { reply: stream.reply, lastSeen } : 'sdk';
+  }
+
+  /** Numbers an event of the SDK and keeps it. The SDK sends an empty object first, to give the client an id. */
+  async storeEvent(sdkId: string, message: JSONRPCMessage | Record<string, never>): Promise<string> {
+    const stream = this.#sdkStreams.get(sdkId) ?? this.#openSdk(sdkId);
+    const number = stream.next;
+    stream.next += 1;
+    if ('jsonrpc' in message) stream.messages.push({ number, message: message as JSONRPCMessage });
+    this.#use(stream, 'jsonrpc' in message ? Buffer.byteLength(JSON.stringify(message)) : 0);
+    return eventIdOf(stream, number);
+  }
+
+  /** Sends what followed an event in a stream of the SDK, and resolves with the SDK's name of it. */
+  async replayEventsAfter(
+    eventId: string,
+    { send }: { send(eventId: string, message: JSONRPCMessage): Promise<void> },
+  ): Promise<string> {
+    const { stream, lastSeen } = this.#find(eventId) ?? {};
+    if (stream === undefined || lastSeen === undefined || !('sdkId' in stream)) throw new Error('no such event');
+    for (const { number, message } of stream.messages) {
+      if (number > lastSeen) await send(eventIdOf(stream, number), message);
+    }
+    return stream.sdkId;
+  }
+
+  /** Drops the streams that had no event for some minutes. */
+  expire(now = performance.now()): void {
+    for (const stream of this.#streams.values()) if (stream.lastUsed < now - KEEP_MS) this.drop(stream);
+  }
+
+  /** Drops the least recently used stream, and reports whether there was one. */
+  dropOldest(): boolean {
+    const [oldest] = this.#streams.values();
+    if (oldest !== undefined) this.drop(oldest);
+    return oldest !== undefined;
+  }
+
+  /** Drops everything. Must be called when the session ends. */
+  close(): void {
+    while (this.dropOldest());
+    this.#budget.leave(this);
+  }
+
+  #newNumber(): number {
+    this.#opened += 1;
+    return this.#opened;
+  }
+
+  #openSdk(sdkId: string): SdkStream {
+    const stream = { number: this.#newNumber(), next: 0, bytes: 0, lastUsed: 0, sdkId, messages: [] };
+    this.#sdkStreams.set(sdkId, stream);
+    this.#use(stream, STREAM_BYTES);
+    return stream;
+  }
+
+  /** Moves a stream to the end of the queue, adds to its bytes and keeps within the limits, at the cost of older streams. */
+  #use(stream: FastStream | SdkStream, bytes: number): void {
+    stream.lastUsed = performance.now();
+    stream.bytes += bytes;
+    this.#bytes += bytes;
+    this.#streams.delete(stream.number);
+    this.#streams.set(stream.number, stream);
+    while (this.#bytes > SESSION_BYTES || this.#streams.size > SESSION_STREAMS) this.dropOldest();
+    this.#budget.take(bytes);
+  }
+
+  #find(eventId: string) {
+    const [, number, lastSeen] = /^(\d{1,15})-(\d{1,15})$/.exec(eventId) ?? [];
+    const stream = this.#streams.get(Number(number));
+    if (stream === undefined || Number(lastSeen) >= stream.next) return undefined;
+    return { stream, lastSeen: Number(lastSeen) };
+  }
+}
+
+/** Returns the id of an event of a stream. */
+export function eventIdOf({ number }: EventStream, event: number): string {
+  return `${number}-${event}`;
+}
+
+/** What all replay buffers of a server may hold together. When it is exceeded, the largest one drops its oldest streams. */
+export class ReplayBudget {
+  readonly #limit: number;
+  readonly #buffers = new Set<ReplayBuffer>();
+  #bytes = 0;
+
+  constructor(limit = TOTAL_BYTES) {
+    this.#limit = limit;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  join(buffer: ReplayBuffer): void {
+    this.#buffers.add(buffer);
+  }
+
+  leave(buffer: ReplayBuffer): void {
+    this.#buffers.delete(buffer);
+  }
+
+  take(bytes: number): void {
+    this.#bytes += bytes;
+    while (this.#bytes > this.#limit && this.#largest()?.dropOldest());
+  }
+
+  give(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+
+  #largest() {
+    let largest: ReplayBuffer | undefined;
+    for (const buffer of this.#buffers) if (buffer.bytes > (largest?.bytes ?? 0)) largest = buffer;
+    return largest;
+  }
+}
