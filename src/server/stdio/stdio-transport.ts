@@ -5,6 +5,7 @@ import { BufferPool } from '../../runtime/buffer-pool.ts';
 import { drained } from '../../runtime/drained.ts';
 import type { FairScheduler } from '../../runtime/fair-scheduler.ts';
 import { concatJson, type JsonChunks } from '../../wire/json-chunks.ts';
+import { type Fields, hasOnly, isId, isRecord, REQUEST_KEYS } from '../protocol/fast/plain-request.ts';
 import type { MessageReceiver, MessageSink } from './sdk-transport.ts';
 
 const LF = 0x0a;
@@ -249,12 +250,15 @@ export class StdioTransport implements MessageSink {
 /** Reports whether a value has the form of a JSON-RPC 2.0 request, notification or response. */
 function isMessage(value: unknown): value is JSONRPCMessage {
   if (typeof value !== 'object' || value === null || !('jsonrpc' in value) || value.jsonrpc !== '2.0') return false;
-  const { method, params } = value as { method?: unknown; params?: unknown };
+  const { id, method, params } = value as { id?: unknown; method?: unknown; params?: unknown };
   if (method === undefined) return 'result' in value || 'error' in value;
-  return typeof method === 'string' && (params === undefined || (typeof params === 'object' && params !== null));
+  // The SDK ignores a request with any other id or key, and its client would wait forever.
+  if (typeof method !== 'string' || (id !== undefined && !isId(id)) || !hasOnly(value as Fields, REQUEST_KEYS))
+    return false;
+  return params === undefined || isRecord(params);
 }
 
 function idOf(message: unknown): unknown {
   const { id } = (message ?? {}) as { id?: unknown };
-  return typeof id === 'string' || Number.isSafeInteger(id) ? id : null;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
 }

@@ -29,7 +29,7 @@ export function plainRequest(message: unknown): PlainRequest | undefined {
   if (!isRecord(message)) return undefined;
   const { jsonrpc, id, method, params = NO_PARAMS } = message;
   if (jsonrpc !== '2.0' || typeof method !== 'string' || !isId(id) || !isRecord(params)) return undefined;
-  if (!hasOnly(message, MESSAGE_KEYS)) return undefined;
+  if (!hasOnly(message, REQUEST_KEYS)) return undefined;
   const meta = params._meta;
   if (meta === undefined) return { id, method, params, modern: false, progressToken: undefined };
   if (!isRecord(meta)) return undefined;
@@ -40,7 +40,8 @@ export function plainRequest(message: unknown): PlainRequest | undefined {
 }
 
 const NO_PARAMS: Fields = {};
-const MESSAGE_KEYS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
+/** The keys that a request may have. */
+export const REQUEST_KEYS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
 
 function eraOf(meta: Fields): 'legacy' | 'modern' | undefined {
   for (const key in meta) if (SDK_ONLY_META.test(key)) return undefined;
@@ -69,7 +70,7 @@ export function canBeAsked({ params }: PlainRequest): boolean {
 }
 
 /** Reports whether a value may be the id of a request, or a progress token. */
-function isId(value: unknown): value is RequestId {
+export function isId(value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
 
