@@ -59,7 +59,7 @@ export {
 export { type RemoveOptions, removeFolder } from './files/remove/remove-folder.ts';
 export { sweepLeftovers } from './files/sweep/sweep-leftovers.ts';
 export { versionOf } from './files/version.ts';
-export { makeFolder } from './files/write/make-folder.ts';
+export { type MakeFolderOptions, makeFolder } from './files/write/make-folder.ts';
 export { WRITE_MODES, type WriteMode, type WriteOptions, writeFile } from './files/write/write-file.ts';
 export { FairScheduler } from './runtime/fair-scheduler.ts';
 export { CancelledError, type OperationContext } from './runtime/operation-context.ts';

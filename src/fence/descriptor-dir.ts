@@ -206,6 +206,17 @@ export class DescriptorDir extends Dir {
     return state;
   }
 
+  override async syncFilesystem(): Promise<void> {
+    const fd = this.#openat('.', O_RDONLY | O_DIRECTORY);
+    if (fd === undefined) return;
+    const syscalls = this.#syscalls as Syscalls;
+    try {
+      await syscalls.syncfs(fd);
+    } finally {
+      syscalls.close(fd);
+    }
+  }
+
   hostPath(): HostPath {
     this.#assertOpen();
     return fs.readlinkSync(`${descriptorFolder()}${this.fd}`) as HostPath;

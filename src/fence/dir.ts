@@ -150,6 +150,11 @@ export abstract class Dir implements Disposable {
     }
   }
 
+  /** Raises what adding an entry to this directory, or removing one, would raise for all of them: `permission_denied`, `read_only`. */
+  assertChangeable(): void {
+    this.#call('.', (hostPath) => fs.accessSync(hostPath, constants.W_OK | constants.X_OK));
+  }
+
   /** Creates a file. One that exists is `already_exists`. */
   createFile(name: Name, mode = 0o644): OpenFile {
     return this.openFile(name, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, mode);
@@ -213,6 +218,16 @@ export abstract class Dir implements Disposable {
     });
   }
 
+  /** Gives a file, or a link itself, one more name in this directory, and reports whether the system can; otherwise nothing is done. */
+  link(name: Name, other: Name): boolean {
+    try {
+      this.#callOnPair(name, this, other, (from, into) => fs.linkSync(from, into));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** Exchanges two entries in one step, and reports whether the system can; otherwise nothing is done. */
   exchange(_name: Name, _other: Name): boolean {
     return false;
@@ -240,6 +255,12 @@ export abstract class Dir implements Disposable {
       if (!['EINVAL', 'EISDIR', 'EPERM', 'EACCES', 'ENOTSUP'].includes(errnoOf(error) ?? '')) throw fromSystem(error);
     }
   }
+
+  /**
+   * Flushes the whole file system to disk where the system can. That is many times faster than file by file, but some network
+   * file systems flush less than they do for a file.
+   */
+  async syncFilesystem(): Promise<void> {}
 
   /** Runs a system call on one entry and translates its failure. */
   #call<T>(name: Name, run: (hostPath: HostPath | Buffer) => T): T {

@@ -21,6 +21,8 @@ export interface Location extends Disposable {
   readonly stats: Stats | undefined;
   /** The path from the root, with a followed last link replaced by where it leads; empty for the root. */
   readonly path: string;
+  /** Flushes the names of the folders that `makeParents` made, which lie in folders above `dir`. Undefined if it made none. */
+  readonly syncMade?: (() => Promise<void>) | undefined;
 }
 
 /** How to resolve a path. */
@@ -145,16 +147,29 @@ class Resolver {
   }
 
   #removeIfEmpty(names: readonly string[]): void {
-    let dir = this.#root.open();
-    try {
-      for (const name of names.slice(0, -1)) {
-        using above = dir;
-        dir = above.openDir(name);
+    using parent = this.#openParent(names);
+    parent.rmdir(names.at(-1) ?? '');
+  }
+
+  async #syncMade(): Promise<void> {
+    for (const names of this.#made) {
+      try {
+        using parent = this.#openParent(names);
+        await parent.sync();
+      } catch (error) {
+        // Another process has moved or removed the folder since.
+        if (!isFenceError(error, 'not_found', 'not_directory', 'link_loop')) throw error;
       }
-      dir.rmdir(names.at(-1) ?? '');
-    } finally {
-      dir[Symbol.dispose]();
     }
+  }
+
+  #openParent(names: readonly string[]): Dir {
+    let dir = this.#root.open();
+    for (const name of names.slice(0, -1)) {
+      using above = dir;
+      dir = above.openDir(name);
+    }
+    return dir;
   }
 
   #followLink(name: string): void {
@@ -231,6 +246,7 @@ class Resolver {
   #location(name: string, stats: Stats | undefined): Location {
     const { dir } = this;
     const path = (name === '.' ? this.#names : [...this.#names, name]).join('/');
-    return { dir, name, stats, path, [Symbol.dispose]: () => this.end() };
+    const syncMade = this.#made.length === 0 ? undefined : () => this.#syncMade();
+    return { dir, name, stats, path, syncMade, [Symbol.dispose]: () => this.end() };
   }
 }

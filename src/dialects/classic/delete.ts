@@ -32,7 +32,8 @@ export const deleteTool = defineTool({
     };
     const removed = (type: EntryType | 'missing') => ({ success: true as const, path: formatPath(path), type });
     try {
-      const { type } = await removeEntry(root, path, { recursive, keepGoing: force, beforeFolder }, context);
+      const options = { durable: context.durable, recursive, keepGoing: force, beforeFolder };
+      const { type } = await removeEntry(root, path, options, context);
       return removed(type);
     } catch (error) {
       if (force && !isFolder && isFenceError(error, 'not_found', 'not_directory')) return removed('missing');

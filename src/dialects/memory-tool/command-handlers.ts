@@ -57,7 +57,7 @@ export const COMMAND_HANDLERS: CommandHandlers = {
     const target = parseMemoryPath(root, path);
     if (target.segments.length === 0) throw new FileError('root_itself', { action: 'delete' });
     refuseOutwardLink(root, target);
-    await removeEntry(root, target, {}, DEFAULT_CONTEXT);
+    await removeEntry(root, target, DURABLE, DEFAULT_CONTEXT);
     return `Successfully deleted ${path}`;
   },
 

@@ -19,7 +19,7 @@ export const deleteEntry = defineTool({
     const target = parseRelativePath(root, path);
     refuseOutwardLink(root, target);
     const beforeFolder = () => context.require(root, 'remove_folder');
-    await removeEntry(root, target, { recursive: false, beforeFolder }, context);
+    await removeEntry(root, target, { durable: context.durable, recursive: false, beforeFolder }, context);
     return { path };
   },
   text: ({ path }) => `Deleted ${path}.`,

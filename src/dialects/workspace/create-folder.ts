@@ -14,7 +14,7 @@ export const createFolder = defineTool({
   output: z.object({ path: z.string(), created: z.literal(true) }),
   run: async ({ root, path }, context) => {
     const target = context.root(root);
-    await makeFolder(target, target.parse(path));
+    await makeFolder(target, target.parse(path), { durable: context.durable });
     return { path, created: true as const };
   },
   readerText: ({ path }) => `created ${path}`,

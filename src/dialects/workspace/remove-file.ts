@@ -13,7 +13,7 @@ export const removeFile = defineTool({
   output: z.object({ path: z.string(), removed: z.literal(true) }),
   run: async ({ root, path, if_match }, context) => {
     const target = context.root(root);
-    await remove(target, target.parse(path), { ifMatch: if_match }, context);
+    await remove(target, target.parse(path), { durable: context.durable, ifMatch: if_match }, context);
     return { path, removed: true as const };
   },
   readerText: ({ path }) => `removed ${path}`,

@@ -14,7 +14,7 @@ export const removeFolder = defineTool({
   output: z.object({ path: z.string(), removed: z.literal(true) }),
   run: async ({ root, path }, context) => {
     const target = context.root(root);
-    await remove(target, target.parse(path), {}, context);
+    await remove(target, target.parse(path), { durable: context.durable }, context);
     return { path, removed: true as const };
   },
   readerText: ({ path }) => `removed ${path} and everything in it`,

@@ -14,8 +14,8 @@ export interface FileSource {
 
 /** Options of `copyFile`. */
 export interface CopyFileOptions {
-  /** Flush to disk before returning (the default). */
-  readonly durable?: boolean;
+  /** Flush to disk before returning (the default); `content` leaves it to the caller to flush the folder. */
+  readonly durable?: boolean | 'content';
   /** Replace an existing file (the default); otherwise it is `already_exists`. */
   readonly overwrite?: boolean;
   /** Replace only a destination of this version: see `expectedVersion`. */

@@ -15,6 +15,7 @@ import { byCodePoint } from '../../runtime/unicode.ts';
 import { isBrokenLinkError } from '../links.ts';
 import { replaceLink } from '../write/replace-link.ts';
 import { type CopyFileOptions, copyFile } from './copy-file.ts';
+import { flushTree } from './flush-tree.ts';
 import { isWithin } from './host-paths.ts';
 
 /** An open folder, with its root and path. */
@@ -27,7 +28,7 @@ export interface OpenTree {
 /** What to copy, and how. */
 export interface CopyTreeJob {
   readonly source: OpenTree;
-  readonly options: CopyFileOptions;
+  readonly options: CopyFileOptions & { readonly durable?: boolean };
   /** Copy every link literally, as a move must, without resolving it. Special files then raise `special_file`. */
   readonly linksAsTheyAre?: boolean;
   /** Set if the destination folder existed before. It keeps its mode then, as existing folders in it always do. */
@@ -48,7 +49,8 @@ export interface CopyTreeResult {
 /**
  * Copies the content of a folder into another, entering every level of both sides by descriptor. A link to something in the
  * copied tree stays a link, a link to elsewhere inside the root becomes a copy of its target, and a link that leads outside or
- * nowhere is skipped, as special files are.
+ * nowhere is skipped, as special files are. With `durable`, everything that was made is on disk at the end, except for the name of
+ * the destination folder itself.
  *
  * Raises what `copyFile` raises, and the reason of an aborted signal. A failed read carries the path of the source; the caller
  * must add the path of the destination to all other errors.
@@ -56,9 +58,22 @@ export interface CopyTreeResult {
 export async function copyTree(job: CopyTreeJob, into: Dir): Promise<CopyTreeResult> {
   const copier = new TreeCopier(job);
   await copier.folder(job.source.dir, into, []);
-  if (!job.merge) copier.copyMode(job.source.dir, into, []);
+  await copier.finish({ from: job.source.dir, into, names: [], made: !job.merge });
+  if (!job.merge) await copier.flush(into);
   return { bytes: copier.bytes, skipped: copier.skipped.sort(byCodePoint) };
 }
+
+/** A folder whose content is copied. */
+interface CopiedFolder {
+  readonly from: Dir;
+  readonly into: Dir;
+  readonly names: readonly string[];
+  /** Whether this copy made the destination folder. */
+  readonly made: boolean;
+}
+
+/** The number of files from which flushing the whole file system ahead pays off. */
+const MANY_FILES = 16;
 
 /** An entry to copy: its name in an open source folder, and its new name in an open destination folder. */
 interface CopyStep {
@@ -80,10 +95,12 @@ class TreeCopier {
   readonly #ancestors: string[] = [];
   /** The context for copying one file. Its progress is added to that of the files before. */
   readonly #fileContext: OperationContext;
+  readonly #durable: boolean;
 
   constructor(job: CopyTreeJob) {
     this.#job = job;
     const { context } = job;
+    this.#durable = job.options.durable ?? true;
     this.#fileContext = {
       signal: context.signal,
       scheduler: context.scheduler,
@@ -106,10 +123,31 @@ class TreeCopier {
     this.#ancestors.pop();
   }
 
-  /** Copies the mode of a folder, after its content, since a read-only mode would forbid adding entries. */
-  copyMode(from: Dir, into: Dir, names: readonly string[]): void {
-    const stats = this.#reading(names, () => from.lstat('.'));
-    if (stats !== undefined) into.chmod('.', stats.mode & (this.#job.options.asMoved ? keptBits(stats, into) : 0o777));
+  /** Copies the mode of a new folder, after its content, since a read-only mode would forbid adding entries. */
+  async finish({ from, into, names, made }: CopiedFolder): Promise<void> {
+    if (made) {
+      const stats = this.#reading(names, () => from.lstat('.'));
+      if (stats === undefined) return;
+      // Later, it could not be listed any more.
+      if (!isReadableByOwner(stats)) await this.flush(into);
+      into.chmod('.', stats.mode & (this.#job.options.asMoved ? keptBits(stats, into) : 0o777));
+    }
+    if (this.#durable && this.#job.merge) await into.sync();
+  }
+
+  /** Flushes a new folder and everything in it, with `durable`. */
+  async flush(into: Dir): Promise<void> {
+    if (!this.#durable) return;
+    if (this.#files >= MANY_FILES) await into.syncFilesystem();
+    await flushTree(into, this.#job.context);
+  }
+
+  /**
+   * How a file is flushed: in an existing folder before it appears, in a new one together with all others, which is faster, unless
+   * it cannot be opened again for that.
+   */
+  #durabilityOf(stats: Stats): 'content' | false {
+    return this.#durable && (this.#job.merge || !isReadableByOwner(stats)) ? 'content' : false;
   }
 
   async #subfolder({ from, name, into, as, names }: CopyStep): Promise<void> {
@@ -117,7 +155,7 @@ class TreeCopier {
     const made = makeFolder(into, as);
     using inner = into.openDir(as);
     await this.folder(source, inner, names);
-    if (made) this.copyMode(source, inner, names);
+    await this.finish({ from: source, into: inner, names, made });
   }
 
   async #file({ from, name, into, as, names }: CopyStep): Promise<void> {
@@ -127,7 +165,7 @@ class TreeCopier {
     this.bytes += await copyFile(
       { file, root, path: this.#path(names) },
       location,
-      this.#job.options,
+      { ...this.#job.options, durable: this.#durabilityOf(file.stats) },
       this.#fileContext,
     );
     this.#files += 1;
@@ -213,6 +251,12 @@ class TreeCopier {
   #path(names: readonly string[]): { raw: string } {
     return { raw: path.posix.join(this.#job.source.path.raw, ...names) };
   }
+}
+
+/** Reports whether the mode lets the owner read the file, or list the folder and open what is in it. */
+function isReadableByOwner(stats: Stats): boolean {
+  const needed = stats.isDirectory() ? 0o500 : 0o400;
+  return (stats.mode & needed) === needed;
 }
 
 /** Returns a mask of the mode bits that a moved folder keeps: set-ID bits only if it has the same owner and group. */

@@ -11,6 +11,7 @@ import {
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { discardTree } from '../remove/remove-folder.ts';
 import { ABSENT, assertVersion, expectedVersion, locateToMatch, mismatch } from '../write/if-match.ts';
+import { syncEntry } from '../write/replace-file.ts';
 import { copyFile, type FileSource } from './copy-file.ts';
 import { type CopyTreeResult, copyTree, type OpenTree } from './copy-tree.ts';
 import { assertDisjoint, hostPathOf, prospectiveHostPath } from './host-paths.ts';
@@ -45,8 +46,8 @@ export interface CopyResult {
 
 /**
  * Copies a file, or a folder with everything in it, also between roots. Each file is written atomically, with its permission
- * bits; a new folder appears only when it is complete. Merging with an existing folder is not atomic. With `durable`, a folder
- * copy flushes only the parent of the new folder, not every file.
+ * bits; a new folder appears only when it is complete. Merging with an existing folder is not atomic. With `durable`, a file is
+ * flushed before it appears, and a new folder with everything in it.
  *
  * Raises `not_found`, `is_directory`, `already_exists`, `not_directory`, `same_file` and `into_itself` if source and destination
  * overlap, `version_mismatch` if the destination is not that of `ifMatch`, what `copyFile` raises, and the reason of an aborted signal. Errors carry the path they are about.
@@ -122,8 +123,7 @@ async function copyFolderTo(
     assertDisjoint(from.dir, prospectiveHostPath(to, { follow: true }));
     using location = to.root.locate(to.path, { follow: true, makeParents: true });
     assertDisjoint(from.dir, hostPathOf(location));
-    // Flushing every file of a large tree would take minutes.
-    const job = { source: from, options: { ...options, durable: false }, context, pause: yieldPoint(context) };
+    const job = { source: from, options, context, pause: yieldPoint(context) };
     if (location.stats !== undefined) {
       if (options.ifMatch !== undefined) assertVersion(location.stats, options.ifMatch);
       if (options.overwrite === false) throw new FenceError('already_exists', {});
@@ -137,7 +137,7 @@ async function copyFolderTo(
       using fresh = location.dir.openDir(temporary);
       const copied = await copyTree(job, fresh);
       renameFresh(location, temporary, options);
-      if (options.durable ?? true) await location.dir.sync();
+      if (options.durable ?? true) await syncEntry(location);
       return copied;
     } catch (error) {
       await discardTree(location.dir, temporary);

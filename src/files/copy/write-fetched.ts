@@ -44,18 +44,17 @@ export async function writeFetchedFolder(
   { folders, files }: FetchedFolder,
   to: RootPath,
   context: OperationContext,
-  { overwrite = true, ifMatch }: Omit<WriteFetchedOptions, 'durable'> = {},
+  { durable, overwrite = true, ifMatch }: WriteFetchedOptions = { durable: true },
 ): Promise<string> {
   const end = resolveInto(source, to);
   if (ifMatch !== undefined && ifMatch !== ABSENT) throw new FenceError('is_directory', {}, { path: source.raw });
   const { root, path } = end;
   const pause = yieldPoint(context);
   const below = (names: readonly string[]): CallerPath => root.parse([path.raw, ...names].join('/'));
-  await (overwrite && ifMatch === undefined ? ensureFolder(end) : makeNewFolder(end, ifMatch));
-  for (const names of folders) await ensureFolder({ root, path: below(names) });
+  await (overwrite && ifMatch === undefined ? ensureFolder(end, durable) : makeNewFolder(end, durable, ifMatch));
+  for (const names of folders) await ensureFolder({ root, path: below(names) }, durable);
   for (const [done, { names, bytes }] of files.entries()) {
-    // Flushing every file of a large tree would take minutes.
-    await writeFile(root, below(names), bytes, { mode: 'overwrite', durable: false });
+    await writeFile(root, below(names), bytes, { mode: 'overwrite', durable });
     context.progress?.(done + 1, files.length);
     await pause();
   }
@@ -63,19 +62,19 @@ export async function writeFetchedFolder(
 }
 
 /** Creates a folder. One that exists is `already_exists`, or `version_mismatch` if the caller said that it is absent. */
-async function makeNewFolder({ root, path }: RootPath, ifMatch: string | undefined): Promise<void> {
+async function makeNewFolder({ root, path }: RootPath, durable: boolean, ifMatch: string | undefined): Promise<void> {
   await withLocation(root, path, async () => {
-    const { created } = await makeFolder(root, path);
+    const { created } = await makeFolder(root, path, { durable });
     if (created) return;
     if (ifMatch === undefined) throw new FenceError('already_exists', {});
     throw mismatch(ifMatch, statPath(root, path).stats);
   });
 }
 
-async function ensureFolder({ root, path }: RootPath): Promise<void> {
+async function ensureFolder({ root, path }: RootPath, durable: boolean): Promise<void> {
   if (path.segments.length === 0) return;
   try {
-    await makeFolder(root, path);
+    await makeFolder(root, path, { durable });
   } catch (error) {
     if (!isFenceError(error, 'already_exists')) throw error;
     throw new FenceError('not_directory', {}, { path: path.raw, root: root.name });

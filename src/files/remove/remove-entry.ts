@@ -21,6 +21,8 @@ export interface RemoveEntryOptions extends RemoveOptions {
 
 /** Options of `removeFile`. */
 export interface RemoveFileOptions {
+  /** Flush to disk before returning (the default). */
+  readonly durable?: boolean;
   /** Remove only if it is still this file: a version, or `sha256:` and the hash of the content. For a link, its own version. */
   readonly ifMatch?: string | undefined;
 }
@@ -32,7 +34,7 @@ export interface RemoveFileOptions {
 export async function removeFile(
   root: Root,
   path: CallerPath,
-  { ifMatch }: RemoveFileOptions = {},
+  { durable = true, ifMatch }: RemoveFileOptions = {},
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<{ type: EntryType }> {
   return withLocation(root, path, async () => {
@@ -41,6 +43,7 @@ export async function removeFile(
     if (found.stats.isDirectory()) throw new FenceError('is_directory', {});
     const expected = ifMatch && (await expectedVersion(ifMatch, { root, ...found, context }));
     await unlinkLocked(found, expected);
+    if (durable) await found.dir.sync();
     return { type: entryTypeOf(found.stats) };
   });
 }
@@ -71,6 +74,7 @@ export async function removeEntry(
       await removeLocatedFolder(found, options, context);
     } else {
       await unlinkLocked(found);
+      if (options.durable ?? true) await found.dir.sync();
     }
     return { type: entryTypeOf(found.stats) };
   });

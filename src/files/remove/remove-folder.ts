@@ -18,6 +18,8 @@ import { FileError } from '../errors.ts';
 
 /** Options of `removeFolder`. */
 export interface RemoveOptions {
+  /** Flush to disk before returning (the default). */
+  readonly durable?: boolean;
   /** Remove a folder's content too (the default); otherwise a folder that is not empty is `not_empty`. */
   readonly recursive?: boolean;
   /** Continue past entries that cannot be removed, and raise the first failure at the end. */
@@ -48,11 +50,16 @@ export async function removeFolder(
 /** Removes a folder that is already located, and returns how many entries were removed. Raises what `removeFolder` raises. */
 export async function removeLocatedFolder(
   { dir, name }: Location,
-  { recursive = true, keepGoing = false }: RemoveOptions,
+  { durable = true, recursive = true, keepGoing = false }: RemoveOptions,
   context: OperationContext,
 ): Promise<number> {
   if (name === '.') throw new FileError('root_itself', { action: 'remove' });
-  if (recursive) return removeTree({ dir, name }, { keepGoing }, context);
+  const removed = recursive ? await removeTree({ dir, name }, { keepGoing }, context) : await removeEmpty(dir, name);
+  if (durable) await dir.sync();
+  return removed;
+}
+
+async function removeEmpty(dir: Dir, name: Name): Promise<number> {
   await removeLeftovers(dir, name);
   dir.rmdir(name);
   return 1;

@@ -1,4 +1,20 @@
-import { type CallerPath, FenceError, isFenceError, type Root, withLocation } from '../../fence/index.ts';
+import {
+  type CallerPath,
+  FenceError,
+  isFenceError,
+  type Location,
+  type Root,
+  withLocation,
+} from '../../fence/index.ts';
+import { syncEntry } from './replace-file.ts';
+
+/** Options of `makeFolder`. */
+export interface MakeFolderOptions {
+  /** Flush to disk before returning (the default). */
+  readonly durable?: boolean;
+  /** Create missing parent folders (the default). */
+  readonly makeParents?: boolean;
+}
 
 /**
  * Creates a folder and, unless `makeParents` is false, its missing parents. `created` is false if the folder already exists.
@@ -7,21 +23,26 @@ import { type CallerPath, FenceError, isFenceError, type Root, withLocation } fr
 export async function makeFolder(
   root: Root,
   path: CallerPath,
-  { makeParents = true } = {},
+  { durable = true, makeParents = true }: MakeFolderOptions = {},
 ): Promise<{ created: boolean }> {
-  return withLocation(root, path, () => {
+  return withLocation(root, path, async () => {
     using location = root.locate(path, { follow: true, makeParents });
-    if (location.stats === undefined) {
-      try {
-        location.dir.mkdir(location.name);
-        return { created: true };
-      } catch (error) {
-        // Created concurrently: the result is the same, provided that it is a folder.
-        if (!isFenceError(error, 'already_exists')) throw error;
-      }
-    }
+    const created = location.stats === undefined && makeUnlessPresent(location);
     const stats = location.stats ?? location.dir.lstat(location.name);
     if (!stats?.isDirectory()) throw new FenceError('already_exists', {});
-    return { created: false };
+    // One that another call has made since may not be on disk yet either.
+    if (durable && location.stats === undefined) await syncEntry(location);
+    return { created };
   });
+}
+
+/** Creates a folder unless something has its name by now, and reports whether it did. */
+function makeUnlessPresent({ dir, name }: Location): boolean {
+  try {
+    dir.mkdir(name);
+    return true;
+  } catch (error) {
+    if (!isFenceError(error, 'already_exists')) throw error;
+    return false;
+  }
 }

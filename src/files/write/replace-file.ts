@@ -18,12 +18,14 @@ export interface ReplaceTarget {
   readonly name: Name;
   /** The entry that exists now, if any. */
   readonly stats: Stats | undefined;
+  /** Flushes the names of the folders that were made for the entry, if any. */
+  readonly syncMade?: (() => Promise<void>) | undefined;
 }
 
 /** Options of `replaceFile`. */
 export interface ReplaceOptions {
-  /** Flush to disk before returning (the default). */
-  readonly durable?: boolean;
+  /** Flush to disk before returning (the default); `content` leaves it to the caller to flush the folder. */
+  readonly durable?: boolean | 'content';
   /** What may be replaced: anything replaceable (the default), nothing, or only this file, unchanged since it was read. */
   readonly over?: 'anything' | 'nothing' | Stats;
   /** Replace only a file of this version, or nothing if it is `absent`: see `expectedVersion`. Overrules `over`. */
@@ -81,8 +83,14 @@ export async function replaceFile(
       throw error;
     }
   }
-  if (durable) await dir.sync();
+  if (durable === true) await syncEntry(target);
   return written;
+}
+
+/** Flushes the name of an entry to disk, and the names of the folders that were made for it. */
+export async function syncEntry({ dir, syncMade }: Pick<ReplaceTarget, 'dir' | 'syncMade'>): Promise<void> {
+  await dir.sync();
+  await syncMade?.();
 }
 
 /** Renames a complete temporary file to its name, if what is there may be replaced. */

@@ -11,7 +11,7 @@ import {
 } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { assertVersion, expectedVersion, locateToMatch } from './if-match.ts';
-import { type ReplaceTarget, replaceFile } from './replace-file.ts';
+import { type ReplaceTarget, replaceFile, syncEntry } from './replace-file.ts';
 
 /** How `writeFile` treats an existing file. */
 export const WRITE_MODES = ['overwrite', 'append', 'create_only'] as const;
@@ -84,11 +84,11 @@ interface AppendOptions {
   readonly expected: string | undefined;
 }
 
-async function append({ dir, name }: Location, bytes: Buffer, { durable, expected }: AppendOptions): Promise<Stats> {
-  using appended = await appendLocked({ dir, name }, bytes, expected);
+async function append(location: Location, bytes: Buffer, { durable, expected }: AppendOptions): Promise<Stats> {
+  using appended = await appendLocked(location, bytes, expected);
   if (durable) {
     await appended.file.sync();
-    if (appended.isNew) await dir.sync();
+    if (appended.isNew) await syncEntry(location);
   }
   return appended.stats;
 }
