@@ -93,6 +93,7 @@ const DESCRIPTIONS: Descriptions = {
   line_out_of_range: () => generic('line_out_of_range'),
   patch_failed: () => generic('patch_failed'),
   changed_meanwhile: () => generic('changed_meanwhile'),
+  move_incomplete: () => generic('move_incomplete'),
   result_too_large: () => generic('result_too_large'),
   internal: () => generic('internal'),
 };

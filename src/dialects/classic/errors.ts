@@ -68,6 +68,10 @@ const ERROR_BODIES: ErrorBodies = {
   }),
   disk_full: () => ({ code: 'disk_full', message: 'No space left on the device; nothing was written' }),
   changed_meanwhile: () => ({ code: 'conflict', message: 'The file was changed by someone else meanwhile; try again' }),
+  move_incomplete: ({ details: { destination, left } }) => ({
+    code: 'io_error',
+    message: `The source could not be removed; the destination ${destination} is complete, what is left of the source is at ${left}`,
+  }),
   timed_out: ({ details }) => ({
     code: 'timeout',
     message: `The operation timed out after ${details.seconds} seconds`,

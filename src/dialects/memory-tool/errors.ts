@@ -65,6 +65,8 @@ const MESSAGES: Messages = {
   not_empty: (_, { path }) => `Error: Directory not empty: ${path}`,
   disk_full: () => 'Error: No space left on device',
   changed_meanwhile: (_, { path }) => `Error: The file ${path} keeps being changed by someone else, try again`,
+  move_incomplete: ({ details: { destination, left } }) =>
+    `Error: The source could not be removed. ${destination} is complete, what is left of the source is at ${left}`,
   busy: (_, { path }) => `Error: Another process is changing the directory of ${path}, try again`,
   exhausted: () => 'Error: Out of file descriptors or memory, try again later',
   invalid_argument: ({ details }) => `Error: ${details.problem}`,

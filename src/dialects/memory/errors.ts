@@ -55,6 +55,8 @@ const STORAGE_ERRORS: StorageErrors = {
   too_large: ({ details }, { path }) => ['file_too_large', `File too large: ${path} (${sizes(details)})`],
   result_too_large: ({ details }, { path }) => ['file_too_large', `Too large to return: ${path} (${sizes(details)})`],
   changed_meanwhile: (_, { path }) => failed(`File keeps being changed by someone else, try again: ${path}`),
+  move_incomplete: ({ details: { destination, left } }) =>
+    failed(`Source could not be removed; ${destination} is complete, what is left of the source is at ${left}`),
   timed_out: ({ details }) => failed(`Timed out after ${details.seconds} seconds`),
   cancelled: () => failed('Cancelled by the client'),
   busy: (_, { path }) => failed(`Another process is changing this folder, try again: ${path}`),

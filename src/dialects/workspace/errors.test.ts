@@ -40,6 +40,7 @@ const EVERY: { readonly [C in ErrorCode]: ErrorDetails[C] } = {
   patch_failed: { problem: 'hunk 1 does not match at line 42', hunk: 1, line: 42 },
   invalid_pattern: { problem: 'missing closing ]' },
   changed_meanwhile: {},
+  move_incomplete: { destination: 'b', destinationRoot: 'other', left: 'a' },
   version_mismatch: { expected: 'old', now: { version: 'new', size: 3, mtimeMs: 0 } },
   result_too_large: { size: 2, limit: 1 },
   timed_out: { seconds: 30 },

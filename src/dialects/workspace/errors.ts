@@ -56,6 +56,8 @@ const MESSAGES: Messages = {
   patch_failed: ({ details }, path) => `patch failed: ${details.problem}; file unchanged: ${path}`,
   invalid_pattern: ({ details }) => `invalid pattern: ${details.problem}`,
   changed_meanwhile: (_, path) => `file was changed by someone else meanwhile, try again: ${path}`,
+  move_incomplete: ({ details: { destination, destinationRoot, left } }) =>
+    `source could not be removed; the destination is complete: ${printable(destination)} (root: ${destinationRoot}); what is left of the source is at: ${printable(left)}`,
   version_mismatch: ({ details }, path) => `${versionMismatch(details)}; nothing was changed: ${path}`,
   result_too_large: ({ details: { size, limit } }) =>
     `result too large (size: ${formatSize(size)}, limit: ${formatSize(limit)}); ask for less`,

@@ -1,0 +1,253 @@
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import {
+  type Dir,
+  FenceError,
+  isFenceError,
+  lockFolder,
+  lockFolders,
+  type OpenFile,
+  temporaryName,
+  withLocation,
+} from '../../fence/index.ts';
+import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { deferFree } from '../deferred-free.ts';
+import { FileError, isFileError } from '../errors.ts';
+import { removeTree } from '../remove/remove-folder.ts';
+import { assertVersion } from '../write/if-match.ts';
+import { isSameFile, syncEntry } from '../write/replace-file.ts';
+import { copyFile } from './copy-file.ts';
+import { copyTree, type OpenTree } from './copy-tree.ts';
+import { assertExpected, atEnd, type MoveEnd, type MoveJob } from './move-job.ts';
+import { assertPlaceable, discard, PlacedCopy } from './placed-copy.ts';
+import { assertRemovable, proveRemovable } from './removable-tree.ts';
+import { type TreeDigest, treeDigest } from './tree-digest.ts';
+
+/**
+ * Moves an entry to another filesystem: copies it under a hidden name, flushes and verifies the copy, gives it its name, flushes
+ * that, and only then removes the source. What the copy replaces is kept until the source is gone. So there is no moment at which
+ * neither end is complete, on disk too with `durable`, and a source that cannot be removed leaves both ends as they were.
+ *
+ * Raises what `move` raises.
+ */
+export async function moveAcross(move: MoveJob): Promise<void> {
+  const { source, target, options } = move;
+  const { dir } = target.at;
+  const { overwrite = true, durable = true } = options;
+  assertPlaceable(target.at, { overwrite, isFolder: source.at.stats?.isDirectory() ?? false });
+  // Known before anything is copied in most cases; the rest shows when the source is removed.
+  atEnd(source, (at) => at.dir.assertChangeable());
+  const hidden = temporaryName();
+  using copied = await copySource(move, hidden);
+  let placed: PlacedCopy;
+  try {
+    using _locks = await lockFolders(source.at.dir, dir);
+    assertExpected(move);
+    copied.assertUnchanged();
+    placed = PlacedCopy.place(target.at, hidden, { overwrite });
+  } catch (error) {
+    await discard(dir, hidden);
+    throw error;
+  }
+  try {
+    if (durable) await syncEntry(target.at);
+    await copied.removeSource();
+  } catch (error) {
+    if (!isFileError(error, 'move_incomplete')) {
+      await undo(move, placed, error);
+      throw error;
+    }
+    await discard(dir, placed.replaced);
+    throw error;
+  }
+  await discard(dir, placed.replaced);
+}
+
+async function undo(move: MoveJob, placed: PlacedCopy, cause: unknown): Promise<void> {
+  const { dir } = move.target.at;
+  try {
+    const rest = await undoLocked(dir, placed);
+    if (move.options.durable ?? true) await dir.sync();
+    await discard(dir, rest);
+  } catch {
+    throw incomplete(move, cause);
+  }
+}
+
+async function undoLocked(dir: Dir, placed: PlacedCopy): Promise<string | undefined> {
+  using _lock = await lockFolder(dir);
+  return placed.undo();
+}
+
+/** A complete copy of the source under a hidden name. Dispose of it to close the source. */
+interface CopiedSource extends Disposable {
+  /** Raises `changed_meanwhile` if the name of the source has come to stand for something else. */
+  assertUnchanged(): void;
+  /** Removes the source if it is still what was copied. If it raises anything but `move_incomplete`, the source is as it was. */
+  removeSource(): Promise<void>;
+}
+
+async function copySource(move: MoveJob, hidden: string): Promise<CopiedSource> {
+  const { dir } = move.target.at;
+  const { stats } = move.source.at;
+  try {
+    if (stats?.isFile()) return await copyFileAs(move, hidden);
+    if (stats?.isDirectory()) return await copyFolderAs(move, hidden);
+    if (stats?.isSymbolicLink()) return copyLinkAs(move, hidden);
+  } catch (error) {
+    await discard(dir, hidden);
+    throw error;
+  }
+  throw new FenceError('special_file', {}, where(move.source));
+}
+
+function copyLinkAs({ source, target }: MoveJob, hidden: string): CopiedSource {
+  const before = source.at.stats;
+  target.at.dir.symlink(
+    atEnd(source, ({ dir, name }) => dir.readlinkBytes(name)),
+    hidden,
+  );
+  const assertUnchanged = (): void => assertSame(source, before);
+  return {
+    assertUnchanged,
+    removeSource: () => unlinkSource(source, assertUnchanged),
+    [Symbol.dispose]: () => {},
+  };
+}
+
+async function copyFileAs(
+  { source, target, options, expected, context }: MoveJob,
+  hidden: string,
+): Promise<CopiedSource> {
+  const file = atEnd(source, ({ dir, name }) => dir.openFile(name));
+  try {
+    // What is copied is this open file, and before it was opened the name may have come to stand for another.
+    if (expected !== undefined) atEnd(source, () => assertVersion(file.stats, expected));
+    const durable = (options.durable ?? true) && 'content';
+    const to = { dir: target.at.dir, name: hidden, stats: undefined };
+    const bytes = await copyFile({ ...source, file }, to, { durable, asMoved: true }, context);
+    const assertUnchanged = (): void => assertSame(source, file.stats, bytes);
+    return {
+      assertUnchanged,
+      removeSource: () => unlinkSource(source, assertUnchanged),
+      [Symbol.dispose]: () => file[Symbol.dispose](),
+    };
+  } catch (error) {
+    file[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Raises `changed_meanwhile` if the source is not what it was when it was copied. */
+function assertSame(source: MoveEnd, before: OpenFile['stats'] | undefined, bytes = before?.size): void {
+  const now = atEnd(source, ({ dir, name }) => dir.lstat(name));
+  const unchanged = now?.size === bytes && now?.mtimeMs === before?.mtimeMs && now?.ctimeMs === before?.ctimeMs;
+  if (!unchanged || !isSameFile(before, now)) throw new FileError('changed_meanwhile', {}, where(source));
+}
+
+async function unlinkSource(source: MoveEnd, assertUnchanged: () => void): Promise<void> {
+  using _held = deferFree(source.at);
+  using _lock = await lockFolder(source.at.dir);
+  assertUnchanged();
+  atEnd(source, ({ dir, name }) => dir.unlink(name));
+}
+
+async function copyFolderAs(move: MoveJob, hidden: string): Promise<CopiedSource> {
+  const { source, target, options, context } = move;
+  const original = atEnd(source, ({ dir, name }) => dir.openDir(name));
+  try {
+    const tree = { root: source.root, path: source.path, dir: original };
+    const before = await treeDigest(tree, context);
+    target.at.dir.mkdir(hidden, 0o700);
+    using fresh = target.at.dir.openDir(hidden);
+    const job = { source: tree, options: { durable: options.durable ?? true, asMoved: true }, linksAsTheyAre: true };
+    await copyTree({ ...job, context, pause: yieldPoint(context) }, fresh);
+    const copied = await treeDigest({ root: target.root, path: target.path, dir: fresh }, context);
+    if (copied.content !== before.content) throw new FileError('changed_meanwhile', {}, where(source));
+    await assertIdentity(tree, before, context);
+    await assertRemovable(tree, context);
+    return {
+      assertUnchanged: () => assertSameFolder(source, original),
+      removeSource: () => removeFolder(move, original, before),
+      [Symbol.dispose]: () => original[Symbol.dispose](),
+    };
+  } catch (error) {
+    original[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function assertSameFolder(source: MoveEnd, original: Dir): void {
+  const now = atEnd(source, ({ dir, name }) => dir.lstat(name));
+  if (!isSameFile(original.lstat('.'), now)) throw new FileError('changed_meanwhile', {}, where(source));
+}
+
+/** Raises `changed_meanwhile` if anything in a tree has changed since a digest of it was made. */
+async function assertIdentity(tree: OpenTree, before: TreeDigest, context: OperationContext): Promise<void> {
+  const { identity } = await treeDigest(tree, context);
+  if (identity === before.identity) return;
+  throw new FileError('changed_meanwhile', {}, { path: tree.path.raw, root: tree.root.name });
+}
+
+/**
+ * Removes the source folder. It gets a hidden name first, so that nobody adds to it while it is checked once more and emptied. The
+ * copy is complete, so an abort would only leave half of the source behind.
+ */
+async function removeFolder(move: MoveJob, original: Dir, before: TreeDigest): Promise<void> {
+  const { source, context } = move;
+  const { dir } = source.at;
+  const progress = (done: number): void => context.progress?.(done);
+  const unstoppable: OperationContext = { signal: DEFAULT_CONTEXT.signal, scheduler: context.scheduler, progress };
+  const hidden = await hide(source, original);
+  try {
+    using top = dir.openDir(hidden);
+    const tree = { root: source.root, path: source.path, dir: top };
+    await assertIdentity(tree, before, unstoppable);
+    await proveRemovable(tree, unstoppable);
+  } catch (error) {
+    const left = bringBack(source, hidden);
+    throw left === source.path.raw ? error : incomplete(move, error, left);
+  }
+  try {
+    await withLocation(source.root, source.path, () => removeTree({ dir, name: hidden }, {}, unstoppable));
+  } catch (error) {
+    throw incomplete(move, error, bringBack(source, hidden));
+  }
+}
+
+/** Gives the source folder a hidden name and returns it. On overlayfs, some folders cannot be renamed and keep their name. */
+async function hide(source: MoveEnd, original: Dir): Promise<string> {
+  using _lock = await lockFolder(source.at.dir);
+  assertSameFolder(source, original);
+  const hidden = temporaryName();
+  try {
+    atEnd(source, ({ dir, name }) => dir.rename(name, dir, hidden));
+    return hidden;
+  } catch (error) {
+    if (!(isFenceError(error, 'io_error') && error.details.errno === 'EXDEV')) throw error;
+    return source.at.name;
+  }
+}
+
+/** Gives the source folder its name again, or a similar one if something else has it by now. Returns the path. */
+function bringBack({ at: { dir, name }, path: { raw } }: MoveEnd, hidden: string): string {
+  if (hidden === name) return raw;
+  try {
+    dir.renameNoReplace(hidden, dir, name);
+    return raw;
+  } catch (error) {
+    if (!isFenceError(error, 'already_exists')) throw error;
+  }
+  const similar = `${name}.${randomBytes(4).toString('hex')}`;
+  dir.renameNoReplace(hidden, dir, similar);
+  return path.posix.join(path.posix.dirname(raw), similar);
+}
+
+function incomplete({ source, target }: MoveJob, cause: unknown, left = source.path.raw): FileError {
+  const details = { destination: target.path.raw, destinationRoot: target.root.name, left };
+  return new FileError('move_incomplete', details, { ...where(source), cause });
+}
+
+function where({ root, path }: MoveEnd): { path: string; root: string } {
+  return { path: path.raw, root: root.name };
+}

@@ -1,0 +1,28 @@
+import { type Location, type RootPath, withLocationSync } from '../../fence/index.ts';
+import type { OperationContext } from '../../runtime/operation-context.ts';
+import { assertVersion } from '../write/if-match.ts';
+
+/** The source or destination of a move, with the open folder that contains it. */
+export interface MoveEnd extends RootPath {
+  readonly at: Location;
+}
+
+/** A move under way. */
+export interface MoveJob {
+  readonly source: MoveEnd;
+  readonly target: MoveEnd;
+  readonly options: { readonly durable?: boolean; readonly overwrite?: boolean };
+  /** The version that the source must have, from `ifMatch`. */
+  readonly expected: string | undefined;
+  readonly context: OperationContext;
+}
+
+/** Raises `version_mismatch` if the source is not the expected one. */
+export function assertExpected({ source, expected }: MoveJob): void {
+  if (expected !== undefined) atEnd(source, ({ dir, name }) => assertVersion(dir.lstat(name), expected));
+}
+
+/** Runs an operation on one end of the move, so that its errors carry the path of that end. */
+export function atEnd<T>({ root, path, at }: MoveEnd, work: (at: Location) => T): T {
+  return withLocationSync(root, path, () => work(at));
+}
