@@ -187,6 +187,14 @@ export class DescriptorDir extends Dir {
     return found ?? super.statLite(name);
   }
 
+  override has(name: Name): boolean {
+    this.#assertOpen();
+    assertSingleName(name);
+    // SAFETY: one name, and statx(2) is called with AT_SYMLINK_NOFOLLOW.
+    if (typeof name === 'string' && this.#syscalls?.isMissingUnconfined(this.fd, name) === true) return false;
+    return super.has(name);
+  }
+
   override exchange(name: Name, other: Name): boolean {
     this.#assertOpen();
     assertSingleName(name);
@@ -201,7 +209,11 @@ export class DescriptorDir extends Dir {
     const syscalls = this.#syscalls as Syscalls;
     const state = syscalls.flock(fd);
     // Closing releases the lock. Nobody else has the descriptor, since it is closed in child processes (O_CLOEXEC).
-    if (state === 'held') return { [Symbol.dispose]: () => syscalls.close(fd) };
+    if (state === 'held') {
+      // What /proc/locks shows of the lock itself, it does not show in other PID namespaces.
+      syscalls.markInUse(fd);
+      return { [Symbol.dispose]: () => syscalls.close(fd) };
+    }
     syscalls.close(fd);
     return state;
   }
@@ -215,6 +227,29 @@ export class DescriptorDir extends Dir {
     } finally {
       syscalls.close(fd);
     }
+  }
+
+  override get canMarkInUse(): boolean {
+    return this.#syscalls !== undefined;
+  }
+
+  protected override markFileInUse(fd: number): void {
+    this.#syscalls?.markInUse(fd);
+  }
+
+  override markInUse(): Disposable | undefined {
+    const fd = this.#openat('.', O_RDONLY | O_DIRECTORY);
+    if (fd === undefined) return undefined;
+    this.#syscalls?.markInUse(fd);
+    return { [Symbol.dispose]: () => this.#syscalls?.close(fd) };
+  }
+
+  override isInUse(name: Name): boolean | undefined {
+    const fd = this.#openat(name, O_RDONLY | SAFE_OPEN_FLAGS);
+    if (fd === undefined) return undefined;
+    const found = this.#syscalls?.isInUse(fd);
+    this.#syscalls?.close(fd);
+    return found;
   }
 
   hostPath(): HostPath {

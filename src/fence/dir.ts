@@ -16,6 +16,13 @@ const closeAsync = promisify(fs.close);
 /** The open(2) flags for a file of unknown kind: a FIFO must not block, a terminal must not become ours, no link is followed. */
 export const SAFE_OPEN_FLAGS = constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
 
+const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+
+/** The types that statfs(2) has for ext2 to ext4, xfs, btrfs, tmpfs, overlay, zfs, f2fs and bcachefs. */
+const LOCAL_FILE_SYSTEMS: ReadonlySet<number> = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xf2f52010, 0xca451a4e,
+]);
+
 /** A directory that is open in another thread of this process, where all threads share the descriptors. */
 export interface SharedDir {
   readonly fd: number;
@@ -47,6 +54,9 @@ export abstract class Dir implements Disposable {
 
   /** Called before anything is changed or opened. The portable backend checks here that the directory is still inside. */
   protected assertInside(): void {}
+
+  /** Called with each file that `createInUse` creates. */
+  protected markFileInUse(_fd: number): void {}
 
   /** Called with each opened file. The portable backend checks here that it opened what the name leads to. */
   protected assertOpened(_fd: number, _name: Name): void {}
@@ -82,6 +92,11 @@ export abstract class Dir implements Disposable {
     });
   }
 
+  /** Reports whether there is an entry of that name, which takes less time than `lstat` if there is none. */
+  has(name: Name): boolean {
+    return this.#call(name, (hostPath) => fs.lstatSync(hostPath, { throwIfNoEntry: false }) !== undefined);
+  }
+
   /** Returns what another thread needs to stat entries while this is open; undefined if that would not be faster. @internal */
   share(): SharedDir | undefined {
     return undefined;
@@ -109,10 +124,15 @@ export abstract class Dir implements Disposable {
 
   /** Opens a regular file with open(2) flags. A link is `link_loop`, a folder `is_directory`, anything else `special_file`. */
   openFile(name: Name, flags: number = constants.O_RDONLY, mode = 0o644): OpenFile {
+    return this.#open(name, flags, mode, false);
+  }
+
+  #open(name: Name, flags: number, mode: number, inUse: boolean): OpenFile {
     return this.#call(name, (hostPath) => {
       const fd = fs.openSync(hostPath, flags | SAFE_OPEN_FLAGS, mode);
       try {
         this.assertOpened(fd, name);
+        if (inUse) this.markFileInUse(fd);
         return wrapRegularFile(fd);
       } catch (error) {
         fs.closeSync(fd);
@@ -157,7 +177,17 @@ export abstract class Dir implements Disposable {
 
   /** Creates a file. One that exists is `already_exists`. */
   createFile(name: Name, mode = 0o644): OpenFile {
-    return this.openFile(name, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, mode);
+    return this.openFile(name, CREATE, mode);
+  }
+
+  /** Creates a file as `createFile` does, and marks it as in use until it is closed: see `markInUse`. */
+  createInUse(name: Name, mode = 0o644): OpenFile {
+    return this.#open(name, CREATE, mode, true);
+  }
+
+  /** Opens an existing file to write at its end. */
+  openExistingForAppend(name: Name): OpenFile {
+    return this.openFile(name, constants.O_WRONLY | constants.O_APPEND);
   }
 
   /** Makes a subdirectory. Anything in its place is `already_exists`. */
@@ -239,6 +269,29 @@ export abstract class Dir implements Disposable {
    */
   flock(): Disposable | 'busy' | undefined {
     return undefined;
+  }
+
+  /** Whether this backend can mark entries as in use. */
+  get canMarkInUse(): boolean {
+    return false;
+  }
+
+  /**
+   * Marks this directory as in use until the result is disposed of, or this process ends. Processes that cannot see this one know by
+   * the mark that it is running: those of other containers on the same machine. It keeps nobody out.
+   */
+  markInUse(): Disposable | undefined {
+    return undefined;
+  }
+
+  /** Reports whether an entry is marked as in use by a running process. Undefined where that cannot be known. */
+  isInUse(_name: Name): boolean | undefined {
+    return undefined;
+  }
+
+  /** Reports whether this directory is on a file system that only this machine can have mounted. False where that cannot be known. */
+  isLocal(): boolean {
+    return this.#call('.', (hostPath) => LOCAL_FILE_SYSTEMS.has(fs.statfsSync(hostPath).type));
   }
 
   /** Flushes the names in this directory to disk. A file system that cannot do that is not an error. */

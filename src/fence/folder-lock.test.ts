@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import { startChild } from '../../tests/support/child.ts';
+import { runChild, startChild } from '../../tests/support/child.ts';
 import { FenceError, lockFolder, lockFolders, ROOT_PATH, removeStaleLock, temporaryName } from './index.ts';
 import { onEveryBackend, Sandbox } from './sandbox.fixture.ts';
 
@@ -106,6 +106,37 @@ describe.runIf(process.platform === 'linux').each(['openat2', 'procfd'] as const
   });
 });
 
+describe.runIf(process.platform === 'linux')('a flock and a link', () => {
+  test.each([
+    ['openat2', 'procfd'],
+    ['procfd', 'openat2'],
+    ['portable', 'openat2'],
+  ] as const)('exclude each other: %s before %s', async (first, second) => {
+    using box = new Sandbox(first);
+    using mine = box.root.openDir(ROOT_PATH);
+    using theirs = box.open('.', second).openDir(ROOT_PATH);
+    const lock = await lockFolder(mine);
+    await expect(lockFolder(theirs, 20)).rejects.toMatchObject({ code: 'busy' });
+    expect(box.tree()).toHaveLength(first === 'openat2' ? 0 : 1);
+    lock?.[Symbol.dispose]();
+    using _free = await lockFolder(theirs, 20);
+  });
+
+  test('exclude each other from different PID namespaces', async () => {
+    using box = new Sandbox('openat2');
+    using dir = box.root.openDir(ROOT_PATH);
+    const script = `
+      const { lockFolder, ROOT_PATH } = await from('fence/index.js');
+      answer(await outcome(lockFolder(root.openDir(ROOT_PATH), 50)));`;
+    const inContainer = () => runChild(script, { folder: box.inside, fence: 'procfd', pidNamespace: true });
+    {
+      using _lock = await lockFolder(dir);
+      expect(await inContainer()).toBe('busy');
+    }
+    expect(await inContainer()).toBe('ok');
+  });
+});
+
 describe('a lock by link', () => {
   const locked = async (box: Sandbox): Promise<number> => {
     using dir = box.root.openDir(ROOT_PATH);
@@ -130,15 +161,42 @@ describe('a lock by link', () => {
     expect(box.tree()).toEqual([]);
   });
 
-  test('of a living process is broken when it is far too old', async () => {
+  test('of a living process is never broken, whatever the clock says', async () => {
     using box = new Sandbox('procfd');
     const host = box.link(temporaryName(), LOCK);
     using dir = box.root.openDir(ROOT_PATH);
+    fs.lutimesSync(host, new Date(), new Date(Date.now() - 365 * 86_400_000));
     expect(removeStaleLock(dir, LOCK)).toBe(false);
-    fs.lutimesSync(host, new Date(), new Date(Date.now() - 60_000));
-    expect(await locked(box)).toBeLessThan(1000);
-    expect(box.tree()).toEqual([]);
+    await expect(lockFolder(dir, 20)).rejects.toMatchObject({ code: 'busy' });
+    expect(box.tree()).toHaveLength(1);
   });
+
+  test.each(['openat2', 'procfd'] as const)(
+    'of a process that had the pid of a living one is broken by %s',
+    async (by) => {
+      using box = new Sandbox(by);
+      const [start = ''] = temporaryName().split('-').slice(4);
+      box.link(temporaryName().replace(`-${start}-`, `-${Number(start) - 1}-`), LOCK);
+      expect(await locked(box)).toBeLessThan(1000);
+      expect(box.tree()).toEqual([]);
+    },
+  );
+
+  test.each(['openat2', 'procfd'] as const)(
+    'of an owner in another container is taken over by %s when it stands for long',
+    async (by) => {
+      using box = new Sandbox(by);
+      box.link(
+        temporaryName().replace(/tmp-\w{8}\w{4}/, (own) => `${own.slice(0, 12)}0000`),
+        LOCK,
+      );
+      using dir = box.root.openDir(ROOT_PATH);
+      await expect(lockFolder(dir, 200)).rejects.toMatchObject({ code: 'busy' });
+      expect(removeStaleLock(dir, LOCK)).toBe(false);
+      expect(await locked(box)).toBeGreaterThan(3000);
+      expect(box.tree()).toEqual([]);
+    },
+  );
 
   test('is removed by its owner only', async () => {
     using box = new Sandbox('procfd');

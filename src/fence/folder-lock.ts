@@ -3,14 +3,15 @@ import { reservedName } from './caller-path.ts';
 import type { Dir } from './dir.ts';
 import type { Name } from './entry.ts';
 import { FenceError, isFenceError } from './errors.ts';
-import { isLeftover, temporaryName } from './temp-name.ts';
+import { isFlockHeld } from './kernel-locks.ts';
+import { ownerState, temporaryName } from './temp-name.ts';
 
 /** The link that stands for a lock. It is hidden like a temporary file, and its text is a temporary name of its owner. */
 const LOCK_NAME = reservedName('lock');
-/** An older link belongs to a process that hangs, or to another machine: most locks are held for milliseconds. */
-const MAX_LINK_AGE_MS = 10_000;
 /** How long to wait for a lock. Nearly all are held for milliseconds, that of a retried edit until its file is on disk. */
 const PATIENCE_MS = 5_000;
+/** How long the link of an owner who cannot be seen from here has to stand before it is taken over; less than the patience. */
+const TAKEOVER_MS = 4_000;
 /** How often a lock is tried before the thread does something else: most locks are held for microseconds. */
 const QUICK_TRIES = 20;
 const MAX_SLEEP_MS = 2;
@@ -23,18 +24,34 @@ const MAX_SLEEP_MS = 2;
  * holds it from reading the file until it is replaced.
  *
  * The lock is a flock(2) on the folder (https://man7.org/linux/man-pages/man2/flock.2.html), which the kernel releases when its
- * process ends. Where there is none (the backends without system calls of their own, some network file systems), it is a symbolic
- * link in the folder, which symlink(2) creates for one process only and which others remove once its owner is gone. The two do not
- * know each other, so all processes on a folder must use the same backend. A flock needs no more than read permission for the folder.
- * A link needs write permission, without which nothing in the folder can be replaced either, and a file system with symbolic links.
+ * process ends. Where there is none (the backends without system calls of their own, some network file systems, a folder that may
+ * not be read), it is a symbolic link in the folder, which symlink(2) creates for one process only and which others remove once its
+ * owner is gone. The two exclude each other as in Dekker's algorithm: each side first takes its own lock, then looks for the other's.
+ * Whoever has a flock and finds a link gives way; whoever has the link waits for the flock to end, which /proc/locks shows.
+ *
+ * An owner is gone if the kernel knows no such process, whatever the clock says. Of a link whose owner is in another container, that
+ * cannot be known, so it is taken over once it has stood for four seconds: such an owner must not be stopped for that long. A flock
+ * has no such limit. A flock needs read permission for the folder. A link needs write permission, without which nothing in the folder
+ * can be replaced either, and a file system with symbolic links.
  */
 export async function lockFolder(dir: Dir, patienceMs = PATIENCE_MS): Promise<Disposable | undefined> {
-  const deadline = Date.now() + patienceMs;
+  const flock = dir.flock();
+  if (typeof flock === 'object') {
+    if (!dir.has(LOCK_NAME)) return flock;
+    flock[Symbol.dispose]();
+  }
+  const attempt = new LockAttempt(dir);
+  let deadline = 0;
   for (let tries = 1; ; tries += 1) {
-    const lock = dir.flock() ?? lockByLink(dir, LOCK_NAME);
+    const lock = attempt.try();
     if (lock !== 'busy') return lock === 'unsupported' ? undefined : lock;
     if (tries < QUICK_TRIES) continue;
-    if (Date.now() > deadline) throw new FenceError('busy', {});
+    const now = performance.now();
+    deadline ||= now + patienceMs;
+    if (now > deadline) {
+      attempt.giveUp();
+      throw new FenceError('busy', {});
+    }
     await sleep(Math.random() * MAX_SLEEP_MS);
   }
 }
@@ -63,20 +80,76 @@ export async function lockFolders(a: Dir, b: Dir, patienceMs = PATIENCE_MS): Pro
 
 /** Removes a lock, or what serves to break one, if its owner is gone. Reports whether the entry was one and is removed. */
 export function removeStaleLock(dir: Dir, name: Name): boolean {
-  return typeof name === 'string' && name.startsWith(LOCK_NAME) && breakIfStale(dir, name);
+  if (typeof name !== 'string' || !name.startsWith(LOCK_NAME)) return false;
+  const owner = ownerOf(dir, name);
+  return owner === undefined || (isGone(owner) && breakLock(dir, name, owner));
 }
 
-function lockByLink(dir: Dir, name: string): Disposable | 'busy' | 'unsupported' {
-  const owner = temporaryName();
-  for (;;) {
-    try {
-      dir.symlink(owner, name);
-      break;
-    } catch (error) {
-      // Whatever else is wrong with the folder, the work that wants the lock finds out and reports.
-      if (!isFenceError(error, 'already_exists')) return 'unsupported';
+type Attempted = Disposable | 'busy' | 'unsupported';
+
+/** The tries of one caller to lock a folder. */
+class LockAttempt {
+  readonly #dir: Dir;
+  /** The link that this caller has, while it waits for a flock of another to end. New ones give way to the link meanwhile. */
+  #link: Disposable | undefined;
+  /** The owner in the way who cannot be seen from here, and since when. */
+  #unseen: { readonly owner: string; readonly since: number } | undefined;
+
+  constructor(dir: Dir) {
+    this.#dir = dir;
+  }
+
+  try(): Attempted {
+    if (this.#link === undefined) {
+      const flock = this.#dir.flock();
+      if (flock === 'busy') return 'busy';
+      if (flock !== undefined) {
+        if (!this.#dir.has(LOCK_NAME) || this.#clearWay()) return flock;
+        flock[Symbol.dispose]();
+        return 'busy';
+      }
+      const link = this.#tryLink();
+      if (link === 'busy' || link === 'unsupported') return link;
+      this.#link = link;
     }
-    if (!breakIfStale(dir, name)) return 'busy';
+    return isFlockHeld(this.#dir) ? 'busy' : this.#link;
+  }
+
+  giveUp(): void {
+    this.#link?.[Symbol.dispose]();
+  }
+
+  #tryLink(): Attempted {
+    for (;;) {
+      const link = makeLink(this.#dir, LOCK_NAME);
+      if (link !== 'busy') return link;
+      if (!this.#clearWay()) return 'busy';
+    }
+  }
+
+  /** Removes the link of an owner who is gone, and reports whether it is no longer there. */
+  #clearWay(): boolean {
+    const owner = ownerOf(this.#dir, LOCK_NAME);
+    if (owner === undefined) return true;
+    if (isGone(owner)) return breakLock(this.#dir, LOCK_NAME, owner);
+    if (ownerState(owner) === 'running') return false;
+    const now = performance.now();
+    if (this.#unseen?.owner !== owner) this.#unseen = { owner, since: now };
+    return now - this.#unseen.since > TAKEOVER_MS && breakLock(this.#dir, LOCK_NAME, owner);
+  }
+}
+
+function isGone(owner: string): boolean {
+  return ownerState(owner) === 'gone';
+}
+
+function makeLink(dir: Dir, name: string): Attempted {
+  const owner = temporaryName();
+  try {
+    dir.symlink(owner, name);
+  } catch (error) {
+    // Whatever else is wrong with the folder, the work that wants the lock finds out and reports.
+    return isFenceError(error, 'already_exists') ? 'busy' : 'unsupported';
   }
   return {
     [Symbol.dispose]() {
@@ -86,17 +159,18 @@ function lockByLink(dir: Dir, name: string): Disposable | 'busy' | 'unsupported'
 }
 
 /**
- * Removes a lock if its owner is gone, and reports whether it is no longer there. Of all that find it at the same time, only one may
- * remove it, or the second would remove the lock that the first has taken since. So it takes a lock first that is named after the
+ * Removes the lock of an owner who is gone, and reports whether it is no longer there. Of all that find it at the same time, only one
+ * may remove it, or the second would remove the lock that the first has taken since. So it takes a lock first that is named after the
  * owner who is gone, and looks again.
  */
-function breakIfStale(dir: Dir, name: string): boolean {
-  const owner = ownerOf(dir, name);
-  if (owner === undefined) return true;
-  const stats = dir.lstat(name);
-  if (stats === undefined) return true;
-  if (Date.now() - stats.mtimeMs < MAX_LINK_AGE_MS && !isLeftover(owner, stats)) return false;
-  const claim = lockByLink(dir, `${LOCK_NAME}-${owner.split('-').at(-1)}`);
+function breakLock(dir: Dir, name: string, owner: string): boolean {
+  const claimName = `${LOCK_NAME}-${owner.split('-').at(-1)}`;
+  let claim = makeLink(dir, claimName);
+  if (claim === 'busy') {
+    const claimant = ownerOf(dir, claimName);
+    if (claimant !== undefined && !(isGone(claimant) && breakLock(dir, claimName, claimant))) return false;
+    claim = makeLink(dir, claimName);
+  }
   if (claim === 'busy' || claim === 'unsupported') return false;
   using _claim = claim;
   return removeLock(dir, name, owner);

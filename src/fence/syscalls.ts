@@ -24,8 +24,18 @@ export interface Syscalls {
   flock(fd: number): 'held' | 'busy' | undefined;
   /** syncfs(2) of the file system that an open file is on, on libuv's thread pool. Failures are ignored. */
   syncfs(fd: number): Promise<void>;
+  /**
+   * Marks an open file or directory as in use until this descriptor is closed, which the end of the process does, too: an open file
+   * description lock for reading (https://man7.org/linux/man-pages/man2/F_OFD_SETLK.2const.html). It keeps nobody out. A file system
+   * without such locks is not an error.
+   */
+  markInUse(fd: number): void;
+  /** Reports whether any process has marked an open file or directory as in use. Undefined where the file system has no such locks. */
+  isInUse(fd: number): boolean | undefined;
   /** statx(2) of an entry, of a link itself for a link. Undefined on failure. Takes half the time of Node's lstat. */
   statxUnconfined(dirFd: number, name: string): StatLite | undefined;
+  /** Reports whether a directory has no entry of that name, by statx(2). False on any other failure, too. */
+  isMissingUnconfined(dirFd: number, name: string): boolean;
   /** statx(2) of an open file. Undefined on failure. */
   fstatx(fd: number): StatLite | undefined;
   /** getdents64(2): the next entries of an open directory without `.` and `..`, none at its end. Undefined on failure. */
@@ -71,6 +81,12 @@ const O_CLOEXEC = 0o2000000;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 const EAGAIN = 11;
+const ENOENT = 2;
+const F_OFD_GETLK = 36;
+const F_OFD_SETLK = 37;
+const F_WRLCK = 1;
+const F_UNLCK = 2;
+const FLOCK_BYTES = 32;
 
 /** Loads koffi and tries openat2 once. Undefined where either is missing, or a sandbox forbids the call. */
 export function loadSyscalls(): Syscalls | undefined {
@@ -105,6 +121,10 @@ function bind(renameat2: number): Syscalls {
   const closeFd = libc.func('int close(int fd)');
   const lock = libc.func('int flock(int fd, int operation)');
   const syncFs = libc.func('int syncfs(int fd)');
+  const control = libc.func('int fcntl(int fd, int command, void *lock)');
+  // All zero is a lock for reading (F_RDLCK) of the whole file.
+  const readLock = Buffer.alloc(FLOCK_BYTES);
+  const conflict = Buffer.alloc(FLOCK_BYTES);
   const how = Buffer.alloc(24);
   const status = new Uint32Array(STATX_BYTES / 4);
   const listing = Buffer.alloc(GETDENTS_BYTES);
@@ -129,6 +149,8 @@ function bind(renameat2: number): Syscalls {
       return fd >= 0 ? fd : undefined;
     },
     statxUnconfined: (dirFd, name) => statx(dirFd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT),
+    isMissingUnconfined: (dirFd, name) =>
+      stat(dirFd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, 0, status) !== 0 && koffi.errno() === ENOENT,
     fstatx: (fd) => statx(fd, '', AT_EMPTY_PATH),
     getdents(fd) {
       for (;;) {
@@ -144,6 +166,14 @@ function bind(renameat2: number): Syscalls {
       return koffi.errno() === EAGAIN ? 'busy' : undefined;
     },
     syncfs: (fd) => new Promise((resolve) => syncFs.async(fd, () => resolve())),
+    markInUse(fd) {
+      control(fd, F_OFD_SETLK, readLock);
+    },
+    isInUse(fd) {
+      conflict.fill(0);
+      conflict.writeInt16LE(F_WRLCK);
+      return control(fd, F_OFD_GETLK, conflict) === 0 ? conflict.readInt16LE() !== F_UNLCK : undefined;
+    },
     read: (fd, into, length) => Number(readFd(fd, into, length)),
     close(fd) {
       closeFd(fd);

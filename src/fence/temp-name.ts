@@ -1,55 +1,121 @@
-import { createHash, randomBytes } from 'node:crypto';
-import fs, { type Stats } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import fs from 'node:fs';
 import os from 'node:os';
 import { isReservedName, reservedName } from './caller-path.ts';
+import type { Dir } from './dir.ts';
 
-const DAY_MS = 86_400_000;
-
-/** Makes a name for a temporary file or folder. It is never listed, and names the process that made it. */
-export function temporaryName(): string {
-  return reservedName([hostTag(), process.pid, randomBytes(8).toString('hex')].join('-'));
+/**
+ * Makes a name for a temporary file or folder. It is never listed, and names the process that made it: the boot of the machine, the
+ * PID namespace, the pid and when that process started. With the directory that it is for, it also tells whether the entry will be
+ * marked as in use (`Dir.createInUse`, `Dir.markInUse`), so that processes which cannot see the owner can decide, too.
+ */
+export function temporaryName(dir?: Dir): string {
+  const marked = dir?.canMarkInUse === true ? MARKED : UNMARKED;
+  return reservedName(`${self().prefix}${marked}-${self().pidAndStart}-${randomUUID().slice(-12)}`);
 }
 
 /** Reports whether a name is one that only temporary files and folders have. */
 export const isTemporaryName: (name: string) => boolean = isReservedName;
 
+/** What is known about the process that a temporary name names. */
+export type OwnerState = 'running' | 'gone' | 'unknown';
+
 /**
- * Reports whether a temporary entry was left behind by a process that is gone. An entry with this process's own pid was left by an
- * earlier process if it is older than this one. Nothing is known about the processes of another machine, so its entries count as
- * left behind after a day.
+ * Reports whether the process that a temporary name names is still running. Nothing here depends on a clock that can be set, nor is
+ * another process with a reused pid taken for it. Unknown if it is a process of another container or another machine, or was one of
+ * this machine before it was started again. A malformed name has no owner.
  */
-export function isLeftover(name: string, { ctimeMs, mtimeMs }: Pick<Stats, 'ctimeMs' | 'mtimeMs'>): boolean {
-  if (!isTemporaryName(name)) return false;
-  const [where, pid] = name.slice(reservedName('').length).split('-');
-  if (where !== hostTag()) return Date.now() - mtimeMs > DAY_MS;
-  if (Number(pid) === process.pid) return ctimeMs < Date.now() - process.uptime() * 1000;
-  return !isAlive(Number(pid));
+export function ownerState(name: string): OwnerState {
+  const { boot, namespace, pid, start } = parse(name);
+  if (boot + namespace !== self().prefix) return 'unknown';
+  return isRunning(pid, start) ? 'running' : 'gone';
 }
 
-function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+/**
+ * Reports whether a temporary entry was left behind by a process that is gone. Of a process that cannot be seen from here, that is
+ * certain if the entry would be marked as in use, or if the machine was started since; otherwise it counts as in use.
+ */
+export function isLeftover(dir: Dir, name: string): boolean {
+  if (!isTemporaryName(name)) return false;
+  const state = ownerState(name);
+  if (state !== 'unknown') return state === 'gone';
+  const { boot, marked, wellFormed } = parse(name);
+  if (!wellFormed) return false;
+  // Another machine has another boot, too, but shares no local file system with this one.
+  return self().prefix.slice(0, BOOT_LENGTH) === boot ? marked && dir.isInUse(name) === false : dir.isLocal();
+}
+
+const MARKED = 'm';
+const UNMARKED = 'u';
+const BOOT_LENGTH = 8;
+const NAMESPACE_LENGTH = 4;
+
+function parse(name: string) {
+  const [where = '', pid, start] = name.slice(reservedName('').length).split('-');
+  return {
+    boot: where.slice(0, BOOT_LENGTH),
+    namespace: where.slice(BOOT_LENGTH, BOOT_LENGTH + NAMESPACE_LENGTH),
+    marked: where.endsWith(MARKED),
+    wellFormed: where.length === BOOT_LENGTH + NAMESPACE_LENGTH + 1,
+    pid: Number(pid),
+    start,
+  };
+}
+
+function isRunning(pid: number, start: string | undefined): boolean {
+  if (pid !== (pid | 0) || pid <= 0) return false;
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
   }
+  const started = startOf(pid);
+  return started === undefined || started === start;
 }
 
-/** Computed once: neither the host name nor the PID namespace is expected to change while the process lives. */
-let known: string | undefined;
+/** Computed once: a process keeps its number, its start and its PID namespace, and ends before its machine is started again. */
+let known: { readonly prefix: string; readonly pidAndStart: string } | undefined;
 
-/** Returns a text that differs between machines and containers that share a folder, where the same pid is another process. */
-function hostTag(): string {
-  known ??= createHash('sha256').update(`${os.hostname()} ${pidNamespace()}`).digest('hex').slice(0, 8);
+function self() {
+  known ??= {
+    prefix: digest(bootId()).slice(0, BOOT_LENGTH) + digest(pidNamespace()).slice(0, NAMESPACE_LENGTH),
+    pidAndStart: `${process.pid}-${startOf(process.pid) ?? 0}`,
+  };
   return known;
 }
 
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Returns what is the same for all processes of one running kernel and for no others. Elsewhere the host name has to do. */
+function bootId(): string {
+  return orElse(() => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1'), os.hostname());
+}
+
+/** Returns what is the same for processes that see each other's pids. Only Linux has several such groups. */
 function pidNamespace(): string {
+  return orElse(() => fs.readlinkSync('/proc/self/ns/pid'), '');
+}
+
+/**
+ * Returns when a process started, in clock ticks since the boot, or a text that no process has if it has ended and only its parent
+ * has not noticed. Undefined if that cannot be seen: on other systems, or if /proc shows another PID namespace or hides the process.
+ */
+function startOf(pid: number): string | undefined {
+  return orElse(() => {
+    if (fs.readlinkSync('/proc/self') !== String(process.pid)) return undefined;
+    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // proc_pid_stat(5): the state is the third field, the start the 22nd. The second, in brackets, may contain anything.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? 'ended' : fields[19];
+  }, undefined);
+}
+
+function orElse<T>(read: () => T, otherwise: T): T {
   try {
-    return fs.readlinkSync('/proc/self/ns/pid');
+    return read();
   } catch {
-    // Only Linux has PID namespaces; elsewhere the host name has to do.
-    return '';
+    return otherwise;
   }
 }

@@ -24,18 +24,23 @@ export interface ChildOptions {
   /** Groups that nobody is in besides its own. */
   readonly groups?: readonly number[];
   readonly fence?: string;
+  /** Run in a PID namespace of its own, as in a container that shares the folder. Needs root. */
+  readonly pidNamespace?: boolean;
 }
 
 /** Starts a process that runs a script, the body of a module, with the modules of dist/. */
 export function startChild(script: string, options: ChildOptions): ChildProcess {
-  const { folder, args = [], unprivileged = false, groups = [], fence = '' } = options;
+  const { folder, args = [], unprivileged = false, groups = [], fence = '', pidNamespace = false } = options;
   const node = [process.execPath, '--input-type=module', '-e', PRELUDE + script, folder, ...args];
-  const [command = '', ...rest] = unprivileged ? asNobody(node, groups) : node;
+  const dropped = unprivileged ? asNobody(node, groups) : node;
+  const [command = '', ...rest] = pidNamespace ? [...NEW_PID_NAMESPACE, ...dropped] : dropped;
   return spawn(command, rest, {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, RINGFENCE_FENCE: fence },
   });
 }
+
+const NEW_PID_NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
 /** Runs a script in a process to its end and returns the value that it passed to `answer`. */
 export async function runChild<T>(script: string, options: ChildOptions): Promise<T> {

@@ -79,7 +79,7 @@ export async function removeIfLeftover(dir: Dir, { name, raw }: Entry): Promise<
   if (!isTemporaryName(name)) return false;
   if (removeStaleLock(dir, raw)) return true;
   const stats = dir.lstat(raw);
-  if (stats === undefined || !isLeftover(name, stats)) return false;
+  if (stats === undefined || !isLeftover(dir, name)) return false;
   if (stats.isDirectory()) await discardTree(dir, raw);
   else dir.unlink(raw);
   return true;

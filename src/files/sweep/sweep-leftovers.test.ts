@@ -1,45 +1,68 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
-import { isLeftover, temporaryName } from '../../fence/index.ts';
-import { onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
+import { isLeftover, ROOT_PATH, temporaryName } from '../../fence/index.ts';
+import { memory, onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { sweepLeftovers } from './sweep-leftovers.ts';
 
-const [, , place = '', pid = ''] = temporaryName().split('-');
+const [, , place = '', pid = '', start = ''] = temporaryName().split('-');
 /** The pid of a process that has ended. */
 const gone = String(spawnSync(process.execPath, ['-e', '']).pid);
 const PREFIX = temporaryName().slice(0, temporaryName().indexOf(place));
 
+/** When a process started, as the names have it. */
+const startOf = (of: number) => fs.readFileSync(`/proc/${of}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19];
+
 describe('the owner of a temporary file', () => {
   test('is part of its name', () => {
-    const at = (ms: number) => ({ ctimeMs: ms, mtimeMs: ms });
-    const now = at(Date.now());
-    const before = at(Date.now() - process.uptime() * 1000 - 1000);
+    using box = new Sandbox('openat2');
+    using dir = box.root.openDir(ROOT_PATH);
     expect(pid).toBe(String(process.pid));
-    expect(isLeftover(temporaryName(), now)).toBe(false);
-    expect(isLeftover(`${PREFIX}${place}-${gone}-0123abcd`, now)).toBe(true);
-    expect(isLeftover(`${PREFIX}${place}-${process.ppid}-0123abcd`, before)).toBe(false);
-    // An earlier process with the same pid.
-    expect(isLeftover(temporaryName(), before)).toBe(true);
-    // Another machine: only the age of the file decides.
-    expect(isLeftover(`${PREFIX}00000000-${gone}-0123abcd`, now)).toBe(false);
-    expect(isLeftover(`${PREFIX}00000000-${process.pid}-0123abcd`, at(Date.now() - 25 * 3_600_000))).toBe(true);
-    expect(isLeftover(PREFIX, now)).toBe(false);
-    expect(isLeftover(`${PREFIX}${place}-x-y`, now)).toBe(true);
-    expect(isLeftover('f', before)).toBe(false);
+    expect(isLeftover(dir, temporaryName())).toBe(false);
+    expect(isLeftover(dir, `${PREFIX}${place}-${gone}-${start}-0123abcd`)).toBe(true);
+    expect(isLeftover(dir, `${PREFIX}${place}-${process.ppid}-${startOf(process.ppid)}-0123abcd`)).toBe(false);
+    // Earlier processes whose pids were used again.
+    expect(isLeftover(dir, `${PREFIX}${place}-${process.pid}-${Number(start) - 1}-0123abcd`)).toBe(true);
+    expect(isLeftover(dir, `${PREFIX}${place}-${process.ppid}-1-0123abcd`)).toBe(true);
+    expect(isLeftover(dir, PREFIX)).toBe(false);
+    expect(isLeftover(dir, `${PREFIX}${place}-x-y`)).toBe(true);
+    expect(isLeftover(dir, 'f')).toBe(false);
+  });
+
+  test('is gone if the machine was started since, unless the file system may be shared with another machine', () => {
+    using box = new Sandbox('openat2', memory());
+    using dir = box.root.openDir(ROOT_PATH);
+    const name = `${PREFIX}00000000${place.slice(8)}-${process.pid}-${start}-0123abcd`;
+    expect(isLeftover(dir, name)).toBe(true);
+    vi.spyOn(dir, 'isLocal').mockReturnValue(false);
+    expect(isLeftover(dir, name)).toBe(false);
+  });
+
+  test('is gone as soon as it has ended, even if its parent has not noticed', async () => {
+    using box = new Sandbox('openat2');
+    using dir = box.root.openDir(ROOT_PATH);
+    // The shell becomes a program that never waits for its child.
+    const shell = spawn('sh', ['-c', 'sh -c "echo \\$\\$" & exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      const [zombie] = await once(shell.stdout, 'data');
+      const name = `${PREFIX}${place}-${Number(zombie)}-${start}-0123abcd`;
+      await vi.waitFor(() => expect(isLeftover(dir, name)).toBe(true));
+    } finally {
+      shell.kill();
+    }
   });
 
   test('is the same in every thread of a process', async () => {
     const script = `
       const { parentPort } = require('node:worker_threads');
-      import(${JSON.stringify(new URL('../../../dist/fence/index.js', import.meta.url).href)}).then(({ isLeftover }) =>
-        parentPort.postMessage(isLeftover(${JSON.stringify(temporaryName())}, { ctimeMs: Date.now(), mtimeMs: 0 })));`;
+      import(${JSON.stringify(new URL('../../../dist/fence/index.js', import.meta.url).href)}).then(({ temporaryName }) =>
+        parentPort.postMessage(temporaryName()));`;
     const [answer] = await once(new Worker(script, { eval: true }), 'message');
-    expect(answer).toBe(false);
+    expect(answer.split('-').slice(0, 5)).toEqual(temporaryName().split('-').slice(0, 5));
   });
 
   test('is part of a name that is never used twice', () => {
@@ -74,14 +97,20 @@ onEveryBackend((open) => {
     expect(box.tree()).toEqual(['f']);
   });
 
-  test('removes leftovers of another machine after a day', async () => {
+  test('keeps what a living process uses, however far the clock has jumped', async () => {
     using box = open();
-    const [fresh, old] = [`${PREFIX}00000000-1-0123abcd-1`, `${PREFIX}00000000-1-0123abcd-2`];
-    for (const name of [fresh, old]) box.file(name);
-    const yesterday = new Date(Date.now() - 25 * 3_600_000);
-    fs.utimesSync(box.host(old), yesterday, yesterday);
-    expect(await sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(1);
-    expect(box.tree()).toEqual([fresh]);
+    // All that can be told from the entry and the clock: made a year ago, before this process started.
+    const ours = temporaryName();
+    for (const name of [`${ours}/f`, temporaryName()]) box.file(name);
+    const lastYear = new Date(Date.now() - 365 * 86_400_000);
+    for (const name of fs.readdirSync(box.inside)) fs.utimesSync(box.host(name), lastYear, lastYear);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 365 * 86_400_000 });
+    try {
+      expect(await sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(box.exists(`${ours}/f`)).toBe(true);
   });
 
   test('does not follow links', async () => {

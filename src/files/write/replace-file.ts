@@ -61,12 +61,13 @@ export async function replaceFile(
   else if (stats !== undefined && options.over === 'nothing') throw new FenceError('already_exists', {});
   if (stats !== undefined) assertReplaceable(target);
   using _held = deferFree(target);
-  const temporary = temporaryName();
+  const temporary = temporaryName(dir);
   let written: Stats;
   {
-    using file = dir.createFile(temporary);
+    // Without waiting for the disk, it is renamed before any other process could take it for a leftover.
+    using file = durable || typeof fill === 'function' ? dir.createInUse(temporary) : dir.createFile(temporary);
     try {
-      const kept = stats !== undefined && copyOwner(file, stats);
+      const kept = stats !== undefined && copyOwner(file, stats, file.stats);
       const wanted = mode ?? (stats && stats.mode & (kept ? 0o7777 : 0o777));
       // Most files have the mode of a new file, which saves the system call.
       if (wanted !== undefined && wanted !== (file.stats.mode & 0o7777)) file.chmod(wanted);
@@ -157,8 +158,7 @@ export function isSameFile(a: Stats | undefined, b: Stats | undefined): boolean 
  * Gives a file the owner and group of `stats`, as far as this process may. Reports whether the file now has both. If not,
  * the caller must drop the set-user-ID and set-group-ID bits, or a program would run with the rights of another user.
  */
-export function copyOwner(file: OpenFile, { uid, gid }: Stats): boolean {
-  const now = file.stat();
+export function copyOwner(file: OpenFile, { uid, gid }: Stats, now = file.stat()): boolean {
   if (now.uid === uid && now.gid === gid) return true;
   if (chownIfAllowed(file, uid, gid)) return true;
   // Only root may change the owner, but any member of a group may set it. Failing at both is no reason to lose the content.
