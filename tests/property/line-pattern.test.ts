@@ -7,7 +7,14 @@ import { compileLinePattern } from '../../src/search/file/line-pattern.ts';
 import { PrefilteredScan } from '../../src/search/file/line-scan.ts';
 import { SearchMemory } from '../../src/search/kernels/search-memory.ts';
 import { DfaMatcher } from '../../src/search/pattern/dfa-matcher.ts';
-import { linesFound, linesThat, longTexts, patterns, texts } from '../../src/search/pattern/line-patterns.fixture.ts';
+import {
+  linesFound,
+  linesThat,
+  longTexts,
+  patterns,
+  resumed,
+  texts,
+} from '../../src/search/pattern/line-patterns.fixture.ts';
 import { PikeMatcher } from '../../src/search/pattern/pike-matcher.ts';
 import { type Program, programOf } from '../../src/search/pattern/program.ts';
 import { lineStartSequence, prefixSequences, requiredSequences } from '../../src/search/prefilter/byte-sequence.ts';
@@ -65,7 +72,7 @@ const byPattern: Search = (regex, bytes) => {
   const pattern = compileLinePattern(options, { memory });
   return [bytes, inMemory(bytes)].map((block) => {
     const scan = pattern.scan(block);
-    return (from) => scan.next(from);
+    return (from) => resumed(scan.next(from), scan);
   });
 };
 
@@ -101,7 +108,7 @@ test('no prefilter misses a line, whether it would be chosen or not', () => {
     const matcher = new PikeMatcher(program, stop);
     return plans.map((plan) => {
       const scan = new PrefilteredScan(block, { matcher, finder: plan.build()(block), gaveUp: () => {} });
-      return (from) => scan.next(from);
+      return (from) => resumed(scan.next(from), scan);
     });
   };
   check(byAnyPrefilter, short, 1_000);
@@ -113,10 +120,34 @@ test('the automaton may forget its states at any time, and give up', () => {
     const program = programOf(regex);
     const fallback = new PikeMatcher(program, stop);
     const automaton = new DfaMatcher({ program, fallback, stop, memory: littleMemory(program) });
-    return [(from) => automaton.next(bytes, from, bytes.length)];
+    return [(from) => resumed(automaton.next(bytes, from, bytes.length), automaton)];
   };
   check(withLittleMemory, short, 1_000);
   check(withLittleMemory, long, 100);
+});
+
+test('engines and scans may pause at any time', () => {
+  const pausing: Search = (regex, bytes) => {
+    const program = programOf(regex);
+    const workPerTurn = program.code.length;
+    const fallback = new PikeMatcher(program, stop, workPerTurn);
+    const pike = new PikeMatcher(program, stop, workPerTurn);
+    const automaton = new DfaMatcher({ program, fallback, stop, workPerTurn });
+    const forgetful = new DfaMatcher({ program, fallback: pike, stop, workPerTurn, memory: littleMemory(program) });
+    const block = inMemory(bytes);
+    const scans = requiredSequences(program).map((sequence) => {
+      const finder = planSequences([sequence], memory).build()(block);
+      return new PrefilteredScan(block, { matcher: fallback, finder, gaveUp: () => {} });
+    });
+    return [
+      ...[automaton, forgetful, pike].map(
+        (matcher) => (from: number) => resumed(matcher.next(bytes, from, bytes.length), matcher),
+      ),
+      ...scans.map((scan) => (from: number) => resumed(scan.next(from), scan)),
+    ];
+  };
+  check(pausing, short, 1_000);
+  check(pausing, long, 50);
 });
 
 /** For a few states only. */

@@ -1,7 +1,7 @@
 import type { ReadableFile } from '../../fence/index.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
 import { lineStart } from '../pattern/line-bounds.ts';
-import type { StopSignal } from '../pattern/line-matcher.ts';
+import { PAUSED, type StopSignal } from '../pattern/line-matcher.ts';
 import { readContextBefore } from './context-before.ts';
 import { excerptAround, type MatchedLine, shownLine } from './excerpt.ts';
 import { type BlockRange, type LineBlock, LineBlockReader } from './line-block-reader.ts';
@@ -79,13 +79,13 @@ export class FileSearch {
     return this.#line - 1;
   }
 
-  /** Searches a whole file that is already in memory. */
-  runOn(bytes: Buffer): void {
-    this.#searchLines({ bytes, offset: 0, isPiece: false, isLast: true });
+  /** Searches a whole file that is already in memory, and yields while its pattern pauses. */
+  runOn(bytes: Buffer): Generator<undefined, void> {
+    return this.#searchLines({ bytes, offset: 0, isPiece: false, isLast: true });
   }
 
   /**
-   * Searches an open file and yields between blocks. Returns false if the file is binary, in which case it has no
+   * Searches an open file, and yields between blocks and while its pattern pauses. Returns false if the file is binary, in which case it has no
    * matches.
    */
   *run(file: ReadableFile): Generator<undefined, boolean> {
@@ -100,8 +100,7 @@ export class FileSearch {
     for (;;) {
       const block = reader.next();
       this.#offset = block.offset;
-      if (block.isPiece) this.#searchPiece(block);
-      else this.#searchLines(block);
+      yield* block.isPiece ? this.#searchPiece(block) : this.#searchLines(block);
       if (block.isLast || stop.raised || this.#finished()) return true;
       yield undefined;
     }
@@ -121,18 +120,18 @@ export class FileSearch {
     return this.#options.output === 'files' && this.#matched > 0;
   }
 
-  #searchPiece({ bytes }: LineBlock): void {
+  *#searchPiece({ bytes }: LineBlock): Generator<undefined, void> {
     if (!this.#inLine) this.#inLineHead = shownLine(bytes, 0, bytes.length);
     const before = this.#matched;
-    this.#search(bytes, this.#past ? 0 : bytes.length);
+    yield* this.#search(bytes, this.#past ? 0 : bytes.length);
     if (this.#matched > before) this.#inLineMatched = true;
     this.#inLine = true;
   }
 
   /** Searches the lines of a block that start in the range. */
-  #searchLines({ bytes, isLast }: LineBlock): void {
+  *#searchLines({ bytes, isLast }: LineBlock): Generator<undefined, void> {
     const until = this.#searchedPart(bytes);
-    this.#search(bytes, until);
+    yield* this.#search(bytes, until);
     if (isLast && this.#options.range === undefined) return;
     this.#past ||= this.#offset + bytes.length >= this.#rangeEnd();
     if (this.#options.contextLines > 0 && !this.#past) this.#tail = this.#before(bytes, bytes.length);
@@ -156,7 +155,7 @@ export class FileSearch {
   }
 
   /** Searches the lines before offset `until` of a block. */
-  #search(block: Buffer, until: number): void {
+  *#search(block: Buffer, until: number): Generator<undefined, void> {
     const { pattern, found, output = 'lines' } = this.#options;
     const isCounting = output !== 'lines';
     const afterInLine = this.#inLine ? lineEnd(block, 0) + 1 : 0;
@@ -167,7 +166,11 @@ export class FileSearch {
     const scan = pattern.scan(until === block.length ? block : block.subarray(0, until));
     let from = this.#inLineMatched ? afterInLine : this.#offset === 0 ? afterByteOrderMark(block) : 0;
     while (from < until && !found.full && !this.#hasEnough()) {
-      const at = scan.next(from);
+      let at = scan.next(from);
+      while (at === PAUSED) {
+        yield undefined;
+        at = scan.resume?.() ?? -1;
+      }
       if (at === -1) return;
       const end = lineEnd(block, at);
       this.#matched += 1;

@@ -4,6 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import { RingfenceError } from '../../errors.ts';
 import { Root } from '../../fence/index.ts';
 import { SearchMemory } from '../kernels/search-memory.ts';
+import { resumed } from '../pattern/line-patterns.fixture.ts';
 import { compileLinePattern, type LinePattern } from './line-pattern.ts';
 
 const root = Root.open('w', os.tmpdir());
@@ -44,7 +45,7 @@ function linesIn(pattern: LinePattern, block: Buffer): number[] {
   const scan = pattern.scan(block);
   const found: number[] = [];
   for (let from = 0; from < block.length; ) {
-    const at = scan.next(from);
+    const at = resumed(scan.next(from), scan);
     if (at === -1) break;
     found.push(block.subarray(0, at).toString().split('\n').length - 1);
     const lf = block.indexOf('\n', at);

@@ -1,20 +1,16 @@
-import { RE2JS, RE2JSException } from 're2js';
+import { RE2JS } from 're2js';
 import { SearchMemory } from '../kernels/search-memory.ts';
 import { DfaMatcher } from '../pattern/dfa-matcher.ts';
 import { LazyDfa } from '../pattern/lazy-dfa.ts';
 import type { LineMatcher, StopSignal } from '../pattern/line-matcher.ts';
 import { PikeMatcher } from '../pattern/pike-matcher.ts';
 import { programOf } from '../pattern/program.ts';
-import { SearchError } from '../pattern/search-error.ts';
-import { withShortNames } from '../pattern/unicode-names.ts';
+import { compileRegex } from '../pattern/regex.ts';
 import { choosePrefilter } from '../prefilter/choose-prefilter.ts';
 import { exactSequences, regExpOf } from '../prefilter/exact-sequences.ts';
 import { LiteralScanner } from '../prefilter/literal-scanner.ts';
 import type { Prefilter } from '../prefilter/prefilter.ts';
 import { type LineScan, PrefilteredScan, UnfilteredScan } from './line-scan.ts';
-
-/** Compilation time grows with the length. */
-const MAX_PATTERN_LENGTH = 64 * 1024;
 
 /** After a prefilter gave up, this many blocks are searched without it before it is tried again. */
 const BLOCKS_WITHOUT = 15;
@@ -175,34 +171,6 @@ class FilteredScanner implements Scanner {
 function literalOf(regex: RE2JS): string | undefined {
   const { prefixComplete, prefix } = regex.re2() as { prefixComplete: boolean; prefix: string };
   return prefixComplete && prefix !== '' && !prefix.includes('\n') ? prefix : undefined;
-}
-
-/** Compiles a regular expression in RE2 syntax. Raises `invalid_pattern`, also for patterns over 64 Ki characters. */
-export function compileRegex(pattern: string, caseInsensitive = false): RE2JS {
-  if (pattern.length > MAX_PATTERN_LENGTH)
-    throw new SearchError('invalid_pattern', { problem: `pattern is longer than ${MAX_PATTERN_LENGTH} characters` });
-  const flags = caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0;
-  try {
-    return RE2JS.compile(pattern, flags);
-  } catch (error) {
-    if (!(error instanceof RE2JSException)) throw error;
-    const renamed = withShortNames(pattern);
-    if (renamed !== pattern && isValid(renamed)) return RE2JS.compile(renamed, flags);
-    // With the flag set, the parser's message would show `(?i)` as part of the pattern; without it, the message shows
-    // the pattern as given.
-    if (caseInsensitive) return compileRegex(pattern);
-    throw new SearchError('invalid_pattern', { problem: error.message }, { cause: error });
-  }
-}
-
-function isValid(pattern: string): boolean {
-  try {
-    RE2JS.compile(pattern);
-    return true;
-  } catch (error) {
-    if (!(error instanceof RE2JSException)) throw error;
-    return false;
-  }
 }
 
 function positionIn(regex: RE2JS, text: string): number | undefined {

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import { Root } from '../../fence/index.ts';
 import { SearchMemory } from '../kernels/search-memory.ts';
 import type { LineMatcher } from '../pattern/line-matcher.ts';
-import { linesFound, linesThat } from '../pattern/line-patterns.fixture.ts';
+import { linesFound, linesThat, resumed } from '../pattern/line-patterns.fixture.ts';
 import { PikeMatcher } from '../pattern/pike-matcher.ts';
 import { programOf } from '../pattern/program.ts';
 import { requiredSequences } from '../prefilter/byte-sequence.ts';
@@ -34,10 +34,14 @@ class Counted implements LineMatcher {
   readonly #matcher = new PikeMatcher(program, { raised: false });
 
   next(bytes: Buffer, from: number, to: number): number {
-    const at = this.#matcher.next(bytes, from, to);
+    const at = resumed(this.#matcher.next(bytes, from, to), this.#matcher);
     this.calls += 1;
     this.bytes += (at === -1 ? to : at) - from;
     return at;
+  }
+
+  resume(): number {
+    return this.#matcher.resume();
   }
 }
 
@@ -53,7 +57,7 @@ function search(plan: PrefilterPlan, text: Buffer) {
       gaveUp = true;
     },
   });
-  const found = linesFound((from) => scan.next(from), bytes);
+  const found = linesFound((from) => resumed(scan.next(from), scan), bytes);
   return { found, looked: matcher.bytes, calls: matcher.calls, gaveUp };
 }
 
@@ -82,7 +86,7 @@ test.each(PLANS)('%s give up on too many false positives without missing a match
 function exactScan(pattern: string, bytes: Buffer): PrefilteredScan {
   const sequences = exactSequences(programOf(RE2JS.compile(pattern))) ?? [];
   const finder = planExactSequences(sequences, memory).build()(bytes);
-  return new PrefilteredScan(bytes, { matcher: { next: () => -1 }, finder, gaveUp: () => {} });
+  return new PrefilteredScan(bytes, { matcher: { next: () => -1, resume: () => -1 }, finder, gaveUp: () => {} });
 }
 
 test('exact sequences do not run the matcher', () => {

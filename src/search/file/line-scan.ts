@@ -5,10 +5,12 @@ import { type CandidateFinder, FALSE_POSITIVE_COST, GRACE_BYTES } from '../prefi
 /** An iteration over the matching lines of one block of whole lines. */
 export interface LineScan {
   /**
-   * Returns an offset within the first matching line at or after `from`, or -1. `from` must be the start of a line and
-   * must not decrease between calls.
+   * Returns an offset within the first matching line at or after `from`, -1, or `PAUSED`. `from` must be the start of a
+   * line and must not decrease between calls.
    */
   next(from: number): number;
+  /** Continues a call that returned `PAUSED`, and returns what `next` would have. A scan that never pauses lacks it. */
+  resume?(): number;
 }
 
 /** Runs the matcher on every line. */
@@ -23,6 +25,10 @@ export class UnfilteredScan implements LineScan {
 
   next(from: number): number {
     return this.#matcher.next(this.#block, from, this.#block.length);
+  }
+
+  resume(): number {
+    return this.#matcher.resume();
   }
 }
 
@@ -44,6 +50,9 @@ export class PrefilteredScan implements LineScan {
   readonly #finder: CandidateFinder;
   readonly #filter: ScanFilter;
   #spent = 0;
+  /** The lines that the matcher is at. */
+  #start = 0;
+  #end = 0;
 
   constructor(block: Buffer, filter: ScanFilter) {
     this.#block = block;
@@ -54,20 +63,27 @@ export class PrefilteredScan implements LineScan {
 
   next(from: number): number {
     const block = this.#block;
-    for (let floor = from; floor < block.length; ) {
+    for (let floor = from; floor < block.length; floor = this.#end) {
       if (this.#spent + this.#finder.spent > GRACE_BYTES + floor) {
         this.#filter.gaveUp();
+        this.#end = block.length;
         return this.#matcher.next(block, floor, block.length);
       }
       const at = this.#finder.next(floor);
       if (at === -1 || this.#finder.isExact) return at;
-      const start = lineStart(block, floor, at);
-      const end = nextLineStart(block, at, block.length);
-      const found = this.#matcher.next(block, start, end);
+      this.#start = lineStart(block, floor, at);
+      this.#end = nextLineStart(block, at, block.length);
+      const found = this.#matcher.next(block, this.#start, this.#end);
       if (found !== -1) return found;
-      this.#spent += FALSE_POSITIVE_COST + end - start;
-      floor = end;
+      this.#spent += FALSE_POSITIVE_COST + this.#end - this.#start;
     }
     return -1;
+  }
+
+  resume(): number {
+    const found = this.#matcher.resume();
+    if (found !== -1) return found;
+    this.#spent += FALSE_POSITIVE_COST + this.#end - this.#start;
+    return this.next(this.#end);
   }
 }

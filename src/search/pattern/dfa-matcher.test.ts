@@ -1,8 +1,8 @@
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
 import { DfaMatcher } from './dfa-matcher.ts';
-import type { LineMatcher } from './line-matcher.ts';
-import { linesFound, linesThat } from './line-patterns.fixture.ts';
+import { type LineMatcher, PAUSED } from './line-matcher.ts';
+import { linesFound, linesThat, resumed } from './line-patterns.fixture.ts';
 import { PikeMatcher } from './pike-matcher.ts';
 import { programOf } from './program.ts';
 
@@ -19,8 +19,12 @@ class Counted implements LineMatcher {
 
   next(bytes: Buffer, from: number, to: number): number {
     const at = this.#matcher.next(bytes, from, to);
-    this.bytes += (at === -1 ? to : at) - from;
+    this.bytes += (at < 0 ? to : at) - from;
     return at;
+  }
+
+  resume(): number {
+    return this.#matcher.resume();
   }
 }
 
@@ -55,7 +59,7 @@ test.each(['b{5}a', 'a\\b', '^ab', 'ab$', '^$', '(a|b)b+\\r?$', '\\Bab\\B', 'c']
       for (const length of [1, 1_000, 30_000, 300_000]) {
         const bytes = randomLetters(length, letters);
         const { automaton } = automatonOf(pattern);
-        const found = linesFound((from) => automaton.next(bytes, from, bytes.length), bytes);
+        const found = linesFound((from) => resumed(automaton.next(bytes, from, bytes.length), automaton), bytes);
         expect(found).toEqual(linesThat((line) => regex.test(line), bytes));
       }
     }
@@ -77,7 +81,7 @@ test('dead lines are skipped, short and long ones, and a last line without LF', 
   for (const text of [`${short}${long}${short}`, `${long}${short}${long}`]) {
     const bytes = Buffer.from(`ab\n${text}ab\n${text}ab\n${text}xab`);
     const { automaton } = automatonOf('^a[b]$');
-    const found = linesFound((from) => automaton.next(bytes, from, bytes.length), bytes);
+    const found = linesFound((from) => resumed(automaton.next(bytes, from, bytes.length), automaton), bytes);
     expect(found).toEqual(linesThat((line) => line === 'ab', bytes));
     expect(found).toHaveLength(3);
   }
@@ -86,14 +90,14 @@ test('dead lines are skipped, short and long ones, and a last line without LF', 
 test('states that pay off are rebuilt after a flush', () => {
   const { automaton, fallback } = automatonOf('[ab]*a[ab]{9}c');
   const bytes = randomLetters(400_000, 'ab');
-  expect(automaton.next(bytes, 0, bytes.length)).toBe(-1);
+  expect(resumed(automaton.next(bytes, 0, bytes.length), automaton)).toBe(-1);
   expect(fallback.bytes).toBe(0);
 });
 
 test('if states do not pay off, the Pike VM takes over the rest of the text, once', () => {
   const { automaton, fallback } = automatonOf('[ab]*a[ab]{40}c');
   const bytes = Buffer.concat([randomLetters(60_000, 'ab\n'), randomLetters(100_000, 'ab')]);
-  expect(automaton.next(bytes, 0, bytes.length)).toBe(-1);
+  expect(resumed(automaton.next(bytes, 0, bytes.length), automaton)).toBe(-1);
   expect(fallback.bytes).toBeGreaterThan(0);
   expect(fallback.bytes).toBeLessThanOrEqual(bytes.length);
 });
@@ -108,4 +112,18 @@ test('finds nothing after the stop flag is raised', () => {
   stop.raised = true;
   expect(automaton.next(bytes, 0, bytes.length)).toBe(-1);
   expect(nfa.next(bytes, 0, bytes.length)).toBe(-1);
+});
+
+test('a large program pauses many times in one long line, and goes on where it was', () => {
+  const alternatives = Array.from({ length: 20 }, (_, i) => `${String.fromCharCode(97 + i)}.{990}X`);
+  const program = programOf(RE2JS.compile(alternatives.join('|')));
+  const bytes = Buffer.concat([randomLetters(3_000, 'abcdefghijklmnopqrst'), Buffer.from('X\n')]);
+  const fallback = new PikeMatcher(program, RUNNING);
+  for (const matcher of [new PikeMatcher(program, RUNNING), new DfaMatcher({ program, fallback, stop: RUNNING })]) {
+    let pauses = 0;
+    let at = matcher.next(bytes, 0, bytes.length);
+    for (; at === PAUSED; at = matcher.resume()) pauses += 1;
+    expect(at).toBe(3_000);
+    expect(pauses).toBeGreaterThan(10);
+  }
 });

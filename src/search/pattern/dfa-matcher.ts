@@ -1,7 +1,7 @@
 import { type DfaCursor, runDfa, runDfaPair } from './dfa-loop.ts';
 import { DEAD, LazyDfa, MATCHED, START } from './lazy-dfa.ts';
 import { lineStart, nextLineStart } from './line-bounds.ts';
-import type { LineMatcher, StopSignal } from './line-matcher.ts';
+import { type LineMatcher, PAUSED, type StopSignal, WORK_PER_TURN } from './line-matcher.ts';
 import type { Program } from './program.ts';
 
 const LF = 0x0a;
@@ -34,6 +34,8 @@ export interface DfaMatcherOptions {
   readonly stop: StopSignal;
   /** Approximate limit on the memory for states, in bytes. */
   readonly memory?: number;
+  /** Work after which it pauses, by default `WORK_PER_TURN`. */
+  readonly workPerTurn?: number;
 }
 
 /**
@@ -44,6 +46,7 @@ export class DfaMatcher implements LineMatcher {
   readonly #dfa: LazyDfa;
   readonly #fallback: LineMatcher;
   readonly #stop: StopSignal;
+  readonly #workPerTurn: number;
   #gaveUp = false;
   #flushed = false;
   /** Bytes scanned since the last flush. */
@@ -51,18 +54,35 @@ export class DfaMatcher implements LineMatcher {
   /** Loss by skipping dead lines, in bytes; and how many bytes are left to scan without skipping. */
   #lost = 0;
   #withoutSkips = 0;
+  /** Work at which it pauses; and, while it is paused, where it is and whether the fallback continues there. */
+  #pauseAt: number;
+  #paused: { readonly bytes: Buffer; readonly cursor: DfaCursor; readonly inFallback: boolean } | undefined;
+  /** End of the range of the last call of `next`. */
+  #to = 0;
 
-  constructor({ program, fallback, stop, memory }: DfaMatcherOptions) {
+  constructor({ program, fallback, stop, memory, workPerTurn = WORK_PER_TURN }: DfaMatcherOptions) {
     this.#dfa = new LazyDfa(program, memory);
     this.#fallback = fallback;
     this.#stop = stop;
+    this.#workPerTurn = workPerTurn;
+    this.#pauseAt = workPerTurn;
   }
 
   next(bytes: Buffer, from: number, to: number): number {
+    this.#to = to;
     const found = this.#next(bytes, from, to);
+    if (found === PAUSED) return found;
     this.#withoutSkips -= (found === -1 ? to : found) - from;
     if (this.#withoutSkips <= 0) this.#dfa.stopAt = DEAD;
     return found;
+  }
+
+  resume(): number {
+    if (this.#paused === undefined) throw new Error('not paused');
+    const { bytes, cursor, inFallback } = this.#paused;
+    this.#pauseAt = this.#dfa.work + this.#workPerTurn;
+    const found = inFallback ? this.#fallback.resume() : this.#scan(bytes, cursor);
+    return found === -1 && cursor.to < this.#to ? this.#next(bytes, cursor.to, this.#to) : found;
   }
 
   #next(bytes: Buffer, from: number, to: number): number {
@@ -83,7 +103,7 @@ export class DfaMatcher implements LineMatcher {
   /** Scans two adjacent ranges at once; `two` must start where `one` ends. */
   #scanBoth(bytes: Buffer, one: DfaCursor, two: DfaCursor): number {
     const dfa = this.#dfa;
-    while (one.at < one.to && two.at < two.to && !dfa.full && !this.#gaveUp && !this.#stop.raised) {
+    while (one.at < one.to && two.at < two.to && !dfa.full && !this.#gaveUp && !this.#isDue()) {
       const { at } = one;
       runDfaPair(one, two, bytes, dfa);
       this.#scanned += 2 * (one.at - at);
@@ -111,8 +131,8 @@ export class DfaMatcher implements LineMatcher {
     const dfa = this.#dfa;
     let counted = cursor.at;
     while (cursor.at < cursor.to) {
-      if (this.#stop.raised) return -1;
-      if (this.#gaveUp) return this.#fallback.next(bytes, lineStart(bytes, cursor.from, cursor.at), cursor.to);
+      if (this.#gaveUp) return this.#fallBack(bytes, cursor);
+      if (this.#isDue()) return this.#pause(bytes, cursor);
       runDfa(cursor, bytes, dfa);
       this.#scanned += cursor.at - counted;
       if (cursor.at === cursor.to) break;
@@ -127,6 +147,23 @@ export class DfaMatcher implements LineMatcher {
       if (cursor.state === DEAD) this.#skipLine(bytes, cursor);
     }
     return this.#matchesAtEnd(bytes, cursor) ? cursor.to - 1 : -1;
+  }
+
+  /** Whether it should pause, or stop. */
+  #isDue(): boolean {
+    return this.#dfa.work > this.#pauseAt || this.#stop.raised;
+  }
+
+  #pause(bytes: Buffer, cursor: DfaCursor): number {
+    if (this.#stop.raised) return -1;
+    this.#paused = { bytes, cursor, inFallback: false };
+    return PAUSED;
+  }
+
+  #fallBack(bytes: Buffer, cursor: DfaCursor): number {
+    const found = this.#fallback.next(bytes, lineStart(bytes, cursor.from, cursor.at), cursor.to);
+    if (found === PAUSED) this.#paused = { bytes, cursor, inFallback: true };
+    return found;
   }
 
   /** Skips the rest of a line that cannot match. */

@@ -76,6 +76,11 @@ export class LazyDfa {
     return this.#memory >= this.#maxMemory;
   }
 
+  /** Work of building states so far, see `PikeVm.work`. */
+  get work(): number {
+    return this.#vm.work;
+  }
+
   get states(): number {
     return this.#states.length;
   }

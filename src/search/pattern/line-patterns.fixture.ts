@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { PAUSED } from './line-matcher.ts';
 
 /**
  * Parts of patterns: characters of one to four bytes, classes, assertions, case folding, and text that prefilters can
@@ -93,11 +94,24 @@ export function linesThat(matches: (line: string) => boolean, bytes: Buffer): nu
   return found;
 }
 
+/** Something that finds lines, and may pause. */
+interface Pausable {
+  resume?(): number;
+}
+
+/** Resumes what has returned `at` until it does not pause any more. */
+export function resumed(at: number, paused: Pausable): number {
+  let result = at;
+  while (result === PAUSED) result = paused.resume?.() ?? -1;
+  return result;
+}
+
 /** Returns the starts of the lines that repeated calls of `next` report. */
 export function linesFound(next: (from: number) => number, bytes: Buffer): number[] {
   const found: number[] = [];
   for (let from = 0; from < bytes.length; ) {
     const at = next(from);
+    if (at === PAUSED) throw new Error('paused');
     if (at === -1) break;
     found.push(at === 0 ? 0 : bytes.lastIndexOf('\n', at - 1) + 1);
     const lf = bytes.indexOf('\n', at);

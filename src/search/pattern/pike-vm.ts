@@ -35,6 +35,9 @@ export class PikeVm {
   readonly #before: ThreadList;
   readonly #after: ThreadList;
 
+  /** Number of instructions visited so far. */
+  work = 0;
+
   constructor(program: Program) {
     this.#program = program;
     this.#before = new ThreadList(program);
@@ -65,19 +68,20 @@ export class PikeVm {
     }
     const after = this.#after;
     after.clear();
+    this.work += threads.length;
     for (const thread of threads) {
       const { op, runes, next } = code[thread] as Instruction;
       if (op !== RUNES) continue;
       const changes = changesUpTo(runes, rune);
       const low = Math.max(first, runStart(runes, changes));
       const high = Math.min(last, runEnd(runes, changes));
-      if ((changes & 1) === 1) after.add(next, 0, LOOKAHEAD);
+      if ((changes & 1) === 1) this.work += after.add(next, 0, LOOKAHEAD);
       // With a match, the remaining threads do not matter.
       if (after.matched) return { to: undefined, first: low, last: high };
       first = low;
       last = high;
     }
-    after.add(start, 0, LOOKAHEAD);
+    this.work += after.add(start, 0, LOOKAHEAD);
     if (after.undecided) {
       first = Math.max(first, runStart(WORD, wordChanges));
       last = Math.min(last, runEnd(WORD, wordChanges));
@@ -96,7 +100,7 @@ export class PikeVm {
   #decide({ threads, atStart }: ThreadState, known: number): void {
     const holds = atStart ? known | AT_START : known;
     this.#before.clear();
-    for (const thread of threads) this.#before.add(thread, holds, 0);
+    for (const thread of threads) this.work += this.#before.add(thread, holds, 0);
   }
 }
 

@@ -34,15 +34,17 @@ export class ThreadList {
 
   /**
    * Adds an instruction and everything reachable from it without taking a character. Assertions in `holds` are true,
-   * those in `undecided` are kept as waiting threads, all others are false.
+   * those in `undecided` are kept as waiting threads, all others are false. Returns the number of instructions visited.
    */
-  add(instruction: number, holds: number, undecided: number): void {
+  add(instruction: number, holds: number, undecided: number): number {
     const { code } = this.#program;
     const todo = this.#todo;
     let left = 0;
+    let visited = 0;
     if (this.#visit(instruction)) todo[left++] = instruction;
     while (left > 0) {
       const at = todo[--left] as number;
+      visited += 1;
       const { op, next, other, asserts } = code[at] as (typeof code)[number];
       if (op === RUNES) {
         this.#threads[this.#size++] = at;
@@ -60,6 +62,7 @@ export class ThreadList {
         throw new Error(`unknown instruction ${op}`);
       }
     }
+    return visited;
   }
 
   /** The threads that wait for a character or for a decision. Valid until the next `add` or `clear`. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compileRegex } from '../file/line-pattern.ts';
+import { compileRegex } from './regex.ts';
 import { withShortNames } from './unicode-names.ts';
 
 test.each<[pattern: string, matching: string, other: string]>([

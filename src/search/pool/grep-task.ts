@@ -109,7 +109,7 @@ export class GrepTask {
       maxDepth: spec.maxDepth ?? Number.POSITIVE_INFINITY,
       skipHidden: spec.skipHidden,
       enters,
-      skipped: () => this.#collector.count('skipped'),
+      skipped: () => this.#collector.endFile('skipped'),
       rules,
       ignored: (entries) => this.#collector.add('ignored', entries),
       isStopped: () => stop.raised,
@@ -139,7 +139,9 @@ export class GrepTask {
       const name = names[at] as Name;
       this.#budget.spend(SEARCH_COST.file);
       if (this.#budget.shouldYield()) yield undefined;
-      if (!this.#trySmallFile(node, name)) yield* this.#file(node, name);
+      const block = this.#readSmall(node, name);
+      if (block === undefined) yield* this.#file(node, name);
+      else if (this.#mayMatch(block)) yield* this.#smallFile(node, name, block);
     }
   }
 
@@ -151,32 +153,37 @@ export class GrepTask {
   }
 
   /**
-   * Opens, reads and searches a small file in one go, the common case in trees of source code. Returns false if the
-   * file is too large or cannot be read, so that the general path has to handle it.
+   * Opens, reads and closes a small file in one go, the common case in trees of source code. Returns undefined if the file is too
+   * large or cannot be read, so that the general path has to handle it.
    */
-  #trySmallFile(node: DirNode, name: Name): boolean {
-    const { spec, pattern, memory, buffer } = this.#options;
-    const bytes = this.#readSmall(node, name, Math.min(CHUNK_BYTES, spec.maxFileSize ?? CHUNK_BYTES));
-    if (bytes === undefined) return false;
-    const block = buffer.subarray(0, bytes);
-    this.#budget.spend(SEARCH_COST.byte * bytes);
-    const isText = !memory.hasNul(block, SNIFF_BYTES);
-    const from = afterByteOrderMark(block);
-    // Hardly any file matches, so most need no line numbers or context.
-    const matches = isText && from < bytes && pattern.scan(block).next(from) !== -1;
-    if (matches) this.#search(node, name).runOn(block);
-    if (!this.#handsBack({ kind: 'files', node, names: packNames([name]) }))
-      this.#collector.count(isText ? 'searched' : 'nothing');
-    return true;
-  }
-
-  #readSmall(node: DirNode, name: Name, limit: number): number | undefined {
+  #readSmall(node: DirNode, name: Name): Buffer | undefined {
+    const { spec, buffer } = this.#options;
     try {
-      return this.#dirs.open(node).readSmallFile(name, this.#options.buffer, limit);
+      const limit = Math.min(CHUNK_BYTES, spec.maxFileSize ?? CHUNK_BYTES);
+      const bytes = this.#dirs.open(node).readSmallFile(name, buffer, limit);
+      return bytes === undefined ? undefined : buffer.subarray(0, bytes);
     } catch {
       // The general path opens the file again and handles the error.
       return undefined;
     }
+  }
+
+  /** Returns whether a small file has a match, or may have one that takes long to find. Counts the file if it has none. */
+  #mayMatch(block: Buffer): boolean {
+    const { pattern, memory } = this.#options;
+    this.#budget.spend(SEARCH_COST.byte * block.length);
+    const isText = !memory.hasNul(block, SNIFF_BYTES);
+    const from = afterByteOrderMark(block);
+    // Hardly any file matches, so most need no line numbers or context.
+    if (isText && from < block.length && pattern.scan(block).next(from) !== -1) return true;
+    this.#collector.endFile(isText ? 'searched' : undefined);
+    return false;
+  }
+
+  /** Searches a small text file that is in the read buffer. */
+  *#smallFile(node: DirNode, name: Name, block: Buffer): Coroutine<void> {
+    yield* this.#search(node, name).runOn(block);
+    if (!this.#handsBack({ kind: 'files', node, names: packNames([name]) })) this.#collector.endFile('searched');
   }
 
   *#file(node: DirNode, name: Name): Coroutine<void> {
@@ -185,12 +192,12 @@ export class GrepTask {
       using file = this.#open(node, name);
       const { size } = file;
       if (spec.maxFileSize !== undefined && size > spec.maxFileSize) {
-        this.#collector.count('skipped');
+        this.#collector.endFile('skipped');
       } else if (size <= LARGE_FILE) {
         this.#budget.spend(SEARCH_COST.byte * size);
         const isText = yield* this.#search(node, name).run(file);
         if (!this.#handsBack({ kind: 'files', node, names: packNames([name]) }))
-          this.#collector.count(isText ? 'searched' : 'nothing');
+          this.#collector.endFile(isText ? 'searched' : undefined);
       } else {
         const range = { from: 0, to: size, end: size, identity: file.identity() };
         if (new LineBlockReader(file, buffer, range).startsBinary()) return;
@@ -198,7 +205,7 @@ export class GrepTask {
       }
     } catch (error) {
       if (!isSkippable(error)) throw error;
-      this.#collector.count('skipped');
+      this.#collector.endFile('skipped');
     }
   }
 
@@ -214,10 +221,10 @@ export class GrepTask {
       yield* search.run(file);
       if (this.#handsBack(unit)) return;
       lines = search.lines;
-      this.#collector.count(isFirst ? 'searched' : 'nothing');
+      this.#collector.endFile(isFirst ? 'searched' : undefined);
     } catch (error) {
       if (!isSkippable(error)) throw error;
-      this.#collector.count(isFirst ? 'skipped' : 'nothing');
+      this.#collector.endFile(isFirst ? 'skipped' : undefined);
     }
     this.#collector.flush({ isFirst, lines });
   }

@@ -45,7 +45,7 @@ const NO_COUNTS: FileCounts = { searched: 0, skipped: 0, seen: 0, ignored: 0 };
 /** Collects the results of a grep task, in path order: files with matches, counts, and units that are left to do. */
 export class MatchCollector {
   readonly results: WorkResult<GrepFound>[] = [];
-  /** Receives the matches of the current file; `count` ends the file. */
+  /** Receives the matches of the current file; `endFile` ends the file. */
   readonly list: MatchList;
   #files: MatchedFile[] = [];
   #counts: { -readonly [K in keyof FileCounts]: number } = { ...NO_COUNTS };
@@ -59,22 +59,25 @@ export class MatchCollector {
     this.list = new MatchList(limits, toPass);
   }
 
-  /** Counts a file, or a folder that could not be read, and assigns to it the matches added since the last call. */
-  count(as: 'searched' | 'skipped' | 'nothing'): void {
-    if (as !== 'nothing') this.#counts[as] += 1;
+  /**
+   * Ends a file, or a folder that could not be read: assigns to it the matches added since the last call, and counts it unless
+   * it is binary or not the first part of a file.
+   */
+  endFile(as: 'searched' | 'skipped' | undefined): void {
+    if (as !== undefined) this.#counts[as] += 1;
     // Hardly any file matches.
     const passed = this.list.takePassed();
     if (this.list.matches.length > this.#ended || passed > 0) {
       const matches = this.list.matches.slice(this.#ended);
       this.#ended += matches.length;
       this.#endedText = this.list.text;
-      this.#endFile(packMatches(matches), passed);
+      this.#addFile(packMatches(matches), passed);
     }
     const counted = this.list.endFile();
-    if (counted !== undefined) this.#endFile(counted, 0);
+    if (counted !== undefined) this.#addFile(counted, 0);
   }
 
-  /** Drops the matches added since the last call of `count`. */
+  /** Drops the matches added since the last call of `endFile`. */
   drop(): void {
     this.list.drop(this.#ended, this.#endedText);
   }
@@ -84,7 +87,7 @@ export class MatchCollector {
     this.#counts[as] += entries;
   }
 
-  #endFile(matches: PackedMatches | FileCount, passed: number): void {
+  #addFile(matches: PackedMatches | FileCount, passed: number): void {
     this.#files.push({ matches, passed, counts: this.#counts });
     this.#counts = { ...NO_COUNTS };
   }

@@ -1,8 +1,9 @@
 import type { EntryType, Root } from '../../fence/index.ts';
-import { compileLinePattern, compileRegex } from '../file/line-pattern.ts';
+import { compileLinePattern } from '../file/line-pattern.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
 import { compileFileType } from '../pattern/file-type.ts';
 import { compileExcludes, compileGlob, compileGlobFilter, type PathPattern } from '../pattern/glob-pattern.ts';
+import { compileRegex } from '../pattern/regex.ts';
 import { IgnoreRules } from '../walk/ignore-rules.ts';
 import { Budget } from './budget.ts';
 import { GlobTask } from './glob-task.ts';

@@ -12,8 +12,9 @@ const MAX_LENGTH = 16;
 const MAX_DOMINATORS = 8;
 /** With more threads at one position, nearly every byte is possible. */
 const MAX_THREADS = 64;
-/** Analyzing a larger program would take longer than it saves. */
+/** Analyzing a program with more instructions, or with larger sets of characters, would take longer than it saves. */
 const MAX_PROGRAM = 2_000;
+const MAX_CHANGES = 20_000;
 
 /** The set of possible bytes at each of some consecutive positions. */
 export type ByteSequence = readonly (readonly number[])[];
@@ -23,7 +24,7 @@ export type ByteSequence = readonly (readonly number[])[];
  * dominator of the program (see `dominators`). Not all such sequences are found.
  */
 export function requiredSequences(program: Program): ByteSequence[] {
-  if (program.code.length > MAX_PROGRAM) return [];
+  if (isTooLarge(program)) return [];
   const covered = new Set<number>();
   const sequences = [new SequenceWalk(program).sequenceFrom(undefined, covered)];
   for (const cut of dominators(program)) {
@@ -40,7 +41,7 @@ export function requiredSequences(program: Program): ByteSequence[] {
  * fewer than 2 or more than `MAX_SEQUENCES` ways to begin.
  */
 export function prefixSequences(program: Program): ByteSequence[] {
-  if (program.code.length > MAX_PROGRAM) return [];
+  if (isTooLarge(program)) return [];
   const kinds = new SequenceWalk(program).firstInstructions();
   if (kinds.length < 2 || kinds.length > MAX_SEQUENCES) return [];
   return kinds.map((kind) => new SequenceWalk(program).sequenceAfter(kind));
@@ -51,9 +52,13 @@ export function prefixSequences(program: Program): ByteSequence[] {
  * line only.
  */
 export function lineStartSequence(program: Program): ByteSequence | undefined {
-  if (program.code.length > MAX_PROGRAM || !new SequenceWalk(program).beginsLine()) return undefined;
+  if (isTooLarge(program) || !new SequenceWalk(program).beginsLine()) return undefined;
   const sequence = new SequenceWalk(program).sequenceFrom(undefined, new Set());
   return sequence.length > 0 ? sequence : undefined;
+}
+
+function isTooLarge({ code }: Program): boolean {
+  return code.length > MAX_PROGRAM || code.reduce((sum, { runes }) => sum + runes.length, 0) > MAX_CHANGES;
 }
 
 /** Instruction number times four, plus the number of missing bytes if the instruction has taken part of a character. */
