@@ -7,7 +7,7 @@ import { fenceFromEnvironment } from '../config/fence-from-environment.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { packageVersion } from '../config/package-files.ts';
 import { type ActivityReport, reportActivity } from '../server/background/activity-report.ts';
-import { sweepInBackground } from '../server/background/sweep-in-background.ts';
+import { sweepInBackground, undoTornAppends } from '../server/background/sweep-in-background.ts';
 import { forDialect, openSharedService, type Service, type SharedService } from '../server/call/service.ts';
 import type { OpenedAgentRoots } from '../server/call/with-agent-files.ts';
 import { loadDescription, loadDialect } from './load-dialect.ts';
@@ -52,6 +52,7 @@ export function start(config: Config): RunningServer {
   const backend = fenceFromEnvironment();
   const log = openLog(config.logLevel);
   const shared = openSharedService({ config, backend, logger: log.logger });
+  const undone = undoTornAppends(shared);
   const sweep = sweepInBackground(shared);
   const report = reportActivity(shared);
   process.on('SIGUSR2', report.all);
@@ -65,6 +66,7 @@ export function start(config: Config): RunningServer {
     const [dialect, description] = await Promise.all([
       loadDialect(named.name, config),
       loadDescription(named.name, config),
+      undone,
     ]);
     const service = forDialect(shared, { dialect, description, boundRoot: named.root });
     if (!usesAgentFiles(config, named)) return service;

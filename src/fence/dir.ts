@@ -155,9 +155,14 @@ export abstract class Dir implements Disposable {
     return undefined;
   }
 
-  /** Opens a file to write at its end, and creates it if it is missing. */
+  /** Opens an existing file to write at its end. */
   openForAppend(name: Name): OpenFile {
-    return this.openFile(name, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
+    return this.openFile(name, constants.O_WRONLY | constants.O_APPEND);
+  }
+
+  /** Opens an existing file to read and write. */
+  openForUpdate(name: Name): OpenFile {
+    return this.openFile(name, constants.O_RDWR);
   }
 
   /** Raises what writing to the file would raise (`permission_denied`, `read_only`, …), and writes nothing. */
@@ -183,11 +188,6 @@ export abstract class Dir implements Disposable {
   /** Creates a file as `createFile` does, and marks it as in use until it is closed: see `markInUse`. */
   createInUse(name: Name, mode = 0o644): OpenFile {
     return this.#open(name, CREATE, mode, true);
-  }
-
-  /** Opens an existing file to write at its end. */
-  openExistingForAppend(name: Name): OpenFile {
-    return this.openFile(name, constants.O_WRONLY | constants.O_APPEND);
   }
 
   /** Makes a subdirectory. Anything in its place is `already_exists`. */

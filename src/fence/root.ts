@@ -87,6 +87,11 @@ export class Root implements Disposable {
     return this.#shared;
   }
 
+  /** The root's own directory, which is open for as long as the root is. @internal */
+  get top(): Dir {
+    return this.#resolverRoot.open();
+  }
+
   /** Parses a path that a caller wrote for this root, without touching the disk. Raises `outside_root` and `invalid_path`. */
   parse(raw: string): CallerPath {
     try {

@@ -17,6 +17,18 @@ export function temporaryName(dir?: Dir): string {
 /** Reports whether a name is one that only temporary files and folders have. */
 export const isTemporaryName: (name: string) => boolean = isReservedName;
 
+const APPEND_JOURNAL = reservedName('append-');
+
+/** Makes the name of the file that notes an append to the file with this inode number while it lasts. */
+export function appendJournalName(ino: number): string {
+  return APPEND_JOURNAL + ino;
+}
+
+/** Reports whether a name is one that `appendJournalName` makes. */
+export function isAppendJournalName(name: string): boolean {
+  return name.startsWith(APPEND_JOURNAL);
+}
+
 /** What is known about the process that a temporary name names. */
 export type OwnerState = 'running' | 'gone' | 'unknown';
 
@@ -33,13 +45,14 @@ export function ownerState(name: string): OwnerState {
 
 /**
  * Reports whether a temporary entry was left behind by a process that is gone. Of a process that cannot be seen from here, that is
- * certain if the entry would be marked as in use, or if the machine was started since; otherwise it counts as in use.
+ * certain if the entry would be marked as in use, or if the machine was started since; otherwise it counts as in use. `owner` is the
+ * temporary name of the process, if the entry has another name.
  */
-export function isLeftover(dir: Dir, name: string): boolean {
-  if (!isTemporaryName(name)) return false;
-  const state = ownerState(name);
+export function isLeftover(dir: Dir, name: string, owner = name): boolean {
+  if (!isTemporaryName(owner)) return false;
+  const state = ownerState(owner);
   if (state !== 'unknown') return state === 'gone';
-  const { boot, marked, wellFormed } = parse(name);
+  const { boot, marked, wellFormed } = parse(owner);
   if (!wellFormed) return false;
   // Another machine has another boot, too, but shares no local file system with this one.
   return self().prefix.slice(0, BOOT_LENGTH) === boot ? marked && dir.isInUse(name) === false : dir.isLocal();

@@ -1,4 +1,5 @@
 import {
+  appendJournalName,
   type CallerPath,
   isFenceError,
   type Location,
@@ -11,6 +12,7 @@ import { DEFAULT_CONTEXT, throwIfAborted } from '../../runtime/operation-context
 import { FileError, isFileError } from '../errors.ts';
 import { readAt } from '../read/byte-source.ts';
 import { versionOf } from '../version.ts';
+import { undoAppend } from '../write/append-journal.ts';
 import { ABSENT, assertVersion, expectedVersion } from '../write/if-match.ts';
 import { assertReplaceable, replaceFile } from '../write/replace-file.ts';
 import { applyEdit, type Edit, type EditResult, isQuickEdit } from './edit.ts';
@@ -67,7 +69,7 @@ export async function rewriteFile<C extends Edit>(
       const once = async () => {
         using lock = left > MAX_ATTEMPTS - OPTIMISTIC_ATTEMPTS ? undefined : await lockFolderOf(root, path);
         // Held open until the file is replaced: the inode number of a removed and closed file may be reused for another.
-        using current = openCurrent(root, path);
+        using current = await openCurrent(root, path, lock !== undefined);
         const job = { root, path, edit, options, current, locked: lock !== undefined };
         return large ? await attemptLarge(job) : await attemptQuick(job);
       };
@@ -189,8 +191,11 @@ async function lockFolderOf(root: Root, path: CallerPath): Promise<Disposable | 
   );
 }
 
-function openCurrent(root: Root, path: CallerPath): OpenFile | undefined {
+/** Opens the file to edit, without what a killed process has left of an append to it. Undefined if there is none. */
+async function openCurrent(root: Root, path: CallerPath, locked: boolean): Promise<OpenFile | undefined> {
   using location = locateIfPresent(root, path);
+  const journal = location?.stats && appendJournalName(location.stats.ino);
+  if (journal !== undefined && root.top.has(journal)) await undoAppend(root.top, journal, { locked });
   return location?.stats && location.dir.openFile(location.name);
 }
 

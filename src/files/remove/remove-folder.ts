@@ -3,6 +3,7 @@ import {
   type Dir,
   type Entry,
   FenceError,
+  isAppendJournalName,
   isFenceError,
   isLeftover,
   isTemporaryName,
@@ -15,6 +16,7 @@ import {
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
+import { undoAppend } from '../write/append-journal.ts';
 
 /** Options of `removeFolder`. */
 export interface RemoveOptions {
@@ -78,6 +80,7 @@ async function removeLeftovers(parent: Dir, name: Name): Promise<void> {
 export async function removeIfLeftover(dir: Dir, { name, raw }: Entry): Promise<boolean> {
   if (!isTemporaryName(name)) return false;
   if (removeStaleLock(dir, raw)) return true;
+  if (isAppendJournalName(name)) return undoAppend(dir, raw);
   const stats = dir.lstat(raw);
   if (stats === undefined || !isLeftover(dir, name)) return false;
   if (stats.isDirectory()) await discardTree(dir, raw);

@@ -1,16 +1,22 @@
 import path from 'node:path';
 import { ensureHostFolder, Root } from '../../fence/index.ts';
+import { undoAppends } from '../write/append-journal.ts';
 import { sweepLeftovers } from './sweep-leftovers.ts';
 
-/** A root that a program holds open while it uses it. Opening it starts the removal of temporary files of killed processes. */
+/**
+ * A root that a program holds open while it uses it. Opening it undoes what killed processes left of appends, before
+ * any work, and starts the removal of their temporary files.
+ */
 export class HeldRoot {
   readonly #root: Root;
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
+  readonly #undone: Promise<unknown>;
   #closed: Promise<void> | undefined;
 
   private constructor(root: Root) {
     this.#root = root;
+    this.#undone = this.#track(undoAppends(root).catch(() => {}));
     // A failed sweep must not fail the work on the root; the next start tries again.
     this.#track(sweepLeftovers(root, this.#closing.signal).catch(() => {}));
   }
@@ -32,7 +38,7 @@ export class HeldRoot {
   /** Runs `work` on the root, which stays open until the work settles. Rejects if `close` was called before. */
   async use<T>(work: (root: Root) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw new Error('already closed');
-    return this.#track(work(this.#root));
+    return this.#track(this.#undone.then(() => work(this.#root)));
   }
 
   /** Stops the sweep and closes the root once all running work has settled. Further calls return the same promise. */

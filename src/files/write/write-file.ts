@@ -1,17 +1,9 @@
 import type { Stats } from 'node:fs';
-import {
-  type CallerPath,
-  FenceError,
-  isFenceError,
-  type Location,
-  lockFolder,
-  type OpenFile,
-  type Root,
-  withLocation,
-} from '../../fence/index.ts';
+import { type CallerPath, FenceError, isFenceError, type Root, withLocation } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
-import { assertVersion, expectedVersion, locateToMatch } from './if-match.ts';
-import { type ReplaceTarget, replaceFile, syncEntry } from './replace-file.ts';
+import { appendFile } from './append-file.ts';
+import { expectedVersion, locateToMatch } from './if-match.ts';
+import { replaceFile } from './replace-file.ts';
 
 /** How `writeFile` treats an existing file. */
 export const WRITE_MODES = ['overwrite', 'append', 'create_only'] as const;
@@ -31,9 +23,8 @@ export interface WriteOptions {
 }
 
 /**
- * Writes a file, following links that stay inside the root, and returns its new stats. Overwriting and creating are atomic. An
- * append is one `O_APPEND` write; if it is incomplete, the file is truncated to its former size, which also removes what
- * another program appended meanwhile. Neither loses what another process of this program does to the file at the same time.
+ * Writes a file, following links that stay inside the root, and returns its new stats. Overwriting and creating are atomic; an
+ * append is whole or undone (`appendFile`). Neither loses what another process of this program does to the file at the same time.
  *
  * Raises `is_directory`; with `create_only`, `already_exists` for any existing entry, a dangling link included; `disk_full`
  * for an incomplete append; `version_mismatch`, with nothing changed, if the file is not that of `ifMatch`; and what `replaceFile`
@@ -57,7 +48,7 @@ export async function writeFile(
         : locateToMatch(root, path, ifMatch, { follow, makeParents });
     if (location.stats?.isDirectory()) throw new FenceError('is_directory', {});
     const expected = ifMatch && (await expectedVersion(ifMatch, { root, ...location, context }));
-    if (mode === 'append') return await append(location, bytes, { durable, expected });
+    if (mode === 'append') return await appendFile(root, location, bytes, { durable, expected });
     return await replaceFile(location, bytes, {
       durable,
       expected,
@@ -77,50 +68,4 @@ export function assertNoEntry(root: Root, path: CallerPath): void {
     throw error;
   }
   throw new FenceError('already_exists', {});
-}
-
-interface AppendOptions {
-  readonly durable: boolean;
-  readonly expected: string | undefined;
-}
-
-async function append(location: Location, bytes: Buffer, { durable, expected }: AppendOptions): Promise<Stats> {
-  using appended = await appendLocked(location, bytes, expected);
-  if (durable) {
-    await appended.file.sync();
-    if (appended.isNew) await syncEntry(location);
-  }
-  return appended.stats;
-}
-
-/**
- * Opens the file and writes while the folder is locked: an edit by another process would otherwise replace the file in between, and
- * the write would go to a file that has no name any more.
- */
-async function appendLocked({ dir, name }: Pick<Location, 'dir' | 'name'>, bytes: Buffer, expected?: string) {
-  using _lock = await lockFolder(dir);
-  const stats = dir.lstat(name);
-  if (expected !== undefined) assertVersion(stats, expected);
-  const file = dir.openForAppend(name);
-  try {
-    appendOnce({ dir, name, stats }, file, bytes);
-    const isNew = stats === undefined;
-    return { file, isNew, stats: file.stat(), [Symbol.dispose]: () => file[Symbol.dispose]() };
-  } catch (error) {
-    file[Symbol.dispose]();
-    throw error;
-  }
-}
-
-function appendOnce(location: ReplaceTarget, file: OpenFile, bytes: Buffer): void {
-  const before = file.stat().size;
-  let written = 0;
-  try {
-    if (bytes.length > 0) written = file.writeOnce(bytes);
-    if (written < bytes.length) throw new FenceError('disk_full', {});
-  } catch (error) {
-    if (location.stats === undefined && before === 0) location.dir.unlink(location.name);
-    else if (written > 0) file.truncate(before);
-    throw error;
-  }
 }

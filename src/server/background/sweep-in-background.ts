@@ -1,4 +1,5 @@
 import { describeThrown } from '../../audit/describe-thrown.ts';
+import { isAppendJournalName, type Root } from '../../fence/index.ts';
 import type { Capability } from '../../tools/capabilities.ts';
 import type { SharedService } from '../call/service.ts';
 
@@ -15,16 +16,32 @@ const WRITING: readonly Capability[] = [
 /** Leaves the first calls of the client undisturbed. */
 const START_MS = 1_000;
 
+/**
+ * Undoes what killed processes left of appends in writable roots. No call may run before that: it would see half of what was to be
+ * appended, or add to it. Failures are only logged.
+ */
+export async function undoTornAppends(service: SharedService): Promise<void> {
+  const { logger } = service;
+  for (const root of writableRoots(service)) {
+    try {
+      if (!root.top.list(true).some(({ name }) => isAppendJournalName(name))) continue;
+      const { undoAppends } = await import('../../files/write/append-journal.ts');
+      const undone = await undoAppends(root);
+      if (undone > 0) logger.warn({ root: root.name, undone }, 'appends of a killed process undone');
+    } catch (error) {
+      logger.warn({ root: root.name, error: describeThrown(error) }, 'appends of a killed process cannot be undone');
+    }
+  }
+}
+
 /** Removes temporary files that killed processes left in writable roots, in the background after the start. Failures are only logged. */
 export function sweepInBackground(service: SharedService): { stop(): void } {
-  const { roots, logger } = service;
+  const { logger } = service;
   const stopping = new AbortController();
 
   const sweepAll = async (): Promise<void> => {
-    for (const { kind, root, allowed } of roots.all()) {
+    for (const root of writableRoots(service)) {
       if (stopping.signal.aborted) return;
-      if (kind === 'agent') continue;
-      if (!WRITING.some((capability) => allowed.has(capability))) continue;
       try {
         const { sweepLeftovers } = await import('../../files/sweep/sweep-leftovers.ts');
         const removed = await sweepLeftovers(root, stopping.signal);
@@ -42,4 +59,12 @@ export function sweepInBackground(service: SharedService): { stop(): void } {
       stopping.abort();
     },
   };
+}
+
+function writableRoots({ roots }: SharedService): Root[] {
+  return roots
+    .all()
+    .flatMap((named) =>
+      named.kind !== 'agent' && WRITING.some((capability) => named.allowed.has(capability)) ? [named.root] : [],
+    );
 }
