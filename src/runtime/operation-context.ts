@@ -12,6 +12,11 @@ export interface OperationContext {
    * concurrent operations do not share turns.
    */
   readonly scheduler?: FairScheduler | undefined;
+  /**
+   * Who the operation is for. On worker threads, shares get equal time, and operations of one share divide its time among
+   * them. Without it, all operations are of one share.
+   */
+  readonly share?: string | undefined;
 }
 
 /** Context for callers that neither observe nor cancel an operation. */

@@ -76,7 +76,7 @@ export class WorkerThread<Call, Result, Notice = never> {
 
   /**
    * Sends a call. Rejects with the error that the call raises in the worker, with the error from `crashed` if the
-   * thread ends before it answers, and with `CancelledError` after `close`.
+   * thread ends before it answers, and with the reason of `close`.
    */
   call(call: Call, transfer: readonly ArrayBuffer[] = []): Promise<Result> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
@@ -90,9 +90,9 @@ export class WorkerThread<Call, Result, Notice = never> {
     return result;
   }
 
-  /** Terminates the thread. Pending calls reject with `CancelledError`. */
-  async close(): Promise<void> {
-    this.#end(new CancelledError());
+  /** Terminates the thread. Pending calls reject with `reason`, by default a `CancelledError`. */
+  async close(reason: Error = new CancelledError()): Promise<void> {
+    this.#end(reason);
     await this.#worker.terminate();
   }
 

@@ -98,8 +98,8 @@ export async function glob(
   const { exclude = [], ignore = false, offset = 0, sortBy = 'path' } = options;
   const end = offset + maxResults;
   return withLocation(root, path, async () => {
-    using search = pool.begin({
-      kind: 'glob',
+    const spec = {
+      kind: 'glob' as const,
       root: root.share(),
       path,
       maxDepth,
@@ -110,7 +110,8 @@ export async function glob(
       regex,
       types: type === 'all' ? ALL_TYPES : [type],
       maxResults: sortBy === 'path' ? end : Number.POSITIVE_INFINITY,
-    });
+    };
+    using search = pool.begin(spec, context.share);
     using _deadline = new Deadline(search, context.signal, timeoutSeconds);
     const entries = sortBy === 'path' ? new FirstEntries(end) : new NewestEntries(end);
     const counts = { skipped: 0, seen: 0, ignored: 0 };

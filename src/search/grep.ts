@@ -99,8 +99,8 @@ export async function grep(
   const { type, exclude = [], ignore = false, output = 'lines', offset = 0 } = options;
   return withLocation(root, path, async () => {
     const pathIsFile = isReadableFile(root, path);
-    using search = pool.begin({
-      kind: 'grep',
+    const spec = {
+      kind: 'grep' as const,
       root: root.share(),
       path,
       maxDepth,
@@ -118,7 +118,8 @@ export async function grep(
       maxResults,
       maxText,
       maxFileSize,
-    });
+    };
+    using search = pool.begin(spec, context.share);
     using _deadline = new Deadline(search, context.signal, timeoutSeconds);
     const progress = (files: number): void => context.progress?.(files);
     const merger = new MatchMerger(search, { workers: pool.size, offset, maxResults, maxText, progress });

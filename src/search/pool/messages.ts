@@ -61,6 +61,8 @@ export type SearchNotice =
   | {
       readonly type: 'begin';
       readonly search: number;
+      /** Searches of one share divide the time that it gets among them. */
+      readonly share: string;
       readonly spec: SearchSpec;
       readonly stop: SharedArrayBuffer;
       readonly steal: SharedArrayBuffer;

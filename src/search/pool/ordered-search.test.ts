@@ -12,6 +12,7 @@ class ByHand {
   readonly tasks = new Map<string, (results: WorkResult<string>[]) => void>();
   calls = false;
   readonly stopped = false;
+  readonly abandoned = new Promise<void>(() => {});
 
   run(units: readonly WorkUnit[]): Promise<WorkResult<string>[]> {
     const [first] = units;

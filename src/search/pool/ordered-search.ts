@@ -50,6 +50,7 @@ export class OrderedSearch<F> {
   #tasksDone = 0;
   #full = false;
   #error: unknown;
+  #isOver = false;
   #end: () => void = () => {};
 
   constructor(search: PooledSearch<F>, options: OrderedSearchOptions<F>) {
@@ -57,21 +58,24 @@ export class OrderedSearch<F> {
     this.#options = options;
   }
 
-  /** Resolves when the last task has ended. Rejects with the first error that a task or `take` raises. */
+  /** Resolves when the last task has ended, or a moment after the search was stopped. Rejects with the first error that a task or `take` raises. */
   run(): Promise<SearchOutcome> {
     return new Promise((resolve, reject) => {
       this.#end = () => {
+        this.#isOver = true;
         if (this.#error !== undefined) reject(this.#error);
         else if (this.#full) resolve('full');
         else if (this.#queue.isEmpty) resolve('complete');
         // A task ends early by itself if it finds more than a result can have.
         else resolve(this.#search.stopped ? 'stopped' : 'full');
       };
+      void this.#search.abandoned.then(this.#end);
       this.#advance();
     });
   }
 
   #advance(): void {
+    if (this.#isOver) return;
     if (!this.#search.stopped) this.#startTasks();
     if (this.#tasks === 0) this.#end();
   }
@@ -101,10 +105,13 @@ export class OrderedSearch<F> {
         budget: this.#tasksDone === 0 ? FIRST_BUDGET : BUDGET,
         toPass: toPass?.(this.#queue.isFirst(items[0])),
       });
+      // The result was returned without waiting for this task.
+      if (this.#isOver) return;
       this.#queue.replace(items, results);
       for (const result of results) if (result.kind === 'found') this.#bufferedWeight += weigh(result.found);
       this.#takeFound();
     } catch (error) {
+      if (this.#isOver) return;
       this.#error ??= error;
       this.#search.stop();
     }

@@ -35,8 +35,10 @@ export class SearchJob {
   }
 
   *run({ units, budget, toPass }: SearchTask): Coroutine<TaskResult> {
-    const { spec, steal } = this.#options;
+    const { spec, steal, stop } = this.#options;
     this.#search ??= spec.kind === 'glob' ? this.#forEntries(spec) : this.#forLines(spec);
+    // The caller may have given up by now, and have closed the root.
+    if (stop.raised) return packResults([{ kind: 'unfinished' }]);
     return packResults(yield* this.#search(unpackResults(units) as WorkUnit[], new Budget(budget, steal), toPass));
   }
 

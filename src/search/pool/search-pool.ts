@@ -7,6 +7,7 @@ import { SearchError } from '../pattern/search-error.ts';
 import type { GlobFound } from './glob-task.ts';
 import type { GrepFound } from './match-collector.ts';
 import type { GlobSpec, GrepSpec, SearchNotice, SearchSpec, SearchTask, TaskResult } from './messages.ts';
+import { ShareLimit, type Slot } from './share-limit.ts';
 import { StealRequest, StopFlag } from './shared-flags.ts';
 import { type PackedResults, packResults, unpackResults, type WorkResult, type WorkUnit } from './work-unit.ts';
 
@@ -14,19 +15,28 @@ import { type PackedResults, packResults, unpackResults, type WorkResult, type W
 const MAX_WORKERS = 8;
 /** Starting a thread takes about this much processor time, so a search that ends sooner is better off without another. */
 const START_MS = 50;
+/** Time for the tasks of a search that was stopped to hand in what they have. */
+const GRACE_MS = 50;
+/** A thread that has not answered this long after a search was stopped hangs, for instance in a system call. */
+const HUNG_MS = 5_000;
+/** A pattern of this many characters takes as much memory as an ordinary search. */
+const PATTERN_PER_WEIGHT = 8 * 1024;
 
 type SearchThread = WorkerThread<SearchTask, TaskResult, SearchNotice>;
 
 /**
  * The worker threads that grep and glob run on. Threads start on demand and are kept; while idle they do not keep the
- * process alive. A thread that crashes fails the searches it takes part in with `internal` and is replaced.
+ * process alive. A thread that crashes fails the searches it takes part in with `internal` and is replaced. So is one that
+ * hangs, whose other searches go on elsewhere.
  *
- * Concurrent searches share the threads in round-robin order. There is no limit on their number.
+ * Concurrent searches use the threads in round-robin order: shares get equal time, and the searches of one share divide its
+ * time among them. There is no limit on the number of shares; of one share, some searches run and the others wait.
  */
 export class SearchPool implements AsyncDisposable {
   /** Maximum number of threads, by default the number of processors but at most 8. */
   readonly size: number;
   readonly #threads: SearchThread[] = [];
+  readonly #limit = new ShareLimit();
   #searches = 0;
   #closed = false;
   #isStartDeferred = false;
@@ -36,19 +46,22 @@ export class SearchPool implements AsyncDisposable {
   }
 
   /** Begins a search. Dispose of it when it has ended. Raises `cancelled` once the pool is closed. @internal */
-  begin(spec: GrepSpec): PooledSearch<GrepFound>;
+  begin(spec: GrepSpec, share?: string): PooledSearch<GrepFound>;
   /** @internal */
-  begin(spec: GlobSpec): PooledSearch<GlobFound>;
+  begin(spec: GlobSpec, share?: string): PooledSearch<GlobFound>;
   /** @internal */
-  begin(spec: SearchSpec): PooledSearch<unknown> {
+  begin(spec: SearchSpec, share = ''): PooledSearch<unknown> {
     if (this.#closed) throw new CancelledError();
     this.#searches += 1;
     const began = performance.now();
     return new PooledSearch({
       number: this.#searches,
+      share,
       spec,
+      slot: this.#limit.enter(share, weightOf(spec)),
       pick: () => this.#leastBusy(began),
       ended: () => this.#startDeferred(),
+      abandoned: (thread, answer) => this.#watch(thread, answer),
     });
   }
 
@@ -91,26 +104,49 @@ export class SearchPool implements AsyncDisposable {
     });
   }
 
+  /** Replaces a thread that does not answer. What it had open at that moment stays open. */
+  #watch(thread: SearchThread, answer: Promise<unknown>): void {
+    const timer = setTimeout(() => {
+      this.#remove(thread);
+      void thread.close(new ThreadHungError('a search thread hangs'));
+    }, HUNG_MS);
+    timer.unref();
+    const settled = (): void => clearTimeout(timer);
+    answer.then(settled, settled);
+  }
+
+  #remove(thread: SearchThread): void {
+    const at = this.#threads.indexOf(thread);
+    if (at !== -1) this.#threads.splice(at, 1);
+  }
+
   #start(): void {
     const thread: SearchThread = new WorkerThread({
       entry: compiledFile(import.meta.url, 'search-worker.js'),
       errors: { FenceError, SearchError },
       crashed: (cause) => new SearchError('internal', {}, { cause }),
-      onEnd: () => {
-        const at = this.#threads.indexOf(thread);
-        if (at !== -1) this.#threads.splice(at, 1);
-      },
+      onEnd: () => this.#remove(thread),
     });
     this.#threads.push(thread);
   }
 }
 
+/** Returns how much memory a search takes, in ordinary searches. */
+function weightOf(spec: SearchSpec): number {
+  const { length } = spec.kind === 'grep' ? spec.pattern : (spec.regex ?? '');
+  return 1 + Math.floor(length / PATTERN_PER_WEIGHT);
+}
+
 interface PooledSearchOptions {
   readonly number: number;
+  readonly share: string;
   readonly spec: SearchSpec;
+  readonly slot: Slot;
   pick(): SearchThread;
   /** Called when the search has ended. */
   ended(): void;
+  /** Called for a task that has not answered by the end of the search. */
+  abandoned(thread: SearchThread, answer: Promise<unknown>): void;
 }
 
 /** One search on the pool. Workers learn of it with their first task. */
@@ -119,6 +155,13 @@ export class PooledSearch<F> implements Disposable {
   readonly #stop = new StopFlag();
   readonly #steal = new StealRequest();
   readonly #threads = new Set<SearchThread>();
+  readonly #answers = new Map<Promise<unknown>, SearchThread>();
+  #grace: NodeJS.Timeout | undefined;
+  #abandon: () => void = () => {};
+  /** Resolves a moment after the search was stopped: its tasks need not be waited for any longer. */
+  readonly abandoned = new Promise<void>((resolve) => {
+    this.#abandon = resolve;
+  });
 
   constructor(options: PooledSearchOptions) {
     this.#options = options;
@@ -126,17 +169,38 @@ export class PooledSearch<F> implements Disposable {
 
   /**
    * Runs a task on the least busy worker and returns, in path order, what it found and what is left to do. Rejects with
-   * the error the task raises, or `internal` if the thread crashes.
+   * the error the task raises, or `internal` if the thread crashes. If the thread hangs in another search, the task runs again on
+   * another one, which makes no difference to what it returns.
    */
   async run(units: readonly WorkUnit[], limits: Pick<SearchTask, 'budget' | 'toPass'>): Promise<WorkResult<F>[]> {
-    const thread = this.#options.pick();
-    const { number: search, spec } = this.#options;
+    if (this.#options.slot.ready !== undefined) await this.#options.slot.ready;
+    for (;;) {
+      const thread = this.#options.pick();
+      try {
+        return unpackResults((await this.#runOn(thread, units, limits)) as PackedResults<F>);
+      } catch (error) {
+        if (!(error instanceof ThreadHungError)) throw error;
+      }
+    }
+  }
+
+  async #runOn(
+    thread: SearchThread,
+    units: readonly WorkUnit[],
+    limits: Pick<SearchTask, 'budget' | 'toPass'>,
+  ): Promise<TaskResult> {
+    const { number: search, share, spec } = this.#options;
     if (!this.#threads.has(thread)) {
       this.#threads.add(thread);
-      thread.notify({ type: 'begin', search, spec, stop: this.#stop.shared, steal: this.#steal.shared });
+      thread.notify({ type: 'begin', search, share, spec, stop: this.#stop.shared, steal: this.#steal.shared });
     }
-    const results = await thread.call({ search, units: packResults(units), ...limits });
-    return unpackResults(results as PackedResults<F>);
+    const answer = thread.call({ search, units: packResults(units), ...limits });
+    this.#answers.set(answer, thread);
+    try {
+      return await answer;
+    } finally {
+      this.#answers.delete(answer);
+    }
   }
 
   /** Posts or withdraws a request that one worker hands back the rest of its task, so that others can work on it. */
@@ -149,14 +213,22 @@ export class PooledSearch<F> implements Disposable {
     return this.#stop.raised;
   }
 
-  /** Makes all tasks answer soon with what they have. */
+  /** Makes all tasks answer soon with what they have. Those that do not are abandoned. */
   stop(): void {
+    if (this.stopped) return;
     this.#stop.raise();
+    this.#grace = setTimeout(this.#abandon, GRACE_MS);
   }
 
   [Symbol.dispose](): void {
-    this.stop();
+    this.#stop.raise();
+    clearTimeout(this.#grace);
+    this.#options.slot[Symbol.dispose]();
+    for (const [answer, thread] of this.#answers) this.#options.abandoned(thread, answer);
     for (const thread of this.#threads) thread.notify({ type: 'end', search: this.#options.number });
     this.#options.ended();
   }
 }
+
+/** Ends the tasks on a thread that is replaced because one of them holds it. */
+class ThreadHungError extends Error {}

@@ -9,7 +9,7 @@ import { StealRequest, StopFlag } from './shared-flags.ts';
 /** All searches that one worker thread takes part in. */
 export class WorkerSearches {
   readonly #roots = new Map<string, Root>();
-  readonly #jobs = new Map<number, SearchJob>();
+  readonly #jobs = new Map<number, { readonly share: string; readonly job: SearchJob }>();
   readonly #memory = new SearchMemory();
   readonly #roundRobin = new RoundRobin();
 
@@ -20,18 +20,19 @@ export class WorkerSearches {
       this.#jobs.delete(search);
       return;
     }
-    const { spec } = notice;
+    const { share, spec } = notice;
     const root = this.#rootOf(spec.root);
     const stop = new StopFlag(notice.stop);
     const steal = new StealRequest(notice.steal);
-    this.#jobs.set(search, new SearchJob({ root, spec, stop, steal, memory: this.#memory }));
+    this.#jobs.set(search, { share, job: new SearchJob({ root, spec, stop, steal, memory: this.#memory }) });
   }
 
   /** Runs a task of a search whose `begin` notice was received, interleaved with tasks of other searches. */
   run(task: SearchTask, reply: Reply<TaskResult>): void {
-    const job = this.#jobs.get(task.search);
-    if (job === undefined) throw new Error('a task of an unknown search');
-    this.#roundRobin.add(task.search, { work: job.run(task), ...reply });
+    const { search } = task;
+    const begun = this.#jobs.get(search);
+    if (begun === undefined) throw new Error('a task of an unknown search');
+    this.#roundRobin.add({ share: begun.share, search }, { work: begun.job.run(task), ...reply });
   }
 
   #rootOf(shared: SharedRoot): Root {

@@ -124,6 +124,12 @@ export class ToolContext implements CallContext {
     return this.#options.service.scheduler;
   }
 
+  get share(): string {
+    const { kind, key } = this.client;
+    // Each call of an anonymous client has a key of its own, which would be a share of its own.
+    return kind === 'anonymous' ? kind : key;
+  }
+
   get durable(): boolean {
     return this.#options.service.durable;
   }
