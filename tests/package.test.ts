@@ -10,7 +10,7 @@ import { tempDir } from './support/temp-dir.ts';
 const TOP = fileURLToPath(new URL('..', import.meta.url));
 const EXAMPLES = fs.readdirSync(path.join(TOP, 'examples')).filter((name) => name.endsWith('.mjs'));
 /** What the libraries use of other packages. The protocol, its schemas and the logger are not among it. */
-const LIBRARY_DEPENDENCIES = ['@koromix', 'balanced-match', 'brace-expansion', 'koffi', 'minimatch', 're2js'];
+const LIBRARY_DEPENDENCIES = ['@koromix', 'balanced-match', 'brace-expansion', 'minimatch', 're2js'];
 const run = promisify(execFile);
 
 let base: string;

@@ -1,6 +1,5 @@
 import fs from 'node:fs';
-import { createRequire } from 'node:module';
-import type { LibraryHandle } from 'koffi';
+import { loadKoffi, type NativeLibrary } from '../runtime/koffi.ts';
 import { decodeName, type Entry, type EntryType } from './entry.ts';
 
 /**
@@ -107,7 +106,7 @@ export function loadSyscalls(): Syscalls | undefined {
 }
 
 function bind(renameat2: number): Syscalls {
-  const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
+  const koffi = loadKoffi();
   const libc = koffi.load(null);
   const open = libc.func('long syscall(long number, int dirfd, const char *path, const void *how, size_t size)');
   const rename = libc.func(
@@ -193,7 +192,7 @@ function cString(name: string | Buffer): Buffer {
 }
 
 /** Calls statx by its number where the C library is too old to have the function, which takes longer. */
-function statxOf(libc: LibraryHandle): (...call: [number, string, number, number, Uint32Array]) => number {
+function statxOf(libc: NativeLibrary): (...call: [number, string, number, number, Uint32Array]) => number {
   try {
     return libc.func('int statx(int dirfd, const char *path, int flags, unsigned int mask, void *into)');
   } catch {

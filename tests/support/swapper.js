@@ -7,7 +7,7 @@ const RENAMEAT2 = { x64: 316, arm64: 276 }[process.arch];
 const RENAME_EXCHANGE = 2;
 const AT_FDCWD = -100;
 
-const koffi = createRequire(import.meta.url)('koffi');
+const koffi = createRequire(import.meta.url)(`@koromix/koffi-linux-${process.arch}`);
 const syscall = koffi
   .load(null)
   .func('long syscall(long number, int fromfd, const char *from, int tofd, const char *to, unsigned int flags)');
