@@ -38,8 +38,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   dialects: ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools'],
   audit: ['errors.ts', 'agent', 'tools'],
   config: ['fence', 'files', 'tools', 'audit'],
+  hardening: ['runtime', 'tools', 'config'],
   server: ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools', 'audit', 'config'],
-  cli: ['tools', 'dialects', 'audit', 'config', 'server'],
+  cli: ['tools', 'dialects', 'audit', 'config', 'hardening', 'server'],
   // The entry points of the package.
   'bin.ts': ['cli'],
   'index.ts': [...BELOW_DIALECTS, 'dialects', 'audit', 'config', 'server'],
@@ -48,7 +49,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Layers that may use `node:fs`: nothing else touches files, and these do not touch those of a root except through the fence. */
-const MAY_TOUCH_FILES = ['fence', 'config', 'audit'];
+const MAY_TOUCH_FILES = ['fence', 'config', 'audit', 'hardening'];
 /** Reads what the build compiled. */
 const KERNEL_LOADER = 'src/runtime/wasm-kernel.ts';
 
@@ -141,7 +142,7 @@ describe('imports flow one way', () => {
     expect(wrong(sources)).toEqual([]);
   });
 
-  test('only fence, config and audit use the file system', () => {
+  test('only fence, config, audit and hardening use the file system', () => {
     const wrong = (all: readonly Source[]) =>
       all
         .filter(({ file, layer }) => !MAY_TOUCH_FILES.includes(layer) && file !== KERNEL_LOADER)

@@ -1,5 +1,6 @@
 import type { Config, DialectConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
+import type { Hardening } from '../hardening/harden.ts';
 import { warmUpInBackground } from '../server/background/warm-up.ts';
 import { isLoopbackAddress } from '../server/http/access-control.ts';
 import { type Mount, type RunningHttpServer, startHttp } from '../server/http/http-server.ts';
@@ -19,7 +20,7 @@ export interface ServeOptions extends ConfigSource {
 export async function serve(options: ServeOptions): Promise<void> {
   const config = withOverrides(await loadConfigSource(options), options);
   const stopped = firstSignal();
-  const started = start(config);
+  const started = await start(config, { listens: true });
   const { logger } = started.log;
   const mounts = await mountsOf(config, started);
   const http = await listen(() => startHttp(mounts, config), config, options);
@@ -33,7 +34,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     );
   }
   process.stdout.on('error', () => {});
-  process.stdout.write(banner(config, urls, String(started.facts.version)));
+  process.stdout.write(banner(config, urls, started));
   const { running } = started.shared;
   const warmUps = mounts.map(({ service }) => warmUpInBackground({ load: async () => service, running }));
   const signal = await stopped;
@@ -93,7 +94,7 @@ async function listen(
 }
 
 /** Returns the text on stdout that tells a person how to connect. The log has the same facts for programs. */
-function banner({ roots, dialects, auth }: Config, urls: readonly string[], version: string): string {
+function banner({ roots, dialects, auth, port }: Config, urls: readonly string[], started: RunningServer): string {
   const width = Math.max(...roots.map(({ name }) => name.length));
   const rows = roots.map(({ name, allowed }) => {
     const tools = new Set(allowed);
@@ -101,10 +102,12 @@ function banner({ roots, dialects, auth }: Config, urls: readonly string[], vers
   });
   const header = auth === undefined ? '' : ' --header "Authorization: Bearer TOKEN"';
   return [
-    `Ringfence ${version} is serving MCP at ${urls.join(' and ')}`,
+    `Ringfence ${started.facts.version} is serving MCP at ${urls.join(' and ')}`,
     '',
     'Roots:',
     ...rows,
+    '',
+    hardeningLine(started.hardening, port),
     '',
     'Connect from Claude Code:',
     ...urls.map(
@@ -114,6 +117,14 @@ function banner({ roots, dialects, auth }: Config, urls: readonly string[], vers
     'Stop with Ctrl+C.',
     '',
   ].join('\n');
+}
+
+function hardeningLine(hardening: Hardening, port: number): string {
+  if (typeof hardening === 'string')
+    return `The kernel does not confine this process besides (Landlock: ${hardening}).`;
+  const { abi, rules, network } = hardening;
+  const tcp = network ? `, and to ${port === 0 ? 'one TCP port' : `TCP port ${port}`}` : '';
+  return `The kernel confines this process to these roots${tcp} (Landlock ABI ${abi}, ${rules} rules).`;
 }
 
 function clientName(dialect = 'workspace'): string {

@@ -6,6 +6,7 @@ import { configFromDirs } from '../config/config-from-dirs.ts';
 import { fenceFromEnvironment } from '../config/fence-from-environment.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { packageVersion } from '../config/package-files.ts';
+import { type Hardening, harden } from '../hardening/harden.ts';
 import { type ActivityReport, reportActivity } from '../server/background/activity-report.ts';
 import { sweepInBackground, undoTornAppends } from '../server/background/sweep-in-background.ts';
 import { forDialect, openSharedService, type Service, type SharedService } from '../server/call/service.ts';
@@ -31,6 +32,8 @@ export interface RunningServer {
   serviceFor(dialect: DialectConfig): Promise<Service>;
   readonly log: Log;
   readonly report: ActivityReport;
+  /** What the kernel enforces. */
+  readonly hardening: Hardening;
   /** The log fields of the start. They name roots, never their host paths. */
   readonly facts: Readonly<Record<string, unknown>>;
   /** Releases everything and flushes the log. Stop the transport first. */
@@ -47,11 +50,15 @@ export async function loadConfigSource({ dirs, config }: ConfigSource): Promise<
   throw new ConfigError('nothing to serve; give the folders to serve, or a config with --config FILE');
 }
 
-/** Opens the roots, the log and the background tasks, but no dialect and no transport. Raises `ConfigError`. */
-export function start(config: Config): RunningServer {
+/**
+ * Opens the roots and the log, lets the kernel confine this process to them, and starts the background tasks, but no dialect and no
+ * transport. Raises `ConfigError`.
+ */
+export async function start(config: Config, options: { readonly listens: boolean }): Promise<RunningServer> {
   const backend = fenceFromEnvironment();
   const log = openLog(config.logLevel);
   const shared = openSharedService({ config, backend, logger: log.logger });
+  const hardening = await harden(config, options);
   const undone = undoTornAppends(shared);
   const sweep = sweepInBackground(shared);
   const report = reportActivity(shared);
@@ -78,11 +85,13 @@ export function start(config: Config): RunningServer {
     serviceFor,
     log,
     report,
+    hardening,
     facts: {
       version: packageVersion(),
       config: config.file,
       roots: config.roots.map(({ name }) => name),
       fence: backend.name,
+      landlock: hardening,
     },
     close: async () => {
       sweep.stop();

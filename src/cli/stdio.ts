@@ -17,7 +17,7 @@ export async function workspaceStdio(source: ConfigSource): Promise<void> {
 /** Serves a dialect over stdin and stdout until the client disconnects, or SIGTERM or SIGINT. Raises `ConfigError`. */
 export async function stdio(config: Config, dialect: DialectConfig): Promise<void> {
   const stopped = firstSignal();
-  const { shared, serviceFor, report, facts, close } = start(config);
+  const { shared, serviceFor, report, facts, close } = await start(config, { listens: false });
   const { logger, running } = shared;
   // Opened before the start is announced: mistakes in the configuration of client-side files are found only by opening
   // them.

@@ -54,6 +54,7 @@ export async function readConfigFile(file: string, env: NodeJS.ProcessEnv): Prom
         roots.map(({ name }) => name),
         { env, fail },
       ),
+    landlock: value.hardening?.landlock,
   };
 }
 

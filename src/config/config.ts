@@ -72,6 +72,12 @@ export interface AuthConfig {
   readonly tokens: readonly TokenConfig[];
 }
 
+/** Whether the kernel confines the process as well: where it can, always or not at all. */
+export const LANDLOCK_MODES = ['auto', 'require', 'off'] as const;
+
+/** One of `LANDLOCK_MODES`. */
+export type LandlockMode = (typeof LANDLOCK_MODES)[number];
+
 /** The complete configuration of a server, checked. */
 export interface Config {
   /** The path of the config file as given on the command line; undefined without one. */
@@ -91,4 +97,6 @@ export interface Config {
   readonly dialects: readonly [DialectConfig, ...DialectConfig[]];
   /** The clients that may call over HTTP; undefined if anyone may. */
   readonly auth: AuthConfig | undefined;
+  /** Whether Landlock confines the process, which only the command line does; undefined if the config file does not say. */
+  readonly landlock: LandlockMode | undefined;
 }

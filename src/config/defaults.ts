@@ -28,6 +28,7 @@ export function defaultConfig(): Omit<Config, 'roots'> {
     file: undefined,
     host: '127.0.0.1',
     auth: undefined,
+    landlock: undefined,
     maxResultChars: undefined,
     dialects: [{ name: 'workspace', root: undefined }],
   };

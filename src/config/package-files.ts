@@ -1,9 +1,24 @@
 import { readFileSync } from 'node:fs';
 
+interface Package {
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+}
+
 /** Reads the version from package.json. */
 export function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
+  return readPackage().version;
+}
+
+/** Reads the names of the packages that this one loads from package.json. */
+export function packageDependencies(): string[] {
+  const { dependencies, optionalDependencies } = readPackage();
+  return Object.keys({ ...dependencies, ...optionalDependencies });
+}
+
+function readPackage(): Package {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Package;
 }
 
 /**

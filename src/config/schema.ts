@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { LOG_LEVELS } from '../audit/log-level.ts';
 import { RESULT_MODES } from '../tools/result-form.ts';
-import type { DialectName } from './config.ts';
+import { type DialectName, LANDLOCK_MODES } from './config.ts';
 import {
   DEFAULT_ASK_SECONDS,
   DEFAULT_CACHE_BYTES,
@@ -61,6 +61,7 @@ export const configSchema = z.strictObject({
   dialects: dialects.default({ workspace: {} }),
   // With an empty list every request would be refused, which cannot be intended.
   auth: z.strictObject({ tokens: z.array(token).min(1) }).optional(),
+  hardening: z.strictObject({ landlock: z.enum(LANDLOCK_MODES).optional() }).optional(),
 });
 
 /** A config file with its defaults filled in. */

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { AgentRoot } from '../agent/bridge/agent-root.ts';
 import type { FilesystemBridge } from '../agent/bridge/filesystem-bridge.ts';
 import type { Sample } from '../agent/sample.ts';
-import type { Root } from '../fence/index.ts';
+import type { OwnerNames, Root } from '../fence/index.ts';
 import type { StatThread } from '../files/list/stat-thread.ts';
 import type { LineIndexCache } from '../files/read/line-index-cache.ts';
 import type { OperationContext } from '../runtime/operation-context.ts';
@@ -51,6 +51,8 @@ export interface CallContext extends OperationContext {
   readonly lineIndex?: LineIndexCache | undefined;
   /** Whether writes wait for the disk; false with `durable_writes: false`. */
   readonly durable: boolean;
+  /** The names of users and groups as they were at the start; undefined to read them again. @internal */
+  readonly ownerNames?: OwnerNames | undefined;
   /**
    * Returns a local root, checked to allow what the tool `needs`. Tools get roots only from this context. Raises
    * `unknown_root` and `tool_not_allowed`.

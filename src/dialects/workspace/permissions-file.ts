@@ -27,7 +27,7 @@ export const permissionsFile = defineTool({
   run: async ({ root, path }, context) => {
     const home = context.root(root);
     const { stats, target } = statPath(home, home.parse(path));
-    const names = new OwnerNames();
+    const names = context.ownerNames ?? new OwnerNames();
     const own = describe(path, stats, names);
     if (target === undefined) return own;
     return { ...own, target: target && describe(target.path, target.stats, names) };

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { Activity } from '../../audit/activity.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import { type Backend, chooseBackend, Root } from '../../fence/index.ts';
+import { type Backend, chooseBackend, OwnerNames, Root } from '../../fence/index.ts';
 import { StatThread } from '../../files/list/stat-thread.ts';
 import { LineIndexCache } from '../../files/read/line-index-cache.ts';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
@@ -34,6 +34,8 @@ export interface SharedService {
   readonly resultForms?: ResultForms | undefined;
   /** Whether writes wait for the disk. @internal */
   readonly durable: boolean;
+  /** The names of users and groups, read at the start: once Landlock confines the process, it cannot read them. @internal */
+  readonly ownerNames?: OwnerNames | undefined;
   /** The time limit of a call, in seconds. @internal */
   readonly requestTimeout: number;
   readonly logger: Logger;
@@ -91,6 +93,7 @@ export function openSharedService({ config, backend = chooseBackend(), logger }:
     limits: { maxFullReadSize: config.maxFullReadSize },
     resultForms: new ResultForms(config),
     durable: config.durableWrites,
+    ownerNames: new OwnerNames(),
     requestTimeout: config.requestTimeout,
     logger,
     activity: new Activity({ unusual: (what) => logger.warn(what, 'unusual activity') }),

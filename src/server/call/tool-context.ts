@@ -134,6 +134,10 @@ export class ToolContext implements CallContext {
     return this.#options.service.durable;
   }
 
+  get ownerNames() {
+    return this.#options.service.ownerNames;
+  }
+
   get sample(): Sample | undefined {
     const { request, timer } = this.#options;
     return request.sample && timer ? paused(request.sample, timer) : request.sample;
