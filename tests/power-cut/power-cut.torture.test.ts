@@ -1,3 +1,3 @@
 import { testPowerCuts } from '../support/power-cuts.ts';
 
-for (const filesystem of ['ext4', 'xfs', 'btrfs'] as const) testPowerCuts(filesystem, { rounds: 20 });
+for (const filesystem of ['ext4', 'xfs', 'btrfs'] as const) testPowerCuts(filesystem, { rounds: 10 });

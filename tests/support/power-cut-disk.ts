@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -24,7 +24,7 @@ export type FilesystemName = keyof typeof FILESYSTEMS;
 /** What a folder holds, by path: folders, files by mode and content, links by target. */
 export type DiskState = ReadonlyMap<string, string>;
 
-/** How often an image is copied until two copies are equal. */
+/** How often an image is copied until nothing is written meanwhile. */
 const MAX_COPIES = 50;
 
 /**
@@ -37,6 +37,7 @@ export class PowerCutDisk implements Disposable {
   readonly #filesystem: Filesystem;
   readonly #base: string;
   readonly #image: string;
+  #device = '';
   #copies = 0;
   #isMounted = false;
 
@@ -62,21 +63,24 @@ export class PowerCutDisk implements Disposable {
     run('sync', ['-f', this.folder]);
   }
 
-  /**
-   * Copies what is on the device at this moment, and returns the copy. Two copies that are equal show the device as it was between
-   * them, although copying takes a while.
-   */
+  /** Copies what is on the device at this moment, and returns the copy. Copies again if something is written meanwhile. */
   snapshot(): string {
     const copy = `${this.#image}-${++this.#copies}`;
-    const again = `${copy}-again`;
-    this.#copyTo(copy);
     for (let left = MAX_COPIES; left > 0; left -= 1) {
-      this.#copyTo(again);
-      const equal = spawnSync('cmp', ['-s', copy, again]).status === 0;
-      fs.renameSync(again, copy);
-      if (equal) return copy;
+      const before = this.#writes();
+      run('cp', [this.#image, copy]);
+      if (before !== undefined && before === this.#writes()) return copy;
     }
     throw new Error('the device is never quiet');
+  }
+
+  /** Returns how many writes the device has completed; undefined while one is under way. See the kernel's block/stat.rst. */
+  #writes(): number | undefined {
+    const stat = fs
+      .readFileSync(`/sys/block/${path.basename(this.#device)}/stat`, 'utf8')
+      .trim()
+      .split(/\s+/);
+    return Number(stat[8]) === 0 ? Number(stat[4]) : undefined;
   }
 
   /** Takes the disk away, so that its snapshots can be looked at, which have the same identity. */
@@ -101,13 +105,15 @@ export class PowerCutDisk implements Disposable {
     fs.rmSync(this.#base, { recursive: true });
   }
 
-  #copyTo(copy: string): void {
-    run('cp', ['--sparse=always', this.#image, copy]);
-  }
-
   #mount(image: string, extraOptions: readonly string[]): void {
-    run('mount', ['-o', ['loop', ...this.#filesystem.options, ...extraOptions].join(), image, this.folder]);
-    this.#isMounted = true;
+    this.#device = run('losetup', ['--find', '--show', image]);
+    try {
+      run('mount', ['-o', ['rw', ...this.#filesystem.options, ...extraOptions].join(), this.#device, this.folder]);
+      this.#isMounted = true;
+    } finally {
+      // Takes effect when the device is unmounted.
+      run('losetup', ['--detach', this.#device]);
+    }
   }
 }
 
@@ -149,6 +155,6 @@ export function stateOf(folder: string): DiskState {
   return state;
 }
 
-function run(command: string, args: readonly string[]): void {
-  execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+function run(command: string, args: readonly string[]): string {
+  return execFileSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' }).trim();
 }
