@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { configSchema } from '../src/config/schema.ts';
 
 const TOP = fileURLToPath(new URL('..', import.meta.url));
-const PAGES = ['README.md', 'CLAUDE.md', 'CONTRIBUTING.md', '.agent_docs/mcp-filesystem.md'].concat(
+const PAGES = ['README.md', 'CLAUDE.md', 'CONTRIBUTING.md', 'SECURITY.md', '.agent_docs/mcp-filesystem.md'].concat(
   fs.readdirSync(path.join(TOP, 'docs')).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
   fs
     .readdirSync(path.join(TOP, 'src'), { recursive: true, encoding: 'utf8' })
