@@ -73,7 +73,7 @@ export class Root implements Disposable {
     const given = path.resolve(hostPath) as HostPath;
     const real = fs.realpathSync.native(given) as HostPath;
     // Asks for permission without opening the folder, which Landlock would refuse for one that was replaced after the start.
-    fs.accessSync(path.join(real, '.'), fs.constants.R_OK);
+    fs.accessSync(`${real}${path.sep}.`, fs.constants.R_OK);
     const fd = backend.name === 'portable' ? undefined : fs.openSync(real, O_PATH | O_DIRECTORY);
     return new Root({ name, fd, real, given, backend: backend.name }, backend, true);
   }

@@ -154,10 +154,10 @@ async function restrictThreads(libc: NativeLibrary, { prctl, restrict }: Calls, 
     [prctl, [PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0]],
     [restrict, [RESTRICT_SELF, ruleset, 0]],
   ] as const;
-  await onEachPoolThread(libc, async () => {
-    for (const [call, args] of restrictSelf) assertDone(await onPoolThread(call, ...args));
-  }).catch((error: Error) => {
-    throw new LandlockError(error.message);
+  await onEachPoolThread(libc, () =>
+    restrictSelf.map(([call, args]) => onPoolThread(call, ...args).then(assertDone)),
+  ).catch((error: Error) => {
+    throw error instanceof LandlockError ? error : new LandlockError(error.message);
   });
   for (const [call, args] of restrictSelf) assertDone(Number(call(...args)));
 }

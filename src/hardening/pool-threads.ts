@@ -3,6 +3,7 @@ import type { NativeFunction, NativeLibrary } from '../runtime/koffi.ts';
 
 /** The size of a pipe's buffer here: one page, the least that the kernel allows. */
 const PAGE = 4096;
+const TWO_PAGES = Buffer.alloc(2 * PAGE);
 const O_CLOEXEC = 0o2000000;
 const F_SETPIPE_SZ = 1031;
 const POLLIN = 1;
@@ -12,27 +13,28 @@ const DEFAULT_THREADS = 4;
 const MAX_THREADS = 1024;
 
 /**
- * Runs `work` once on every thread of libuv's pool, where `work` calls native functions with `async`. Rejects if a thread does not
- * become free within five seconds. What else was queued meanwhile is delayed.
+ * Makes native calls on every thread of libuv's pool, in their order, and resolves once all have returned. `queue` queues the calls
+ * for one thread with `onPoolThread`. Rejects if a call does, and if a thread does not become free within five seconds. What else
+ * was queued meanwhile is delayed.
  *
- * All threads are held, then released one at a time: while `work` runs, its thread is the only one that can take a call.
+ * All threads are held, then released one at a time and held again after their calls: the pool takes calls in the order in which
+ * they were queued, and only the released thread is free to take them.
  */
-export async function onEachPoolThread(libc: NativeLibrary, work: () => Promise<void>): Promise<void> {
+export async function onEachPoolThread(libc: NativeLibrary, queue: () => Promise<void>[]): Promise<void> {
   const calls = bind(libc);
   const holds: ThreadHold[] = [];
+  const queued: Promise<void>[] = [];
   try {
-    for (let i = poolSize(); i > 0; i -= 1) {
-      const hold = new ThreadHold(calls);
-      holds.push(hold);
-      hold.take();
-    }
-    for (const hold of holds) {
-      await hold.release();
-      await work();
-      hold.take();
+    const size = poolSize();
+    for (let i = 0; i < size; i += 1) holds.push(new ThreadHold(calls));
+    for (const hold of holds.slice()) {
+      hold.release();
+      queued.push(...queue());
+      holds.push(new ThreadHold(calls));
     }
   } finally {
-    for (const hold of holds) hold.end();
+    for (const hold of holds) hold.release();
+    await Promise.all(queued);
   }
 }
 
@@ -70,46 +72,34 @@ function bind(libc: NativeLibrary): Calls {
 
 /**
  * Holds one thread of the pool by a write of two pages to a pipe that has room for one. The first page shows that a thread has
- * taken the call; the second one blocks it until the first is read.
+ * taken the call; the second one blocks it.
  */
 class ThreadHold {
-  readonly #calls: Calls;
   readonly #readEnd: number;
-  readonly #writeEnd: number;
-  readonly #pages = Buffer.alloc(2 * PAGE);
-  #held: Promise<number> | undefined;
-
-  constructor(calls: Calls) {
-    this.#calls = calls;
-    const ends = new Int32Array(2);
-    if (calls.pipe(ends, O_CLOEXEC) !== 0) throw new Error('no pipe');
-    [this.#readEnd, this.#writeEnd] = ends as unknown as [number, number];
-    calls.fcntl(this.#writeEnd, F_SETPIPE_SZ, PAGE);
-  }
+  #isReleased = false;
 
   /** Takes a free thread, and returns once it is held. */
-  take(): void {
-    this.#held = onPoolThread(this.#calls.write, this.#writeEnd, this.#pages, this.#pages.length);
+  constructor({ pipe, fcntl, poll, write }: Calls) {
+    const ends = new Int32Array(2);
+    if (pipe(ends, O_CLOEXEC) !== 0) throw new Error('no descriptors are left');
+    const [readEnd, writeEnd] = ends as unknown as [number, number];
+    this.#readEnd = readEnd;
+    fcntl(writeEnd, F_SETPIPE_SZ, PAGE);
+    const closeWriteEnd = (): void => fs.closeSync(writeEnd);
+    onPoolThread(write, writeEnd, TWO_PAGES, TWO_PAGES.length).then(closeWriteEnd, closeWriteEnd);
     const polled = Buffer.alloc(8);
-    polled.writeInt32LE(this.#readEnd, 0);
+    polled.writeInt32LE(readEnd, 0);
     polled.writeInt16LE(POLLIN, 4);
-    if (this.#calls.poll(polled, 1, PATIENCE_MS) !== 1) throw new Error("a thread of libuv's pool did not become free");
+    if (poll(polled, 1, PATIENCE_MS) === 1) return;
+    this.release();
+    throw new Error("a thread of libuv's pool did not become free");
   }
 
-  /** Lets the thread go. Resolves once it is free. */
-  async release(): Promise<void> {
-    const page = Buffer.alloc(PAGE);
-    for (let left = this.#pages.length; left > 0; ) left -= fs.readSync(this.#readEnd, page);
-    await this.#held;
-    this.#held = undefined;
-  }
-
-  /** Lets the thread go, if one is held, and closes the pipe. */
-  end(): void {
-    // Without a reader the write fails, also one that no thread has taken yet. Node ignores the signal SIGPIPE.
+  /** Lets the thread go. Further calls are ignored. */
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    // Without a reader the write returns, or fails if no thread has taken it yet. Node ignores the signal SIGPIPE.
     fs.closeSync(this.#readEnd);
-    const closeWriteEnd = (): void => fs.closeSync(this.#writeEnd);
-    if (this.#held === undefined) closeWriteEnd();
-    else void this.#held.then(closeWriteEnd, closeWriteEnd);
   }
 }

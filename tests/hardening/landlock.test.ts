@@ -74,7 +74,7 @@ suite(`a server whose fence is broken${reason === undefined ? '' : ` (skipped: $
     expect(unrestrictedThreads).toBeGreaterThan(threadsOfNode());
   });
 
-  test.each(['1', '3', '9', '', 'x'])('is held on all threads, with UV_THREADPOOL_SIZE=%s', async (size) => {
+  test.each(['1', '9', 'x'])('is held on all threads, with UV_THREADPOOL_SIZE=%s', async (size) => {
     const before = snapshot(outside);
     const env = { ...broken(), UV_THREADPOOL_SIZE: size };
     await using server = await startServer({ args: [inside], transport: 'stdio', env });

@@ -1,0 +1,79 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import type { Config, RootConfig } from '../config/config.ts';
+import { defaultConfig } from '../config/defaults.ts';
+import { CAPABILITIES } from '../tools/capabilities.ts';
+import { landlockPolicy } from './policy.ts';
+
+const folder = (name: string, allowed: RootConfig['allowed']): RootConfig => ({
+  name,
+  path: `/srv/${name}`,
+  allowed,
+  origin: '',
+});
+const agent = { allowedPaths: undefined, cacheBytes: 1, timeout: 1 };
+
+function config(changed: Partial<Config>): Config {
+  return { ...defaultConfig(), roots: [], ...changed };
+}
+
+function access(changed: Partial<Config>, listens = false): Map<string, string> {
+  return new Map(landlockPolicy(config(changed), { listens }).paths.map((rule) => [rule.path, rule.access]));
+}
+
+test('a root may be written if anything that it allows changes files', () => {
+  const rules = access({
+    roots: [
+      folder('all', CAPABILITIES),
+      folder('append', ['write_file']),
+      folder('read', [
+        'list_folder',
+        'read_file',
+        'read_files',
+        'stat_file',
+        'hash_file',
+        'permissions_file',
+        'grep',
+        'glob',
+      ]),
+      folder('copied', ['read_file', 'copy']),
+      folder('nothing', []),
+      { name: 'laptop', agent, allowed: ['read_file'], origin: '' },
+    ],
+  });
+  const roots = [...rules].filter(([name]) => name.startsWith('/srv/'));
+  expect(Object.fromEntries(roots)).toEqual({
+    '/srv/all': 'write',
+    '/srv/append': 'write',
+    '/srv/read': 'read',
+    '/srv/copied': 'write',
+    '/srv/nothing': 'read',
+  });
+});
+
+test('the config file and this package may be read, neither the folder of the one nor anything above the other', () => {
+  const rules = access({ file: '/etc/ringfence/config.yaml' });
+  expect(rules.get('/etc/ringfence/config.yaml')).toBe('read');
+  const top = fs.realpathSync(path.join(import.meta.dirname, '../..'));
+  const modules = [...rules.keys()].filter((name) => name === top || name.endsWith('/node_modules'));
+  expect(modules.length).toBeGreaterThan(0);
+  expect([...rules.values()].filter((kind) => kind === 'write')).toHaveLength(1);
+  expect([...rules.keys()].filter((name) => ['/', '/etc', '/etc/ringfence', path.dirname(top)].includes(name))).toEqual(
+    [],
+  );
+});
+
+test.each([
+  ['127.0.0.1', true, false],
+  ['::', true, false],
+  ['localhost', true, true],
+  ['localhost', false, false],
+])('names are looked up for %s, listening %s: %s', (host, listens, looksUp) => {
+  expect(access({ host }, listens).has('/etc/resolv.conf')).toBe(looksUp);
+});
+
+test('only a server that listens may listen, on its port', () => {
+  expect(landlockPolicy(config({ port: 8091 }), { listens: true }).port).toBe(8091);
+  expect(landlockPolicy(config({ port: 8091 }), { listens: false }).port).toBeUndefined();
+});
