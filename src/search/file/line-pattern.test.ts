@@ -4,6 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import { RingfenceError } from '../../errors.ts';
 import { Root } from '../../fence/index.ts';
 import { SearchMemory } from '../kernels/search-memory.ts';
+import { PAUSED } from '../pattern/line-matcher.ts';
 import { resumed } from '../pattern/line-patterns.fixture.ts';
 import { compileLinePattern, type LinePattern } from './line-pattern.ts';
 
@@ -127,4 +128,18 @@ test('finds the same lines as a line-by-line search', () => {
     }),
     { numRuns: 1_000 },
   );
+});
+
+test.each(['in memory', 'elsewhere'])('a long literal that may begin at every byte pauses: %s', (where) => {
+  const text = 'a'.repeat(60_000);
+  const pattern = compileLinePattern({ pattern: text, literal: true, caseInsensitive: false }, { memory });
+  const bytes = Buffer.from(`${`${text.slice(1)}c`.repeat(4)}${text}\n`);
+  buffer.set(bytes);
+  const scan = pattern.scan(where === 'in memory' ? buffer.subarray(0, bytes.length) : bytes);
+  let pauses = 0;
+  let at = scan.next(0);
+  for (; at === PAUSED; at = scan.resume?.() ?? -1) pauses += 1;
+  expect(at).toBeGreaterThanOrEqual(4 * text.length);
+  expect(at).toBeLessThan(5 * text.length);
+  expect(pauses).toBeGreaterThan(10);
 });

@@ -8,7 +8,7 @@ import { programOf } from '../pattern/program.ts';
 import { compileRegex } from '../pattern/regex.ts';
 import { choosePrefilter } from '../prefilter/choose-prefilter.ts';
 import { exactSequences, regExpOf } from '../prefilter/exact-sequences.ts';
-import { LiteralScanner } from '../prefilter/literal-scanner.ts';
+import { LiteralScanner, PlainLiteralScanner } from '../prefilter/literal-scanner.ts';
 import type { Prefilter } from '../prefilter/prefilter.ts';
 import { type LineScan, PrefilteredScan, UnfilteredScan } from './line-scan.ts';
 
@@ -122,19 +122,6 @@ class CompiledLinePattern implements LinePattern {
     }
     this.#plain ??= this.#build(false);
     return this.#plain.scan(block);
-  }
-}
-
-/** Finds a literal in blocks of any memory with `Buffer.indexOf`. */
-class PlainLiteralScanner implements Scanner {
-  readonly #text: Buffer;
-
-  constructor(text: Buffer) {
-    this.#text = text;
-  }
-
-  scan(block: Buffer): LineScan {
-    return { next: (from) => block.indexOf(this.#text, from) };
   }
 }
 

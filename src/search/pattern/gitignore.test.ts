@@ -57,6 +57,27 @@ test.each([
   expect(growth(10, ask)).toBeLessThan(40);
 });
 
+test.each([
+  ['brackets that are not closed', `${'['.repeat(4_095)}\n`],
+  ['brackets after a class', `[]]${'[^'.repeat(2_000)}\n`],
+  ['braces before a long text', `{${'a,'.repeat(100)}b}${'[x]'.repeat(1_200)}\n`],
+  ['many alternatives', `{${Array.from({ length: 200 }, (_, i) => `*${i}`).join(',')}}${'y'.repeat(2_000)}\n`],
+  ['the same name', 'a\n'],
+])('a rule file full of %s is parsed in a moment', (_what, line) => {
+  const rules = line.repeat(Math.floor((256 * 1024) / line.length));
+  const started = performance.now();
+  new IgnoreFile(rules);
+  // Without a bound on what rules expand to, these take up to 17 seconds.
+  expect(performance.now() - started).toBeLessThan(1_000);
+});
+
+test('rules that expand to too many characters have no effect, and those after them neither', () => {
+  const long = `{a,b}${'x'.repeat(2_000)}\n`.repeat(200);
+  expect(ignores(`first\n${long}last`, 'first')).toBe(true);
+  expect(ignores(`first\n${long}last`, 'last')).toBeUndefined();
+  expect(ignores(`${`{a,b}${'x'.repeat(2_000)}\n`.repeat(20)}last`, 'last')).toBe(true);
+});
+
 test('only so many rules of a file have an effect', () => {
   const many = Array.from({ length: 5_000 }, (_, index) => `n${index}`).join('\n');
   expect(ignores(`${many}\nlast`, 'n4999')).toBe(true);

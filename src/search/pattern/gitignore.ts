@@ -5,6 +5,12 @@ const MAX_RULES = 5_000;
 const MAX_RULE_LENGTH = 4_096;
 /** A rule whose braces stand for more alternatives has no effect. */
 const MAX_ALTERNATIVES = 200;
+/**
+ * Maximum number of characters of all rules with their braces expanded. What follows has no effect. A rule with wildcards inside
+ * a name counts several times: comparing a name with it can take as many steps as the product of their lengths.
+ */
+const MAX_EXPANDED = MAX_RULE_BYTES;
+const WILDCARD_WEIGHT = 4;
 
 /** Tests one name of a path. Undefined stands for `**`, any number of names. */
 type Segment = ((name: string) => boolean) | undefined;
@@ -28,11 +34,12 @@ interface Rule {
  * anyone who can write to the tree.
  */
 export class IgnoreFile {
-  /** Rules that are a plain name, by that name. Last rule first. */
+  /** Rules that are a plain name, by that name. First rule first. */
   readonly #names = new Map<string, Rule[]>();
   /** All other rules. Last rule first. */
   readonly #globs: Rule[] = [];
   #count = 0;
+  readonly #room: Room = { left: MAX_EXPANDED };
 
   constructor(text: string) {
     const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
@@ -45,7 +52,7 @@ export class IgnoreFile {
    * nothing. `folder` is the path from the folder of the rule file to that of the entry.
    */
   ignores(folder: readonly string[], name: string, isFolder: boolean): boolean | undefined {
-    let decides = this.#names.get(name)?.find((rule) => isFolder || !rule.foldersOnly);
+    let decides = this.#names.get(name)?.findLast((rule) => isFolder || !rule.foldersOnly);
     for (const rule of this.#globs) {
       if (decides !== undefined && decides.order > rule.order) break;
       if ((isFolder || !rule.foldersOnly) && matches(rule, folder, name)) {
@@ -60,16 +67,19 @@ export class IgnoreFile {
     const parsed = this.#count < MAX_RULES ? parseLine(line) : undefined;
     if (parsed === undefined) return;
     const { glob, ...flags } = parsed;
-    for (const alternative of expandBraces(glob) ?? []) {
+    for (const alternative of expandBraces(glob, this.#room) ?? []) {
       this.#count += 1;
-      if (this.#count > MAX_RULES) return;
+      this.#room.left -= INNER_WILDCARD.test(alternative) ? WILDCARD_WEIGHT * alternative.length : 0;
+      if (this.#count > MAX_RULES || this.#room.left < 0) return;
       const parts = splitPath(alternative);
       // `a/**` is everything in `a`, but not `a` itself.
       if (!flags.anywhere && parts.length > 1 && parts.at(-1) === '**') parts.push('*');
       const literal = flags.anywhere ? literalOf(alternative) : undefined;
       if (literal !== undefined) {
         const rule = { ...flags, order, segments: [] };
-        this.#names.set(literal, [rule, ...(this.#names.get(literal) ?? [])]);
+        const alike = this.#names.get(literal);
+        if (alike === undefined) this.#names.set(literal, [rule]);
+        else alike.push(rule);
       } else {
         const segments = parts.map(compileSegment);
         if (segments.every((segment) => segment !== INVALID)) this.#globs.push({ ...flags, order, segments });
@@ -77,6 +87,14 @@ export class IgnoreFile {
     }
   }
 }
+
+/** How many characters of globs may still be made. */
+interface Room {
+  left: number;
+}
+
+/** A wildcard that is not the beginning of the last name. */
+const INNER_WILDCARD = /[^*/]\*|\*[^*/]+[*?[]|[?[]/;
 
 interface ParsedLine extends Pick<Rule, 'negated' | 'foldersOnly' | 'anywhere'> {
   readonly glob: string;
@@ -136,17 +154,27 @@ function matchesPath(segments: readonly Segment[], folder: readonly string[], na
 
 /** The parts of a glob: an escaped character, a class, or any other character. */
 const PARTS = /\\.|\[[!^]?\]?[^\]]*\]|./gsu;
+const PARTS_WITHOUT_CLASS = /\\.|./gsu;
+
+function partsOf(glob: string): string[] {
+  // Looking for the end of a class after each "[" would take quadratic time if there is none.
+  const end = glob.lastIndexOf(']') + 1;
+  return [...(glob.slice(0, end).match(PARTS) ?? []), ...(glob.slice(end).match(PARTS_WITHOUT_CLASS) ?? [])];
+}
 
 /**
- * Returns the globs that one with braces stands for. Undefined if a brace is not closed or not opened, or if there are too
- * many. An empty alternative counts for nothing, as in ripgrep.
+ * Returns the globs that one with braces stands for. Undefined if a brace is not closed or not opened, if there are too many,
+ * or if there is no room for them. An empty alternative counts for nothing, as in ripgrep.
  */
-function expandBraces(glob: string): string[] | undefined {
-  if (!/[{}]/.test(glob)) return [glob];
+function expandBraces(glob: string, room: Room): string[] | undefined {
+  if (!/[{}]/.test(glob)) {
+    room.left -= glob.length;
+    return [glob];
+  }
   /** Open braces: the alternatives that are complete, and what stood before each brace. */
   const open: { readonly before: readonly string[]; readonly done: string[] }[] = [];
   let current = [''];
-  for (const part of glob.match(PARTS) ?? []) {
+  for (const part of partsOf(glob)) {
     const inner = open.at(-1);
     if (part === '{') {
       open.push({ before: current, done: [] });
@@ -163,7 +191,8 @@ function expandBraces(glob: string): string[] | undefined {
     } else {
       current = current.map((before) => before + part);
     }
-    if (current.length > MAX_ALTERNATIVES) return undefined;
+    room.left -= current.length;
+    if (current.length > MAX_ALTERNATIVES || room.left < 0) return undefined;
   }
   return open.length === 0 ? current : undefined;
 }
@@ -171,7 +200,7 @@ function expandBraces(glob: string): string[] | undefined {
 /** Splits a glob at its slashes. An escaped slash is one, too, but not one in a class. */
 function splitPath(glob: string): string[] {
   const segments = [''];
-  for (const part of glob.match(PARTS) ?? []) {
+  for (const part of partsOf(glob)) {
     if (part === '/' || part === '\\/') segments.push('');
     else segments[segments.length - 1] += part;
   }
@@ -207,14 +236,15 @@ type Token = ((byte: string) => boolean) | undefined;
 /** Parses a glob for one name. Undefined if a class has a range backwards, or if it ends in a backslash. */
 function parseTokens(glob: string): Token[] | undefined {
   const tokens: Token[] = [];
+  const lastClass = glob.lastIndexOf(']');
   for (let at = 0; at < glob.length; at += 1) {
     const character = glob[at] as string;
+    const source = character === '[' && at < lastClass ? classAt(glob, at) : '';
     if (character === '*') {
       tokens.push(undefined);
     } else if (character === '?') {
       tokens.push(() => true);
-    } else if (classAt(glob, at) !== '') {
-      const source = classAt(glob, at);
+    } else if (source !== '') {
       const token = parseClass(source.slice(1, -1));
       if (token === undefined) return undefined;
       tokens.push(token);
@@ -231,8 +261,11 @@ function parseTokens(glob: string): Token[] | undefined {
 
 /** Returns the class that starts at an offset. Empty if there is none: a `[` without a `]` is a plain character. */
 function classAt(glob: string, at: number): string {
-  return /^\[[!^]?\]?[^\]]*\]/.exec(glob.slice(at))?.[0] ?? '';
+  CLASS.lastIndex = at;
+  return CLASS.exec(glob)?.[0] ?? '';
 }
+
+const CLASS = /\[[!^]?\]?[^\]]*\]/y;
 
 /** Parses the inside of a class. A backslash in it is a plain character, as in ripgrep. */
 function parseClass(source: string): ((byte: string) => boolean) | undefined {

@@ -65,7 +65,7 @@ export class GlobTask {
     dirs.open(START_NODE);
     for (const unit of units) {
       if (unit.kind !== 'start' && unit.kind !== 'folder') throw new Error(`${unit.kind} among entries`);
-      if (budget.isSpent) this.#leave(unit);
+      if (budget.isSpent()) this.#leave(unit);
       else yield* this.#walk(dirs, unit.kind === 'start' ? START_NODE : unit.node);
     }
     if (this.#isOver()) this.#leave({ kind: 'unfinished' });
@@ -94,6 +94,7 @@ export class GlobTask {
     for (const { node, entries } of visits) {
       if (this.#isOver()) return;
       if (entries === undefined) this.#leave({ kind: 'folder', node });
+      else if (entries.length === 0) yield undefined;
       else yield* this.#visit(dirs, node, entries);
     }
   }

@@ -65,7 +65,7 @@ export class GrepTask {
     using _dirs = this.#dirs;
     for (const unit of units) {
       if (this.#isOver()) break;
-      if (this.#budget.isSpent) this.#collector.leave(unit);
+      if (this.#budget.isSpent()) this.#collector.leave(unit);
       else yield* this.#unit(unit);
     }
     this.#collector.flush();
@@ -118,6 +118,8 @@ export class GrepTask {
       if (this.#isOver()) return;
       if (entries === undefined) {
         this.#collector.leave({ kind: 'folder', node });
+      } else if (entries.length === 0) {
+        yield undefined;
       } else {
         this.#collector.add('seen', entries.length);
         // Built by `push` like the arrays that `split` returns in `unpackNames`: `map` yields arrays of another V8
@@ -132,7 +134,7 @@ export class GrepTask {
   /** Searches files of one folder until the budget is spent, and hands back the rest. */
   *#files(node: DirNode, names: readonly Name[]): Coroutine<void> {
     for (let at = 0; at < names.length && !this.#isOver(); at += 1) {
-      if (this.#budget.isSpent) {
+      if (this.#budget.isSpent()) {
         this.#leaveFiles(node, names.slice(at));
         return;
       }

@@ -15,10 +15,14 @@ const FOLDER_COST = 15;
 const ENTRY_COST = 1;
 /** Estimated microseconds to compare an entry with an ignore rule. */
 const RULE_COST = 0.02;
+/** Milliseconds of comparing entries with ignore rules after which others may run. */
+const PAUSE_MS = 4;
+/** With fewer rules to compare an entry with, a folder takes no longer than to list it. */
+const FEW_RULES = 64;
 
 /** Limits how much of a tree `walkTree` visits. */
 export interface WalkBudget {
-  readonly isSpent: boolean;
+  isSpent(): boolean;
   /** Charges an estimated number of microseconds. */
   spend(micros: number): void;
 }
@@ -46,8 +50,8 @@ export interface WalkTreeOptions {
 }
 
 /**
- * Entries of one folder that are adjacent in path order, or, if `entries` is undefined, a folder that was not entered
- * because the budget is spent.
+ * Entries of one folder that are adjacent in path order, none if the walk only lets others run, or, if `entries` is undefined,
+ * a folder that was not entered because the budget is spent.
  */
 export interface WalkVisit {
   readonly node: DirNode;
@@ -75,7 +79,7 @@ interface WalkFrame {
 export function* walkTree(from: DirNode, options: WalkTreeOptions): Generator<WalkVisit, void> {
   if (from.depth >= options.maxDepth) return;
   const frames: WalkFrame[] = [];
-  enter(from, frames, options);
+  yield* enter(from, frames, options);
   for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
     const item = frame.items[frame.next];
     if (item === undefined) {
@@ -86,15 +90,15 @@ export function* walkTree(from: DirNode, options: WalkTreeOptions): Generator<Wa
       frame.next += 1;
       const node = childNode(frame.node, item.entry.raw);
       if (!options.enters(node.path)) continue;
-      if (options.budget.isSpent) yield { node, entries: undefined };
-      else enter(node, frames, options);
+      if (options.budget.isSpent()) yield { node, entries: undefined };
+      else yield* enter(node, frames, options);
     }
   }
 }
 
-function enter(node: DirNode, frames: WalkFrame[], options: WalkTreeOptions): void {
+function* enter(node: DirNode, frames: WalkFrame[], options: WalkTreeOptions): Generator<WalkVisit, void> {
   try {
-    frames.push({ node, items: itemsIn(node, options), next: 0 });
+    frames.push({ node, items: yield* itemsIn(node, options), next: 0 });
   } catch (error) {
     if (node === START_NODE || !isSkippable(error)) throw error;
     options.skipped();
@@ -110,16 +114,22 @@ function takeEntries(frame: WalkFrame): Entry[] {
   return entries;
 }
 
-function itemsIn(node: DirNode, options: WalkTreeOptions): WalkItem[] {
+function* itemsIn(node: DirNode, options: WalkTreeOptions): Generator<WalkVisit, WalkItem[]> {
   const { dirs, budget, types, maxDepth, skipHidden } = options;
   const items: WalkItem[] = [];
   const entersFolders = node.depth + 1 < maxDepth;
   const listed = dirs.open(node).list();
   const rules = options.rules?.of(node, dirs, listed);
+  const hasManyRules = rules !== undefined && rules.compared > FEW_RULES;
+  let pauseAt = hasManyRules ? performance.now() + PAUSE_MS : 0;
   let ignored = 0;
   for (const entry of listed) {
     // Thousands of rules make a large folder take seconds.
     if (rules !== undefined && options.isStopped?.()) break;
+    if (hasManyRules && performance.now() > pauseAt) {
+      yield { node, entries: [] };
+      pauseAt = performance.now() + PAUSE_MS;
+    }
     if (skipHidden && entry.name.startsWith('.')) continue;
     const isVisited = types.has(entry.type);
     const isEntered = entry.type === 'directory' && entersFolders;

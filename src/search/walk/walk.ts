@@ -2,7 +2,7 @@ import { type CallerPath, type EntryType, ROOT_PATH, type Root } from '../../fen
 import { childPath, DirCache, START_NODE } from './dir-cache.ts';
 import { type WalkBudget, walkTree } from './walk-tree.ts';
 
-const UNLIMITED: WalkBudget = { isSpent: false, spend: () => {} };
+const UNLIMITED: WalkBudget = { isSpent: () => false, spend: () => {} };
 const ALL_TYPES: readonly EntryType[] = ['file', 'directory', 'symlink', 'other'];
 
 /** Options of `walk`. */
