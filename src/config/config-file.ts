@@ -4,7 +4,7 @@ import { AGENT_CAPABILITIES, CAPABILITIES, type Capability } from '../tools/capa
 import { argumentChecker, type CheckStyle } from '../tools/check-arguments.ts';
 import { didYouMean } from '../tools/nearest.ts';
 import { checkAuth } from './auth-config.ts';
-import type { AgentConfig, Config, DialectConfig, DialectName, RootConfig } from './config.ts';
+import type { AgentConfig, Config, DialectConfig, DialectName, RateLimitConfig, RootConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { folderProblem } from './folder-problem.ts';
 import { rootNameProblem } from './root-name.ts';
@@ -55,6 +55,8 @@ export async function readConfigFile(file: string, env: NodeJS.ProcessEnv): Prom
         { env, fail },
       ),
     landlock: value.hardening?.landlock,
+    rateLimit: value.rate_limit && toRateLimit(value.rate_limit),
+    memory: value.limits.memory,
   };
 }
 
@@ -158,6 +160,10 @@ function checkDialects(
 
 function toAgent(written: NonNullable<ConfigFile['roots'][number]['agent']>): AgentConfig {
   return { allowedPaths: written.allowed_paths, cacheBytes: written.cache_bytes, timeout: written.timeout };
+}
+
+function toRateLimit({ calls_per_second, burst }: NonNullable<ConfigFile['rate_limit']>): RateLimitConfig {
+  return { callsPerSecond: calls_per_second, burst: burst ?? Math.ceil(calls_per_second) };
 }
 
 type FailFor = (problem: (root: string) => string) => never;

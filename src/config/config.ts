@@ -78,6 +78,13 @@ export const LANDLOCK_MODES = ['auto', 'require', 'off'] as const;
 /** One of `LANDLOCK_MODES`. */
 export type LandlockMode = (typeof LANDLOCK_MODES)[number];
 
+/** How often one client may call. */
+export interface RateLimitConfig {
+  readonly callsPerSecond: number;
+  /** How many calls may come at once after a pause. */
+  readonly burst: number;
+}
+
 /** The complete configuration of a server, checked. */
 export interface Config {
   /** The path of the config file as given on the command line; undefined without one. */
@@ -99,4 +106,8 @@ export interface Config {
   readonly auth: AuthConfig | undefined;
   /** Whether Landlock confines the process, which only the command line does; undefined if the config file does not say. */
   readonly landlock: LandlockMode | undefined;
+  /** Undefined if clients may call as often as they like. */
+  readonly rateLimit: RateLimitConfig | undefined;
+  /** The memory in bytes that requests over HTTP may take in all. */
+  readonly memory: number;
 }

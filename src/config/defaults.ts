@@ -6,6 +6,10 @@ export const MAX_TIMEOUT_SECONDS = 24 * 60 * 60;
 export const MAX_FULL_READ_SIZE = 64 * 1024 * 1024;
 /** The least that an operator may set for `max_result_chars`: less would hold neither a path nor how to get the rest. */
 export const MIN_RESULT_CHARS = 1_000;
+/** The most calls that an operator may set for `rate_limit`. */
+export const MAX_CALLS = 1_000_000;
+/** The least that an operator may set for `limits.memory`: less would hold no upload of full size beside a few calls. */
+export const MIN_MEMORY = 64 * 1024 * 1024;
 /** The default cache size per client for client-side files. */
 export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
 /** The default time to wait for a client's answer. */
@@ -19,6 +23,7 @@ export const DEFAULTS = {
   results: 'auto',
   logLevel: 'info',
   durableWrites: true,
+  memory: 512 * 1024 * 1024,
 } as const;
 
 /** Returns the config of a server without a config file, except its roots. It listens on the loopback address only. */
@@ -29,6 +34,7 @@ export function defaultConfig(): Omit<Config, 'roots'> {
     host: '127.0.0.1',
     auth: undefined,
     landlock: undefined,
+    rateLimit: undefined,
     maxResultChars: undefined,
     dialects: [{ name: 'workspace', root: undefined }],
   };

@@ -44,6 +44,8 @@ test('FR-018: defaults, and paths relative to the file', async () => {
     roots: [{ name: 'a', path: path.join(dir, 'a'), allowed: CAPABILITIES, origin: 'roots[0].path' }],
     dialects: [{ name: 'workspace', root: undefined }],
     auth: undefined,
+    rateLimit: undefined,
+    memory: 512 * 1024 * 1024,
   });
 });
 
@@ -57,6 +59,8 @@ results: text
 max_result_chars: 5000
 log_level: trace
 durable_writes: false
+rate_limit: { calls_per_second: 2.5 }
+limits: { memory: 100000000 }
 roots:
   - { name: a, path: ${path.join(dir, 'a')}, allowed_tools: [read_file, grep] }
   - { name: b, path: ./b, allowed_tools: [] }
@@ -69,6 +73,8 @@ roots:
     results: 'text',
     maxResultChars: 5_000,
     logLevel: 'trace',
+    rateLimit: { callsPerSecond: 2.5, burst: 3 },
+    memory: 100_000_000,
   });
   expect(config.durableWrites).toBe(false);
   expect(config.roots.map(({ allowed }) => allowed)).toEqual([['read_file', 'grep'], []]);
@@ -98,9 +104,14 @@ describe('FR-018: a mistake is one line that names file, key and fix', () => {
     ['roots: [a]', /roots\[0\] must be an object, got "a"/],
     [`${A}\nprot: 1`, /unknown key: prot \(did you mean port\?\)/],
     [`${A}\ntls: {}`, /unknown key: tls; known are host, port, /],
-    [`${A}\nrate_limit: {}`, /unknown key: rate_limit; known are host, port, /],
     [`${A}\nhardening: { landlok: auto }`, /unknown key: hardening\.landlok \(did you mean hardening\.landlock\?\)/],
     [`${A}\nhardening: { landlock: on }`, /hardening\.landlock must be .*auto.*require.*off.*got "on"/],
+    [`${A}\nrate_limit: {}`, /rate_limit.calls_per_second is required/],
+    [`${A}\nrate_limit: { calls_per_second: 0 }`, /rate_limit.calls_per_second must be .*, got 0/],
+    [`${A}\nrate_limit: { calls_per_second: 5, burst: 0 }`, /rate_limit.burst must be an integer .*, got 0/],
+    [`${A}\nrate_limit: { calls_per_second: 5, per: 1 }`, /unknown key: rate_limit.per/],
+    [`${A}\nlimits: { memory: 1000 }`, /limits.memory must be an integer of at least 67108864, got 1000/],
+    [`${A}\nlimits: { memroy: 1000 }`, /unknown key: limits.memroy \(did you mean limits.memory\?\)/],
     [`${A}\ndialect: {}`, /unknown key: dialect \(did you mean dialects\?\)/],
     [`${A}\ndialects: {}`, /dialects: names none; leave the key out to serve workspace/],
     [`${A}\ndialects:`, /dialects must be an object, got null/],

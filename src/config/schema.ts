@@ -6,8 +6,10 @@ import {
   DEFAULT_ASK_SECONDS,
   DEFAULT_CACHE_BYTES,
   DEFAULTS,
+  MAX_CALLS,
   MAX_FULL_READ_SIZE,
   MAX_TIMEOUT_SECONDS,
+  MIN_MEMORY,
   MIN_RESULT_CHARS,
 } from './defaults.ts';
 
@@ -47,6 +49,12 @@ const dialects = z.strictObject({
   guide: z.strictObject({ project: z.string().min(1), ...agent }).optional(),
 } satisfies Record<DialectName, z.ZodType>);
 
+/** How often one client may call. */
+const rateLimit = z.strictObject({
+  calls_per_second: z.number().positive().max(MAX_CALLS),
+  burst: z.int().min(1).max(MAX_CALLS).optional(),
+});
+
 /** The schema of the config file. */
 export const configSchema = z.strictObject({
   host: z.string().min(1).default('0.0.0.0'),
@@ -62,6 +70,8 @@ export const configSchema = z.strictObject({
   // With an empty list every request would be refused, which cannot be intended.
   auth: z.strictObject({ tokens: z.array(token).min(1) }).optional(),
   hardening: z.strictObject({ landlock: z.enum(LANDLOCK_MODES).optional() }).optional(),
+  rate_limit: rateLimit.optional(),
+  limits: z.strictObject({ memory: z.int().min(MIN_MEMORY).default(DEFAULTS.memory) }).prefault({}),
 });
 
 /** A config file with its defaults filled in. */

@@ -7,6 +7,8 @@ export type ToolErrorDetails = {
   unknown_root: { readonly known: readonly string[] };
   tool_not_allowed: { readonly tool: string };
   result_too_large: { readonly size: number; readonly limit: number };
+  /** The client calls more often than it may. */
+  rate_limited: { readonly retryAfterSeconds: number };
   timed_out: { readonly seconds: number };
   /** A bug. The cause goes to the log only. */
   internal: object;

@@ -125,7 +125,15 @@ test('a token in the address is not one', async () => {
 test('/health stays open; what else is served is not told', async () => {
   const health = await post(undefined, { at: '/health', method: 'GET' });
   expect([health.status, health.text]).toEqual([200, 'ok']);
-  const unknown = await post(INITIALIZE, { at: '/.well-known/oauth-protected-resource' });
+  const answers = await Promise.all(
+    ['/mcp', '/mcp/classic', '/mcp/guide', '/none', '/.well-known/oauth-protected-resource'].map(async (at) => {
+      const { status, text } = await post(INITIALIZE, { at });
+      return `${status} ${text}`;
+    }),
+  );
+  expect(new Set(answers).size).toBe(1);
+  expect(answers[0]).toMatch(/^401 /);
+  const unknown = await post(INITIALIZE, { at: '/none', headers: bearer(ALICE) });
   expect(unknown.status).toBe(404);
   expect(unknown.text).not.toContain('/mcp');
 });

@@ -72,6 +72,10 @@ const ERROR_BODIES: ErrorBodies = {
     code: 'io_error',
     message: `The source could not be removed; the destination ${destination} is complete, what is left of the source is at ${left}`,
   }),
+  rate_limited: ({ details }) => ({
+    code: 'rate_limited',
+    message: `Rate limit exceeded; retry in ${details.retryAfterSeconds} seconds`,
+  }),
   timed_out: ({ details }) => ({
     code: 'timeout',
     message: `The operation timed out after ${details.seconds} seconds`,

@@ -13,6 +13,11 @@ const TOOL_FAILURES: Readonly<Record<Exclude<ErrorCode, AgentErrorCode>, (error:
     error_type: 'permission',
     instruction: 'Ask the operator for access to the root that holds the files of clients.',
   }),
+  rate_limited: (error) => ({
+    error: 'This client calls more often than it may',
+    error_type: 'system',
+    instruction: `Call again in ${isCode(error, 'rate_limited') ? error.details.retryAfterSeconds : 1} seconds.`,
+  }),
   unknown_root: (error) => {
     const known = isCode(error, 'unknown_root') ? error.details.known.join(', ') : '';
     return {

@@ -71,6 +71,7 @@ const MESSAGES: Messages = {
   exhausted: () => 'Error: Out of file descriptors or memory, try again later',
   invalid_argument: ({ details }) => `Error: ${details.problem}`,
   io_error: ({ details }) => `Error: Input/output error${details.errno ? ` (${details.errno})` : ''}`,
+  rate_limited: ({ details }) => `Error: Rate limit exceeded, retry in ${details.retryAfterSeconds} seconds`,
   timed_out: ({ details }) => `Error: Timed out after ${details.seconds} seconds`,
   cancelled: () => 'Error: Cancelled',
   // No command raises these.

@@ -57,6 +57,7 @@ const STORAGE_ERRORS: StorageErrors = {
   changed_meanwhile: (_, { path }) => failed(`File keeps being changed by someone else, try again: ${path}`),
   move_incomplete: ({ details: { destination, left } }) =>
     failed(`Source could not be removed; ${destination} is complete, what is left of the source is at ${left}`),
+  rate_limited: ({ details }) => failed(`Rate limit exceeded, retry in ${details.retryAfterSeconds} seconds`),
   timed_out: ({ details }) => failed(`Timed out after ${details.seconds} seconds`),
   cancelled: () => failed('Cancelled by the client'),
   busy: (_, { path }) => failed(`Another process is changing this folder, try again: ${path}`),

@@ -43,6 +43,7 @@ const EVERY: { readonly [C in ErrorCode]: ErrorDetails[C] } = {
   move_incomplete: { destination: 'b', destinationRoot: 'other', left: 'a' },
   version_mismatch: { expected: 'old', now: { version: 'new', size: 3, mtimeMs: 0 } },
   result_too_large: { size: 2, limit: 1 },
+  rate_limited: { retryAfterSeconds: 0.5 },
   timed_out: { seconds: 30 },
   cancelled: {},
   exhausted: {},

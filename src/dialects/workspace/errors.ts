@@ -61,6 +61,7 @@ const MESSAGES: Messages = {
   version_mismatch: ({ details }, path) => `${versionMismatch(details)}; nothing was changed: ${path}`,
   result_too_large: ({ details: { size, limit } }) =>
     `result too large (size: ${formatSize(size)}, limit: ${formatSize(limit)}); ask for less`,
+  rate_limited: ({ details }) => `rate limit exceeded: retry in ${details.retryAfterSeconds} seconds`,
   timed_out: ({ details }, path) => `timed out after ${details.seconds} seconds${path && `: ${path}`}`,
   cancelled: () => 'cancelled before it was done',
   exhausted: () => 'server is out of file descriptors or memory; try again later',

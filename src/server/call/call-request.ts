@@ -2,6 +2,7 @@ import type { Client } from '../../tools/client.ts';
 import type { ResultForm } from '../../tools/result-form.ts';
 import type { Roots } from '../../tools/roots.ts';
 import type { CallContext } from '../../tools/tool.ts';
+import type { ClientLimits } from '../limits/client-limits.ts';
 import type { ReportProgress } from './progress.ts';
 import type { RunningCall } from './running-calls.ts';
 
@@ -20,6 +21,8 @@ export interface CallRequest {
   readonly running: RunningCall;
   /** Undefined for a client that did not ask for progress. */
   readonly progress?: ReportProgress | undefined;
+  /** What limits the calls of this client; undefined if nothing does. */
+  readonly limits?: ClientLimits | undefined;
   /** How the result is written; by default as structured content and text. */
   readonly results?: ResultForm | undefined;
 }

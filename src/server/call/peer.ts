@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../../tools/client.ts';
 import type { Roots } from '../../tools/roots.ts';
+import type { ClientLimits } from '../limits/client-limits.ts';
+import type { RateLimiter } from '../limits/token-bucket.ts';
 
 /** The client at the other end of a connection, and the roots that it is allowed to see. */
 export interface Peer {
@@ -9,11 +11,15 @@ export interface Peer {
   readonly client: Client | undefined;
   /** The name of the program, as it declared itself in a handshake; undefined if each request says it, or none. */
   readonly clientName?: string | undefined;
+  /** What limits the calls of the client; undefined if nothing does. */
+  readonly limits?: ClientLimits | undefined;
 }
 
 /** Returns the peer on stdio: the process that started this server. */
-export function processPeer(roots: Roots): Peer {
-  return { roots, client: identity('process', 'process') };
+export function processPeer(roots: Roots, rates?: RateLimiter): Peer {
+  const client = identity('process', 'process');
+  const limits = rates && { key: client.key, rate: rates.of(client.key), calls: undefined };
+  return { roots, client, limits };
 }
 
 /**

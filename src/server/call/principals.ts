@@ -25,6 +25,11 @@ export class Principals {
     }));
   }
 
+  /** How many there are. */
+  get size(): number {
+    return this.#entries.length;
+  }
+
   /** Returns the principal of a token; undefined for an unknown token. The time taken does not depend on the token. */
   byToken(token: string): Principal | undefined {
     const shown = createHash('sha256').update(token).digest();

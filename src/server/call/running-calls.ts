@@ -1,5 +1,6 @@
 import type { RingfenceError } from '../../errors.ts';
 import { CancelledError } from '../../runtime/operation-context.ts';
+import type { CallSlot } from '../limits/client-limits.ts';
 import { InFlight } from './in-flight.ts';
 
 /** One running call. The client, the time limit and the shutdown all stop it by `abort`. */
@@ -86,6 +87,8 @@ interface CallTimerOptions {
   expire(): void;
   /** Runs work after this turn of the event loop. */
   defer(work: () => void): void;
+  /** The place of the call, which is free while the timer is paused; undefined if places are not limited. */
+  readonly slot?: CallSlot | undefined;
 }
 
 /**
@@ -94,15 +97,17 @@ interface CallTimerOptions {
  */
 export class CallTimer {
   readonly #expire: () => void;
+  readonly #slot: CallSlot | undefined;
   #left: number;
   #since = performance.now();
   #timer: NodeJS.Timeout | undefined;
   #paused = 0;
   #stopped = false;
 
-  constructor(milliseconds: number, { expire, defer }: CallTimerOptions) {
+  constructor(milliseconds: number, { expire, defer, slot }: CallTimerOptions) {
     this.#left = milliseconds;
     this.#expire = expire;
+    this.#slot = slot;
     defer(() => this.#run());
   }
 
@@ -113,6 +118,7 @@ export class CallTimer {
       clearTimeout(this.#timer);
       this.#timer = undefined;
       this.#left -= performance.now() - this.#since;
+      this.#slot?.lend();
     }
     try {
       return await work;
@@ -120,6 +126,7 @@ export class CallTimer {
       this.#paused -= 1;
       if (this.#paused === 0) {
         this.#since = performance.now();
+        this.#slot?.takeBack();
         this.#run();
       }
     }

@@ -11,6 +11,7 @@ import type { Dialect } from '../../tools/dialect.ts';
 import { type NamedRoot, Roots } from '../../tools/roots.ts';
 import type { Limits } from '../../tools/tool.ts';
 import type { ServerDescription } from '../description/server-description.ts';
+import { RateLimiter } from '../limits/token-bucket.ts';
 import type { AgentFiles } from './agent-files.ts';
 import { Principals } from './principals.ts';
 import { ResultForms } from './result-forms.ts';
@@ -22,6 +23,8 @@ export interface SharedService {
   readonly roots: Roots;
   /** The clients that may call over HTTP; undefined if anyone may. @internal */
   readonly principals?: Principals | undefined;
+  /** Limits how often each client may call; undefined if nothing does. @internal */
+  readonly rates?: RateLimiter | undefined;
   /** Runs grep and glob on worker threads. @internal */
   readonly search: SearchPool;
   /** Helps to list large folders. @internal */
@@ -87,6 +90,7 @@ export function openSharedService({ config, backend = chooseBackend(), logger }:
   return {
     roots,
     principals: config.auth && new Principals(config.auth, roots),
+    rates: config.rateLimit && new RateLimiter(config.rateLimit),
     search,
     statThread,
     lineIndex: new LineIndexCache(),

@@ -9,6 +9,7 @@ import type { MediaContent, RenderedResult, Tool } from '../../tools/tool.ts';
 import { concatJson, type JsonChunks, jsonAndEscaped, jsonByteLength } from '../../wire/json-chunks.ts';
 import { escapeJson } from '../../wire/json-escaper.ts';
 import { MAX_RESULT_BYTES } from '../../wire/result-size.ts';
+import { CallSlot, type ClientLimits } from '../limits/client-limits.ts';
 import type { Arguments, CallRequest } from './call-request.ts';
 import { InputRequired } from './input-required.ts';
 import { CallTimer } from './running-calls.ts';
@@ -82,6 +83,8 @@ export class ToolCaller {
     subject.note(request.args);
     if (callable === undefined) throw this.#unknownTool(record);
     const { tool, check } = callable;
+    const retryAfterSeconds = request.limits?.rate?.take() ?? 0;
+    if (retryAfterSeconds > 0) return this.#fail(record, tool, new ToolError('rate_limited', { retryAfterSeconds }));
     const checked = check(request.args);
     if ('problems' in checked) {
       const text = this.#service.dialect.formatProblems(checked.problems, this.#failedCall(tool, request));
@@ -100,14 +103,16 @@ export class ToolCaller {
   async #run(tool: Tool, args: Arguments, { request, subject }: CallRecord): Promise<ResultFields> {
     const service = this.#service;
     const { requestTimeout } = service;
+    const slot = request.limits && (await slotFor(request.limits));
     const expire = (): void => request.running.abort(new ToolError('timed_out', { seconds: requestTimeout }));
     const timer = tool.ownTimeout
       ? undefined
-      : new CallTimer(requestTimeout * 1000, { expire, defer: (work) => this.#afterResponse.add(work) });
+      : new CallTimer(requestTimeout * 1000, { expire, defer: (work) => this.#afterResponse.add(work), slot });
     try {
       return await tool.run(args, new ToolContext({ service, tool, request, subject, timer }));
     } finally {
       timer?.stop();
+      slot?.close();
     }
   }
 
@@ -160,13 +165,23 @@ export class ToolCaller {
   /** Ends a run without a log line: the call is run again once the client has answered. */
   #suspend({ request }: CallRecord, required: InputRequired): InputRequired {
     const { dialect, logger, running, agentFiles } = this.#service;
-    const { name: tool, client } = request;
+    const { name: tool, client, limits } = request;
     logger.debug({ tool, dialect: dialect.name, client: client.name }, 'client asked');
     running.end(request.running);
     // Without a question the SDK runs the call again at once, under a new key.
-    if (client.kind === 'anonymous' && required.questions.size === 0) agentFiles?.drop(client.key);
+    if (required.questions.size === 0) {
+      limits?.rate?.putBack();
+      if (client.kind === 'anonymous') agentFiles?.drop(client.key);
+    }
     return required;
   }
+}
+
+/** Takes a place for a call, when there is one for its client. */
+async function slotFor({ calls, key }: ClientLimits): Promise<CallSlot | undefined> {
+  if (calls === undefined) return undefined;
+  await calls.take(key);
+  return new CallSlot(calls, key);
 }
 
 /**

@@ -2,19 +2,25 @@ import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describeThrown } from '../../audit/describe-thrown.ts';
+import { DEFAULTS } from '../../config/defaults.ts';
 import { InFlight } from '../call/in-flight.ts';
+import type { Principal } from '../call/principals.ts';
 import type { Service } from '../call/service.ts';
 import type { NewServer } from '../protocol/sdk/sdk-server.ts';
 import { authenticate, foreignOriginProblem, isLoopbackAddress } from './access-control.ts';
+import { Connections } from './connections.ts';
+import { HttpLimits, SHARE_TAKEN } from './http-limits.ts';
 import { McpEndpoint } from './mcp-endpoint.ts';
 import { ReplayBudget } from './replay-buffer.ts';
-import { sendError } from './sdk-response.ts';
+import { STALLED_MS, sendError } from './sdk-response.ts';
 import { SESSION_LIMITS, type SessionLimits } from './sessions.ts';
 
 /** How long a client may take to send the headers, against clients that hold connections by sending slowly (Slowloris). */
 const HEADERS_MS = 20_000;
 /** How long a client may take to send a whole request, for the same reason. */
 const REQUEST_MS = 60_000;
+/** How often Node looks for connections that are over one of these two. */
+const CHECK_MS = 5_000;
 /** How long an idle connection stays open: longer than the 60 seconds after which common proxies close theirs. */
 const KEEP_ALIVE_MS = 65_000;
 /** How long the last responses may take to be written after all calls have ended. */
@@ -26,6 +32,10 @@ export interface HttpOptions {
   /** 0 for any free port. */
   readonly port: number;
   readonly sessions?: SessionLimits;
+  /** The memory in bytes that requests may take in all; by default 512 MiB. */
+  readonly memory?: number;
+  /** By default as many as leave half of all descriptors for files, and 4096 at most. */
+  readonly maxConnections?: number;
   /** Whether the fast path answers plain requests; by default true. Without it the SDK answers every request. */
   readonly fastPath?: boolean;
   /** Makes the SDK servers instead of those of the mounts' services. */
@@ -48,6 +58,13 @@ export interface Mount {
   readonly service: Service;
 }
 
+/** A request whose sender may use this server. */
+interface Admitted {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly principal: Principal | undefined;
+}
+
 /**
  * Serves MCP at the path of each mount, and `ok` at `/health`. All mounts must share their principals, running calls, scheduler and
  * logger, as services of one `SharedService` do. Rejects with a system error if it cannot listen at that address.
@@ -58,7 +75,10 @@ export async function startHttp(
 ): Promise<RunningHttpServer> {
   const [{ service }] = mounts;
   const { principals } = service;
-  const { sessions = SESSION_LIMITS, fastPath = true, newServer } = options;
+  const { fastPath = true, memory = DEFAULTS.memory, maxConnections, newServer } = options;
+  const limits = new HttpLimits({ memory, maxConnections, principals, rates: service.rates });
+  const sessions: SessionLimits = { clients: limits.clients, ...(options.sessions ?? SESSION_LIMITS) };
+  const connections = new Connections(limits);
   const replayBudget = new ReplayBudget();
   const endpoints = new Map(
     mounts.map((mount) => [
@@ -73,12 +93,6 @@ export async function startHttp(
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split('?', 1)[0];
     if (path === '/health') return health(request, response);
-    const endpoint = endpoints.get(path ?? '');
-    if (endpoint === undefined) {
-      // Without a token, a client does not learn what is served.
-      const known = principals === undefined ? `: MCP is served at ${[...endpoints.keys()].join(', ')}` : '';
-      return sendError(response, { status: 404, message: `Not found${known}` });
-    }
     const foreign = foreignOriginProblem(request, loopbackOnly);
     if (foreign !== undefined) {
       service.logger.warn({ origin: request.headers.origin, host: request.headers.host }, 'foreign request refused');
@@ -89,28 +103,67 @@ export async function startHttp(
       service.logger.warn({ address: request.socket.remoteAddress, problem: principal.message }, 'request refused');
       return sendError(response, principal);
     }
+    const endpoint = endpoints.get(path ?? '');
+    if (endpoint === undefined) {
+      // Only whoever has a token, or needs none, gets here and learns what is served.
+      const known = principals === undefined ? `: MCP is served at ${[...endpoints.keys()].join(', ')}` : '';
+      return sendError(response, { status: 404, message: `Not found${known}` });
+    }
     if (closing) return sendError(response, { status: 503, message: 'The server is shutting down' });
-    await endpoint.handle(request, response, principal);
+    await answerWithinLimits(endpoint, { request, response, principal });
+  };
+
+  /** Answers a request if its client has something left of its share of the server, else with 503. */
+  const answerWithinLimits = async (endpoint: McpEndpoint, { request, response, principal }: Admitted) => {
+    const client = limits.of(principal, request.socket.remoteAddress);
+    const { key } = client;
+    const pools = request.method === 'GET' ? [limits.requests, limits.streams] : [limits.requests];
+    const taken = pools.filter((pool) => pool.tryTake(key));
+    const held = limits.holdFor(key);
+    response.once('close', () => {
+      for (const pool of taken) pool.give(key);
+      held.set(0);
+    });
+    if (taken.length < pools.length) return sendError(response, SHARE_TAKEN);
+    connections.assign(request, key);
+    try {
+      await endpoint.handle(request, response, { principal, limits: client, turns: limits.turns, held });
+    } finally {
+      // What is left is the part of the answer that the client has not read.
+      const unread = response.closed ? 0 : response.writableLength + (response.socket?.writableLength ?? 0);
+      held.set(unread);
+      if (unread > 0) response.socket?.setTimeout(STALLED_MS);
+    }
+  };
+
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    if (closing) response.setHeader('connection', 'close');
+    const handled = route(request, response).catch((error: unknown) => {
+      service.logger.error({ error: describeThrown(error) }, 'internal error');
+      if (!response.headersSent) sendError(response, { status: 500, code: -32603, message: 'Internal error' });
+      else response.destroy();
+    });
+    if (request.method !== 'POST') return;
+    posts.add(handled);
+    void handled.then(() => posts.delete(handled));
   };
 
   const server = http.createServer(
-    { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS },
-    (request, response) => {
-      if (closing) response.setHeader('connection', 'close');
-      const handled = route(request, response).catch((error: unknown) => {
-        service.logger.error({ error: describeThrown(error) }, 'internal error');
-        if (!response.headersSent) sendError(response, { status: 500, code: -32603, message: 'Internal error' });
-        else response.destroy();
-      });
-      if (request.method !== 'POST') return;
-      posts.add(handled);
-      void handled.then(() => posts.delete(handled));
+    {
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: CHECK_MS,
     },
+    (request, response) => connections.inTurn(request, response, () => answer(request, response)),
   );
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    // Node accepts one connection per turn of the event loop, and more may be waiting.
+    service.scheduler.shortenNextTurn();
+  });
   server.listen(options.port, options.host.replace(/^\[(.*)\]$/, '$1'));
   await once(server, 'listening');
-  // Node accepts one connection per turn of the event loop, and more may be waiting.
-  server.on('connection', () => service.scheduler.shortenNextTurn());
   // For example EMFILE. That connection is lost, but open ones are not affected.
   server.on('error', (error) => service.logger.warn({ error: describeThrown(error) }, 'connection not accepted'));
 

@@ -4,23 +4,34 @@ import {
   isInitializeRequest,
   isLegacyRequest,
   type McpHttpHandler,
+  type McpRequestContext,
 } from '@modelcontextprotocol/server';
 import { type Peer, sessionPeer } from '../call/peer.ts';
 import type { Principal } from '../call/principals.ts';
 import type { Service } from '../call/service.ts';
 import { ToolCaller } from '../call/tool-caller.ts';
+import type { ClientLimits } from '../limits/client-limits.ts';
+import type { FairPool } from '../limits/fair-pool.ts';
+import type { HeldBytes } from '../limits/held-bytes.ts';
+import type { TokenBucket } from '../limits/token-bucket.ts';
 import { FastPath } from '../protocol/fast/fast-path.ts';
 import { plainRequest } from '../protocol/fast/plain-request.ts';
+import { refuseByRate } from '../protocol/rate-refusal.ts';
 import { type NewServer, sdkServerFactory } from '../protocol/sdk/sdk-server.ts';
 import { ClientDisconnect } from './client-disconnect.ts';
 import { cancelCall, HttpFastPath } from './http-fast-path.ts';
+import { SHARE_TAKEN } from './http-limits.ts';
 import { RETRY_MS } from './http-reply.ts';
 import type { ReplayBudget } from './replay-buffer.ts';
 import { BadBody, readJson } from './request-body.ts';
 import { acceptsStreams, type HttpError, sendError, sendWebResponse, toWebRequest } from './sdk-response.ts';
-import { type SessionLimits, Sessions } from './sessions.ts';
+import { type OpenOptions, type SessionLimits, Sessions } from './sessions.ts';
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
+/** The longest `initialize`: far more than a client has to say, but a session keeps it. */
+const MAX_INITIALIZE_BYTES = 64 * 1024;
+/** What must be left for a request to be answered. */
+const REQUEST_BYTES = 16 * 1024;
 
 const NOT_FOR_THIS_TOKEN: HttpError = { status: 403, message: 'Forbidden: this token may not be used here' };
 const METHOD_NOT_ALLOWED: HttpError = {
@@ -33,6 +44,10 @@ const SESSION_NOT_FOUND: HttpError = { status: 404, code: -32001, message: 'Sess
 const EVENT_NOT_KEPT: HttpError = {
   status: 400,
   message: 'Bad Request: what followed this Last-Event-ID is not kept here; send the request again',
+};
+const INITIALIZE_TOO_LONG: HttpError = {
+  status: 413,
+  message: `Payload Too Large: initialize must not exceed ${MAX_INITIALIZE_BYTES} bytes`,
 };
 const TOO_MANY_SESSIONS: HttpError = {
   status: 503,
@@ -51,15 +66,27 @@ export interface EndpointOptions {
   readonly newServer?: NewServer | undefined;
 }
 
+/** Who sends a request, and what it may take. */
+export interface RequestClient {
+  /** Undefined where no tokens are configured. */
+  readonly principal: Principal | undefined;
+  readonly limits: ClientLimits;
+  /** Requests that wait for the scheduler. Clients take turns in it, however many requests each of them sends. */
+  readonly turns: FairPool;
+  /** The memory that the request takes. Whoever made the request frees it. */
+  readonly held: HeldBytes;
+}
+
 /** A request whose body is parsed, with what it takes to answer it. */
-interface EndpointRequest {
+interface EndpointRequest extends RequestClient {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly disconnect: ClientDisconnect;
   /** Undefined for a request without a body. */
   readonly body: unknown;
-  /** Undefined where no tokens are configured. */
-  readonly principal: Principal | undefined;
+  /** The length of the body in bytes. */
+  readonly length: number;
+  readonly peer: Peer;
 }
 
 /** Serves MCP's Streamable HTTP transport at one path: 2026-07-28 without state, older revisions in sessions. */
@@ -72,21 +99,24 @@ export class McpEndpoint {
   readonly #anonymous: Peer;
   /** The SDK's handlers for 2026-07-28, one for each principal, so that principals share no state of the SDK. */
   readonly #handlers = new Map<Principal | undefined, McpHttpHandler>();
+  /** The peers of requests that the SDK's handlers are answering. */
+  readonly #peers = new WeakMap<Request, Peer>();
 
   constructor(service: Service, { sessions, fastPath, replayBudget, newServer }: EndpointOptions) {
     const caller = new ToolCaller(service);
     this.#service = service;
     this.#anonymous = { client: undefined, roots: service.roots };
     this.#newServer = newServer ?? sdkServerFactory(service, caller);
-    this.#sessions = new Sessions((owner, clientName) => this.#newSession(owner, clientName), sessions, replayBudget);
+    this.#sessions = new Sessions((owner, options) => this.#newSession(owner, options), sessions, replayBudget);
     if (fastPath) {
       const { description, running, resultForms } = service;
       this.#fastPath = new HttpFastPath(new FastPath({ description, running, resultForms, load: async () => caller }));
     }
   }
 
-  /** Answers a request: by the fast path if it can, else by the SDK. `principal` is undefined where no tokens are configured. */
-  async handle(request: IncomingMessage, response: ServerResponse, principal?: Principal): Promise<void> {
+  /** Answers a request: by the fast path if it can, else by the SDK. */
+  async handle(request: IncomingMessage, response: ServerResponse, client: RequestClient): Promise<void> {
+    const { principal, limits, turns, held } = client;
     const { boundRoot, scheduler } = this.#service;
     if (principal !== undefined && boundRoot !== undefined && !principal.roots.has(boundRoot)) {
       return sendError(response, NOT_FOR_THIS_TOKEN);
@@ -95,10 +125,19 @@ export class McpEndpoint {
       return sendError(response, METHOD_NOT_ALLOWED);
     }
     const disconnect = new ClientDisconnect(response);
-    const body = request.method === 'POST' ? await readBody(request, response) : undefined;
+    const body = request.method === 'POST' ? await readBody(request, response, held) : undefined;
     if (body === REFUSED) return;
+    // The body is held twice.
+    const length = held.size / 2;
+    const refusal = limits.rate && rateRefusal(body, limits.rate);
+    if (refusal !== undefined) return sendError(response, refusal);
+    const turn = turns.take(limits.key);
+    if (turn !== undefined) await turn;
     await scheduler.admit();
-    const received: EndpointRequest = { request, response, disconnect, body, principal };
+    turns.give(limits.key);
+    if (!held.tryGrow(REQUEST_BYTES)) return sendError(response, SHARE_TAKEN);
+    const peer: Peer = { ...(principal ?? this.#anonymous), limits };
+    const received: EndpointRequest = { ...client, request, response, disconnect, body, length, peer };
     if (request.method === 'GET' && (await this.#resumeFastPath(received))) return;
     if (await this.#answerByFastPath(received)) return;
     await this.#answerBySdk(received);
@@ -110,12 +149,12 @@ export class McpEndpoint {
     await Promise.all([...this.#handlers.values()].map((handler) => handler.close()));
   }
 
-  async #answerByFastPath({ request, response, disconnect, body, principal }: EndpointRequest): Promise<boolean> {
+  async #answerByFastPath({ request, response, disconnect, body, principal, peer }: EndpointRequest): Promise<boolean> {
     const fastPath = this.#fastPath;
     if (fastPath === undefined) return false;
     const plain = plainRequest(body);
     if (plain?.modern) {
-      return fastPath.answerStateless({ request, response, plain }, principal ?? this.#anonymous, disconnect);
+      return fastPath.answerStateless({ request, response, plain }, peer, disconnect);
     }
     const { 'mcp-session-id': id } = request.headers;
     const session = typeof id === 'string' ? this.#sessions.enter(id, principal) : undefined;
@@ -154,33 +193,38 @@ export class McpEndpoint {
     }
   }
 
-  async #answerBySdk({ request, response, disconnect, body, principal }: EndpointRequest): Promise<void> {
+  async #answerBySdk(received: EndpointRequest): Promise<void> {
+    const { request, response, disconnect, body, principal, peer, held } = received;
     const { signal } = disconnect;
     const web = toWebRequest(request, signal);
     const parsed = body === undefined ? {} : { parsedBody: body };
     if (!(await isLegacyRequest(web, body))) {
-      return sendWebResponse(response, await this.#handlerOf(principal).fetch(web, parsed), signal);
+      this.#peers.set(web, peer);
+      return sendWebResponse(response, await this.#handlerOf(principal).fetch(web, parsed), { signal, held });
     }
-    const session = await this.#enterSession(request, body, principal);
+    const session = await this.#enterSession(received);
     if ('status' in session) return sendError(response, session);
     try {
       const answer = await session.transport.handleRequest(web, parsed);
-      await sendWebResponse(response, answer, signal, request.method === 'GET' && answer.ok ? RETRY : undefined);
+      const before = request.method === 'GET' && answer.ok ? RETRY : undefined;
+      await sendWebResponse(response, answer, { signal, held, before });
     } finally {
       session.leave();
     }
   }
 
-  async #enterSession(request: IncomingMessage, body: unknown, principal: Principal | undefined) {
+  async #enterSession({ request, body, length, principal, limits }: EndpointRequest) {
     const id = request.headers['mcp-session-id'];
     if (typeof id === 'string') return this.#sessions.enter(id, principal) ?? SESSION_NOT_FOUND;
     if (!isInitializeRequest(body)) return SESSION_REQUIRED;
-    return (await this.#sessions.open(principal, body.params.clientInfo.name)) ?? TOO_MANY_SESSIONS;
+    if (length > MAX_INITIALIZE_BYTES) return INITIALIZE_TOO_LONG;
+    const { name: clientName } = body.params.clientInfo;
+    return (await this.#sessions.open(principal, { limits, length, clientName })) ?? TOO_MANY_SESSIONS;
   }
 
-  #newSession(owner: Principal | undefined, clientName: string | undefined) {
+  #newSession(owner: Principal | undefined, { limits, clientName }: OpenOptions) {
     const { agentFiles, roots } = this.#service;
-    const peer: Peer = { ...(owner ?? sessionPeer(roots)), clientName };
+    const peer: Peer = { ...(owner ?? sessionPeer(roots)), limits, clientName };
     const server = this.#newServer(peer, 'legacy');
     const { client } = peer;
     // The files of a principal outlive its sessions.
@@ -193,8 +237,12 @@ export class McpEndpoint {
     if (found !== undefined) return found;
     const { logger } = this.#service;
     const onerror = (error: Error): void => logger.debug({ problem: error.name }, 'protocol error');
-    const peer = principal ?? this.#anonymous;
-    const handler = createMcpHandler(() => this.#newServer(peer, 'modern'), { legacy: 'reject', onerror });
+    const newServer = ({ requestInfo }: McpRequestContext) => {
+      const peer = requestInfo && this.#peers.get(requestInfo);
+      if (peer === undefined) throw new Error('a request of an unknown client');
+      return this.#newServer(peer, 'modern');
+    };
+    const handler = createMcpHandler(newServer, { legacy: 'reject', onerror });
     this.#handlers.set(principal, handler);
     return handler;
   }
@@ -206,19 +254,30 @@ const RETRY = `retry: ${RETRY_MS}\n\n`;
 const REFUSED = Symbol('refused');
 
 /** Parses the body of a POST. Returns `REFUSED` if it cannot be used, in which case the response is sent already. */
-async function readBody(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
+async function readBody(request: IncomingMessage, response: ServerResponse, held: HeldBytes): Promise<unknown> {
   try {
-    return await readJson(request, MAX_BODY_BYTES);
+    return await readJson(request, MAX_BODY_BYTES, held);
   } catch (error) {
     if (!(error instanceof BadBody)) {
       // The client closed the connection while sending.
       response.destroy();
       return REFUSED;
     }
-    const { status, message } = error;
     // The rest of the body has to be read, or the connection could not be used again.
     request.resume();
-    sendError(response, { status, code: status === 400 ? -32700 : -32000, message });
+    sendError(response, error.response);
     return REFUSED;
   }
+}
+
+/** Takes tokens for the requests of a body that are not calls. Returns how to refuse it if there are not enough. */
+function rateRefusal(body: unknown, rate: TokenBucket): HttpError | undefined {
+  for (const message of Array.isArray(body) ? body : [body]) {
+    const refusal = refuseByRate(message, rate);
+    if (refusal === undefined) continue;
+    const { id, retryAfterSeconds } = refusal;
+    const headers = { 'retry-after': String(Math.ceil(retryAfterSeconds)) };
+    return { status: 429, message: refusal.message, id: Array.isArray(body) ? null : id, headers };
+  }
+  return undefined;
 }

@@ -1,37 +1,51 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import type { HeldBytes } from '../limits/held-bytes.ts';
+import { SHARE_TAKEN } from './http-limits.ts';
+import type { HttpError } from './sdk-response.ts';
 
-/** Thrown for a request body that cannot be used, with the HTTP status to respond with. */
+/** What Node takes for a chunk beside its bytes. Without it, a body of chunks of one byte would take hundreds of times its size. */
+const CHUNK_BYTES = 512;
+/** A body of so many chunks, which are so small on average, is an attack. */
+const MANY_CHUNKS = 2_000;
+const SMALL_CHUNK = 64;
+
+/** Thrown for a request body that cannot be used, with what to respond with. */
 export class BadBody extends Error {
-  readonly status: 400 | 413 | 415;
+  readonly response: HttpError;
 
-  constructor(status: 400 | 413 | 415, message: string) {
-    super(message);
+  constructor(response: HttpError) {
+    super(response.message);
     this.name = 'BadBody';
-    this.status = status;
+    this.response = response;
   }
 }
 
 /**
- * Reads a JSON body of at most `maxBytes`. Raises `BadBody` for one that is too large, compressed or not JSON in UTF-8, and rejects
- * with another error if the client closes the connection.
+ * Reads a JSON body of at most `maxBytes`, which counts as held from the moment that it arrives. Raises `BadBody` for one that is too
+ * large, compressed or not JSON in UTF-8, or for which there is no memory. Rejects with another error if the client closes the
+ * connection.
  */
-export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+export async function readJson(request: IncomingMessage, maxBytes: number, held: HeldBytes): Promise<unknown> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') throw new BadBody(415, 'Unsupported Media Type: the body must not be compressed');
+  if (encoding !== 'identity') {
+    throw new BadBody({ status: 415, message: 'Unsupported Media Type: the body must not be compressed' });
+  }
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  const bytes = await bodyBytes(request, maxBytes);
+  const bytes = await bodyBytes(request, maxBytes, held);
+  // From here on it is held twice: as bytes, and as what they are parsed into.
+  held.set(2 * bytes.length);
   try {
     // Decoding would replace bytes that are not UTF-8 with U+FFFD, which a write would then store in a file.
     if (!isUtf8(bytes)) throw new Error('not UTF-8');
     return JSON.parse(bytes.toString('utf8', startsWithBom(bytes) ? 3 : 0));
   } catch {
-    throw new BadBody(400, 'Parse error: the body is not valid JSON');
+    throw new BadBody({ status: 400, code: -32700, message: 'Parse error: the body is not valid JSON' });
   }
 }
 
 /** Reads a body of at most `maxBytes`. Listens to events, which costs less than an async iterator. */
-function bodyBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+function bodyBytes(request: IncomingMessage, maxBytes: number, held: HeldBytes): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -41,9 +55,15 @@ function bodyBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
       chunks.push(chunk);
-      if (size <= maxBytes) return;
+      if (size > maxBytes) refuse(tooLarge(maxBytes));
+      // Each chunk costs more time than a small one is worth.
+      else if (chunks.length > MANY_CHUNKS && size < chunks.length * SMALL_CHUNK) request.socket.destroy();
+      else if (!held.tryGrow(chunk.length + CHUNK_BYTES)) refuse(new BadBody(SHARE_TAKEN));
+    };
+    const refuse = (problem: BadBody): void => {
       settle();
-      reject(tooLarge(maxBytes));
+      chunks.length = 0;
+      reject(problem);
     };
     const onEnd = (): void => {
       settle();
@@ -59,7 +79,7 @@ function bodyBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
 }
 
 function tooLarge(maxBytes: number): BadBody {
-  return new BadBody(413, `Payload Too Large: the body must not exceed ${maxBytes} bytes`);
+  return new BadBody({ status: 413, message: `Payload Too Large: the body must not exceed ${maxBytes} bytes` });
 }
 
 /** Reports whether a body starts with a byte order mark, which is not part of the text. */

@@ -1,6 +1,8 @@
 import http, { type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { FairPool } from '../limits/fair-pool.ts';
+import { HeldBytes } from '../limits/held-bytes.ts';
 import { sendWebResponse } from './sdk-response.ts';
 
 const PIECE = Buffer.alloc(1024 * 1024, 'x');
@@ -34,15 +36,18 @@ async function answering() {
   response.once('close', () => gone.abort());
   const listeners = (): number[] => ['drain', 'close', 'error'].map((event) => response.listenerCount(event));
   const before = listeners();
-  const sent = sendWebResponse(response, new Response(body), gone.signal);
-  return { sent, reader: await reading, before, listeners, pulled: () => pulled, cancelled: () => cancelled };
+  const pool = new FairPool({ size: 1 });
+  const sent = sendWebResponse(response, new Response(body), { signal: gone.signal, held: new HeldBytes(pool, 'c') });
+  return { sent, pool, reader: await reading, before, listeners, pulled: () => pulled, cancelled: () => cancelled };
 }
 
 test('an answer goes out at the pace of the client, and leaves no listener on the way', async () => {
   const warn = vi.spyOn(process, 'emitWarning');
-  const { sent, reader, pulled, before, listeners } = await answering();
+  const { sent, pool, reader, pulled, before, listeners } = await answering();
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(pulled()).toBeLessThan(PIECES);
+  // What is written and not read yet counts as held.
+  expect(pool.total).toBe(PIECE.length);
   let most = 0;
   let size = 0;
   for await (const chunk of reader) {
@@ -51,6 +56,7 @@ test('an answer goes out at the pace of the client, and leaves no listener on th
   }
   await sent;
   expect(size).toBe(PIECES * PIECE.length);
+  expect(pool.total).toBe(0);
   expect(most).toBeLessThanOrEqual(1);
   expect(warn.mock.calls).toEqual([]);
 });
@@ -70,7 +76,10 @@ test('the headers of a stream are sent before its first event', async () => {
   );
   const gone = new AbortController();
   const headers = { 'content-type': 'text/event-stream' };
-  const sent = sendWebResponse(await asked, new Response(new ReadableStream(), { headers }), gone.signal);
+  const sent = sendWebResponse(await asked, new Response(new ReadableStream(), { headers }), {
+    signal: gone.signal,
+    held: new HeldBytes(new FairPool({ size: 1 }), 'c'),
+  });
   const reader = await opened;
   expect(reader.headers).toMatchObject(headers);
   reader.destroy();

@@ -1,5 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { drained } from '../../runtime/drained.ts';
+import type { HeldBytes } from '../limits/held-bytes.ts';
+
+/** How long a client may read nothing of an answer that is there for it, before the connection is closed. */
+export const STALLED_MS = 30_000;
 
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';
@@ -44,15 +48,21 @@ export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Req
   return new Request('http://ringfence.invalid/mcp', { method: request.method ?? 'GET', headers, signal });
 }
 
-/**
- * Writes a response of the SDK, with backpressure, and `before` ahead of its body. Stops when the signal is aborted because the client
- * is gone. Never rejects.
- */
+/** Options of `sendWebResponse`. */
+export interface SendOptions {
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
+  /** The memory that the request takes. */
+  readonly held: HeldBytes;
+  /** What to write ahead of the body. */
+  readonly before?: string | undefined;
+}
+
+/** Writes a response of the SDK, with backpressure. Stops when the client is gone. Never rejects. */
 export async function sendWebResponse(
   response: ServerResponse,
   answer: Response,
-  signal: AbortSignal,
-  before?: string,
+  { signal, held, before }: SendOptions,
 ): Promise<void> {
   // The fast path may have begun the event stream before it left the request to the SDK.
   if (!response.headersSent) response.writeHead(answer.status, Object.fromEntries(answer.headers));
@@ -71,7 +81,7 @@ export async function sendWebResponse(
     for (;;) {
       const { done, value } = await reader.read();
       if (done || signal.aborted) break;
-      if (!response.write(value)) await drained(response);
+      if (!response.write(value)) await readBy(response, value.length, held);
     }
   } catch {
     // The client is gone or the stream failed: there is nobody to report to.
@@ -81,9 +91,22 @@ export async function sendWebResponse(
   }
 }
 
-/** Responds with an error that is not the SDK's, as a JSON-RPC error without an id. */
-export function sendError(response: ServerResponse, { status, code = -32000, message, headers = {} }: HttpError): void {
-  const body = JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null });
+/** Resolves when the client has read enough of what was written. Until then, that counts as held. */
+async function readBy(response: ServerResponse, bytes: number, held: HeldBytes): Promise<void> {
+  const before = held.size;
+  held.set(before + bytes);
+  response.socket?.setTimeout(STALLED_MS);
+  await drained(response);
+  response.socket?.setTimeout(0);
+  held.set(before);
+}
+
+/** Responds with an error that is not the SDK's, as a JSON-RPC error, without an id unless it has one. */
+export function sendError(
+  response: ServerResponse,
+  { status, code = -32000, message, headers = {}, id = null }: HttpError,
+): void {
+  const body = JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id });
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 }
 
@@ -94,4 +117,6 @@ export interface HttpError {
   /** The code of the JSON-RPC error; by default -32000, a server error. */
   readonly code?: number;
   readonly headers?: Record<string, string>;
+  /** The id of the request, if it is known. */
+  readonly id?: unknown;
 }

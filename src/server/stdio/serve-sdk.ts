@@ -19,6 +19,6 @@ export interface ServeSdkOptions {
  */
 export function serveSdk(service: Service, { caller, transport, onerror }: ServeSdkOptions) {
   const newServer = sdkServerFactory(service, caller);
-  const peer = processPeer(service.roots);
+  const peer = processPeer(service.roots, service.rates);
   return serveStdio(({ era }) => newServer(peer, era), { transport, onerror });
 }

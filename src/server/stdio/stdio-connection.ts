@@ -11,6 +11,7 @@ import {
   plainCapabilities,
   plainRequest,
 } from '../protocol/fast/plain-request.ts';
+import { refuseByRate } from '../protocol/rate-refusal.ts';
 import { type MessageReceiver, type MessageSink, SdkTransport, type ServeSdk } from './sdk-transport.ts';
 
 const INITIALIZE_KEYS: ReadonlySet<string> = new Set(['protocolVersion', 'capabilities', 'clientInfo', '_meta']);
@@ -49,6 +50,7 @@ export class StdioConnection implements MessageReceiver, NotificationSink {
 
   /** Handles a message of the client: on the fast path if it can, else by passing it to the SDK. */
   receive(message: JSONRPCMessage): void {
+    if (this.#peer.limits !== undefined && this.#isTooSoon(message)) return;
     const request = plainRequest(message);
     const isHandled = request === undefined ? this.#handleOther(message) : this.#handleRequest(request, message);
     if (!isHandled) this.#passToSdk(message);
@@ -63,6 +65,15 @@ export class StdioConnection implements MessageReceiver, NotificationSink {
   async close(): Promise<void> {
     await this.#sdk?.end();
     await this.#sink.close();
+  }
+
+  /** Refuses a request that comes too soon, and reports whether it did. */
+  #isTooSoon(received: JSONRPCMessage): boolean {
+    const refusal = refuseByRate(received, this.#peer.limits?.rate);
+    if (refusal === undefined) return false;
+    const { id, message } = refusal;
+    this.#sink.post(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message } }));
+    return true;
   }
 
   /** Handles a plain request, and reports whether it did; otherwise the SDK has to. */

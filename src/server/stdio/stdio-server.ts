@@ -35,7 +35,7 @@ export interface StdioOptions {
 /** Serves MCP, in every supported revision, on this process's stdin and stdout. Nothing else may write to stdout. */
 export function startStdio({ description, shared, load }: StdioOptions): RunningStdioServer {
   const { stdin, stdout } = process;
-  const { logger, running, roots, scheduler, resultForms } = shared;
+  const { logger, running, roots, rates, scheduler, resultForms } = shared;
   const onerror = (error: Error): void => logger.debug({ problem: error.name }, 'protocol error');
   const tools = new ToolLoader(load);
   /** Settles when the SDK is loaded; settled from the start if no message has needed it. */
@@ -52,7 +52,7 @@ export function startStdio({ description, shared, load }: StdioOptions): Running
   const transport = new StdioTransport({ input: stdin, output: stdout, scheduler });
   const connection = new StdioConnection({
     fastPath: new FastPath({ description, running, resultForms, load: async () => (await tools.load()).caller }),
-    peer: processPeer(roots),
+    peer: processPeer(roots, rates),
     sink: transport,
     serveSdk,
   });

@@ -97,14 +97,14 @@ export class FastPath {
     const { name, arguments: args = NO_ARGUMENTS } = params;
     // The SDK drops an argument named `__proto__`, so such a request is left to it.
     if (typeof name !== 'string' || !isRecord(args) || Object.hasOwn(args, '__proto__')) return undefined;
-    const { client = anonymousClient(), roots } = peer;
+    const { client = anonymousClient(), roots, limits } = peer;
     const running = this.#options.running.start();
     const progress =
       progressToken === undefined
         ? undefined
         : progressReports(progressToken, (done) => sink.notify(this.#responses.progress(done)));
     const results = this.#formFor(request, peer);
-    const call = { name, args, client, roots, sample: askLater, running, progress, results };
+    const call = { name, args, client, roots, sample: askLater, running, progress, limits, results };
     const result = this.#caller === undefined ? this.#loadAndCall(call) : this.#caller.call(call);
     let isCancelled = false;
     return {

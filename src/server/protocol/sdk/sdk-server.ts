@@ -90,6 +90,7 @@ export function sdkServerFactory(service: Service, caller = new ToolCaller(servi
           sample,
           running: call,
           progress,
+          limits: peer.limits,
           results: formFor(context),
         };
         return toResult(await caller.call(request));

@@ -1,0 +1,91 @@
+import { isIPv6 } from 'node:net';
+import { openFileLimit } from '../../config/open-file-limit.ts';
+import type { Principal, Principals } from '../call/principals.ts';
+import type { ClientLimits } from '../limits/client-limits.ts';
+import { FairPool } from '../limits/fair-pool.ts';
+import { HeldBytes } from '../limits/held-bytes.ts';
+import type { RateLimiter } from '../limits/token-bucket.ts';
+import type { HttpError } from './sdk-response.ts';
+
+/** The most connections, whatever the limit of open files: each takes some 50 KB. */
+const MAX_CONNECTIONS = 4_096;
+/** Connections that no running request may take, so that somebody can always connect and ask for `/health`. */
+const SPARE_CONNECTIONS = 16;
+/** How many requests wait for the scheduler at once. */
+const SCHEDULED = 4;
+/** What a running call takes at most while it makes its result: half of the largest one, of which the other half is made at the end. */
+const CALL_BYTES = 4 * 1024 * 1024;
+/** The parts of the memory for running calls, and for bodies and unread answers. The rest is for what is not counted. */
+const CALLS_PART = 1 / 2;
+const BYTES_PART = 3 / 8;
+
+/** Responds to a client that takes its full share already. Others are not affected. */
+export const SHARE_TAKEN: HttpError = {
+  status: 503,
+  message: 'Service Unavailable: this client has too much under way at once; retry in 2 seconds',
+  headers: { 'retry-after': '2', connection: 'close' },
+};
+
+/** Options of `HttpLimits`. */
+export interface HttpLimitsOptions {
+  /** The memory in bytes that requests may take in all. */
+  readonly memory: number;
+  readonly maxConnections?: number | undefined;
+  readonly principals: Principals | undefined;
+  readonly rates: RateLimiter | undefined;
+}
+
+/** What all requests over HTTP share. A client is a principal, or an address where no tokens are configured. */
+export class HttpLimits {
+  readonly maxConnections: number;
+  /** Requests that are being answered, each on a connection of its own. */
+  readonly requests: FairPool;
+  /** Event streams that stay open, which are requests too. */
+  readonly streams: FairPool;
+  /** Requests that wait for the scheduler, which knows no clients. The others wait here, where clients take turns. */
+  readonly turns: FairPool;
+  /** How many clients share; undefined if anyone may come. */
+  readonly clients: number | undefined;
+  readonly #calls: FairPool;
+  readonly #bytes: FairPool;
+  readonly #rates: RateLimiter | undefined;
+
+  constructor({ memory, maxConnections = connectionsFor(openFileLimit()), principals, rates }: HttpLimitsOptions) {
+    const clients = principals?.size;
+    const requests = Math.max(1, maxConnections - SPARE_CONNECTIONS);
+    this.clients = clients;
+    this.maxConnections = maxConnections;
+    this.requests = new FairPool({ size: requests, clients });
+    this.streams = new FairPool({ size: Math.ceil(requests / 2), clients });
+    this.turns = new FairPool({ size: SCHEDULED, clients });
+    this.#calls = new FairPool({ size: Math.floor((memory * CALLS_PART) / CALL_BYTES), clients });
+    this.#bytes = new FairPool({ size: Math.floor(memory * BYTES_PART), clients });
+    this.#rates = rates;
+  }
+
+  /** Returns what limits the calls of a client. */
+  of(principal: Principal | undefined, address: string | undefined): ClientLimits {
+    const key = principal?.client.key ?? addressKey(address ?? '');
+    return { key, rate: this.#rates?.of(key), calls: this.#calls };
+  }
+
+  /** Returns an account of the memory that a request of a client takes. */
+  holdFor(client: string): HeldBytes {
+    return new HeldBytes(this.#bytes, client);
+  }
+}
+
+/** Returns how many connections leave at least half of all descriptors for files. */
+function connectionsFor(openFiles: number): number {
+  return Math.min(MAX_CONNECTIONS, Math.floor(openFiles / 2));
+}
+
+/** Returns the name of the client at an address. A network of IPv6 has 2^64 addresses for each client, so only the network counts. */
+export function addressKey(address: string): string {
+  if (!isIPv6(address) || address.startsWith('::ffff:')) return `address:${address.replace(/^::ffff:/, '')}`;
+  const [head = '', tail = ''] = address.split('%', 1)[0]?.split('::', 2) ?? [];
+  const groups = (text: string): string[] => (text === '' ? [] : text.split(':'));
+  const zeros = 8 - groups(head).length - groups(tail).length;
+  const all = [...groups(head), ...Array.from({ length: Math.max(0, zeros) }, () => '0'), ...groups(tail)];
+  return `address:${all.slice(0, 4).join(':')}::/64`;
+}
