@@ -1,14 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  connect,
-  connectMany,
-  INITIALIZE,
-  jsonHeaders,
-  post,
-  rawCall,
-  rawHead,
-  type Target,
-} from '../support/attack.ts';
+import { connect, connectMany, INITIALIZE, jsonHeaders, post, rawCall, rawHead } from '../support/attack.ts';
 import type { Attack } from './watch-attacks.ts';
 
 const READ = { root: 'r', path: 'megabyte.txt' };

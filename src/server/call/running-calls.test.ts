@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isCode, ToolError } from '../../tools/errors.ts';
+import { CallSlot } from '../limits/client-limits.ts';
+import { FairPool } from '../limits/fair-pool.ts';
 import { CallTimer, RunningCall, RunningCalls } from './running-calls.ts';
 
 test('draining waits for calls that end in time', async () => {
@@ -113,5 +115,25 @@ describe('the timer of a call', () => {
     timer.stop();
     await vi.advanceTimersByTimeAsync(1_000);
     expect([expire.mock.calls.length, vi.getTimerCount()]).toEqual([0, 0]);
+  });
+
+  test('the place of a call is free while the timer is paused, and for good once it is closed', async () => {
+    const pool = new FairPool({ size: 1, clients: 1 });
+    pool.force('c');
+    const slot = new CallSlot(pool, 'c');
+    const timer = new CallTimer(10_000, { expire: vi.fn(), defer, slot });
+    const pauses = [timer.pauseFor(wait(50)), timer.pauseFor(wait(100))];
+    expect(pool.total).toBe(0);
+    await vi.advanceTimersByTimeAsync(60);
+    expect(pool.total).toBe(0);
+    await vi.advanceTimersByTimeAsync(60);
+    await Promise.all(pauses);
+    expect(pool.total).toBe(1);
+    const late = timer.pauseFor(wait(50));
+    timer.stop();
+    slot.close();
+    await vi.advanceTimersByTimeAsync(100);
+    await late;
+    expect(pool.total).toBe(0);
   });
 });

@@ -11,6 +11,9 @@ const ALIVE_MS = 15_000;
 /** How long a client should wait before it connects again after it lost an event stream. */
 export const RETRY_MS = 1_000;
 
+/** The most bytes of notifications that wait for the client to read them. */
+const MAX_UNREAD = 256 * 1024;
+
 /** The headers of an event stream. `no-transform` and `x-accel-buffering` keep proxies from holding events back. */
 const STREAM_HEADERS = {
   'cache-control': 'no-cache, no-transform',
@@ -49,9 +52,13 @@ export class HttpReply implements NotificationSink, ResumableReply {
     this.#timer = setTimeout(() => this.#open(), OPEN_MS);
   }
 
-  /** Begins the event stream if necessary, and sends a notification. A client that was gone does not get it later. */
+  /**
+   * Begins the event stream if necessary, and sends a notification, unless the client has too many unread ones already. A client
+   * that was gone does not get it later.
+   */
   notify(json: string): void {
     this.#open();
+    if (this.#response.writableLength > MAX_UNREAD) return;
     this.#response.write(jsonBytes(this.#event(json)));
   }
 

@@ -4,16 +4,16 @@ import type { AddressInfo } from 'node:net';
 import { describeThrown } from '../../audit/describe-thrown.ts';
 import { DEFAULTS } from '../../config/defaults.ts';
 import { InFlight } from '../call/in-flight.ts';
-import type { Principal } from '../call/principals.ts';
 import type { Service } from '../call/service.ts';
 import type { NewServer } from '../protocol/sdk/sdk-server.ts';
 import { authenticate, foreignOriginProblem, isLoopbackAddress } from './access-control.ts';
 import { Connections } from './connections.ts';
-import { HttpLimits, SHARE_TAKEN } from './http-limits.ts';
+import { HttpLimits } from './http-limits.ts';
 import { McpEndpoint } from './mcp-endpoint.ts';
 import { ReplayBudget } from './replay-buffer.ts';
-import { STALLED_MS, sendError } from './sdk-response.ts';
+import { sendError } from './sdk-response.ts';
 import { SESSION_LIMITS, type SessionLimits } from './sessions.ts';
+import { answerWithinLimits } from './within-limits.ts';
 
 /** How long a client may take to send the headers, against clients that hold connections by sending slowly (Slowloris). */
 const HEADERS_MS = 20_000;
@@ -56,13 +56,6 @@ export interface RunningHttpServer {
 export interface Mount {
   readonly path: string;
   readonly service: Service;
-}
-
-/** A request whose sender may use this server. */
-interface Admitted {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly principal: Principal | undefined;
 }
 
 /**
@@ -110,30 +103,9 @@ export async function startHttp(
       return sendError(response, { status: 404, message: `Not found${known}` });
     }
     if (closing) return sendError(response, { status: 503, message: 'The server is shutting down' });
-    await answerWithinLimits(endpoint, { request, response, principal });
-  };
-
-  /** Answers a request if its client has something left of its share of the server, else with 503. */
-  const answerWithinLimits = async (endpoint: McpEndpoint, { request, response, principal }: Admitted) => {
-    const client = limits.of(principal, request.socket.remoteAddress);
-    const { key } = client;
-    const pools = request.method === 'GET' ? [limits.requests, limits.streams] : [limits.requests];
-    const taken = pools.filter((pool) => pool.tryTake(key));
-    const held = limits.holdFor(key);
-    response.once('close', () => {
-      for (const pool of taken) pool.give(key);
-      held.set(0);
-    });
-    if (taken.length < pools.length) return sendError(response, SHARE_TAKEN);
-    connections.assign(request, key);
-    try {
-      await endpoint.handle(request, response, { principal, limits: client, turns: limits.turns, held });
-    } finally {
-      // What is left is the part of the answer that the client has not read.
-      const unread = response.closed ? 0 : response.writableLength + (response.socket?.writableLength ?? 0);
-      held.set(unread);
-      if (unread > 0) response.socket?.setTimeout(STALLED_MS);
-    }
+    await answerWithinLimits({ request, response, principal }, { limits, connections }, (client) =>
+      endpoint.handle(request, response, client),
+    );
   };
 
   const answer = (request: IncomingMessage, response: ServerResponse): void => {

@@ -33,6 +33,11 @@ const MAX_INITIALIZE_BYTES = 64 * 1024;
 /** What must be left for a request to be answered. */
 const REQUEST_BYTES = 16 * 1024;
 
+/** What must be left for each more message of a JSON-RPC batch: its answer waits for the client together with the others. */
+const BATCHED_BYTES = 1024 * 1024;
+/** The SDK refuses a longer batch. */
+const MAX_BATCH = 100;
+
 const NOT_FOR_THIS_TOKEN: HttpError = { status: 403, message: 'Forbidden: this token may not be used here' };
 const METHOD_NOT_ALLOWED: HttpError = {
   status: 405,
@@ -135,7 +140,8 @@ export class McpEndpoint {
     if (turn !== undefined) await turn;
     await scheduler.admit();
     turns.give(limits.key);
-    if (!held.tryGrow(REQUEST_BYTES)) return sendError(response, SHARE_TAKEN);
+    const batched = Array.isArray(body) ? Math.min(body.length, MAX_BATCH) : 0;
+    if (!held.tryGrow(REQUEST_BYTES + batched * BATCHED_BYTES)) return sendError(response, SHARE_TAKEN);
     const peer: Peer = { ...(principal ?? this.#anonymous), limits };
     const received: EndpointRequest = { ...client, request, response, disconnect, body, length, peer };
     if (request.method === 'GET' && (await this.#resumeFastPath(received))) return;
