@@ -77,6 +77,7 @@ const DESCRIPTIONS: Descriptions = {
   exhausted: () => system('Too much is under way at once', 'Try again when earlier requests are answered.'),
   // Operations on client-side files are not known to raise these, except through a custom `Sample`.
   already_exists: () => generic('already_exists'),
+  not_allowed: () => generic('not_allowed'),
   special_file: () => generic('special_file'),
   disk_full: () => generic('disk_full'),
   read_only: () => generic('read_only'),

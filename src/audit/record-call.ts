@@ -24,6 +24,8 @@ export interface CallEvent {
 export interface CallFailure {
   readonly code: ErrorCode | 'unknown_tool';
   readonly cause?: unknown;
+  /** The rule of the root that decided, if one did. */
+  readonly rule?: { readonly rule: string; readonly pattern: string } | undefined;
 }
 
 const VIOLATIONS: ReadonlySet<string> = new Set<ErrorCode>([
@@ -31,6 +33,7 @@ const VIOLATIONS: ReadonlySet<string> = new Set<ErrorCode>([
   'invalid_path',
   'path_not_allowed',
   'tool_not_allowed',
+  'not_allowed',
 ]);
 const MAX_FIELD = 4096;
 /** Enough to see which code path led to a violation without flooding the log. */
@@ -73,6 +76,10 @@ function fieldsOf(event: CallEvent): Record<string, unknown> {
   fields.path = cut(event.path);
   fields.outcome = failure === undefined ? 'success' : 'error';
   if (failure !== undefined) fields.code = failure.code;
+  if (failure?.rule !== undefined) {
+    fields.rule = failure.rule.rule;
+    fields.pattern = failure.rule.pattern;
+  }
   fields.duration_ms = Math.round(event.durationMs * 1000) / 1000;
   fields.response_bytes = event.responseBytes;
   if (failure !== undefined && isOrdinary(failure)) fields.errno = errnoDetail(failure.cause);

@@ -1,10 +1,10 @@
-import type { Config, DialectConfig } from '../config/config.ts';
+import { allowedOn, type Config, type DialectConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Hardening } from '../hardening/harden.ts';
 import { warmUpInBackground } from '../server/background/warm-up.ts';
 import { isLoopbackAddress } from '../server/http/access-control.ts';
 import { type Mount, type RunningHttpServer, startHttp } from '../server/http/http-server.ts';
-import { CAPABILITIES } from '../tools/capabilities.ts';
+import { CAPABILITIES, CHANGING_CAPABILITIES } from '../tools/capabilities.ts';
 import { ListenError } from './listen-error.ts';
 import { mountPath } from './load-dialect.ts';
 import { firstSignal } from './signals.ts';
@@ -27,13 +27,14 @@ export async function serve(options: ServeOptions): Promise<void> {
   const urls = mounts.map(({ path }) => http.base + path);
   const facts = { ...started.facts, dialects: config.dialects.map(({ name }) => name) };
   logger.info({ ...facts, address: `${config.host}:${http.port}`, url: urls[0], urls }, 'listening');
-  if (config.auth === undefined && !isLoopbackAddress(config.host)) {
+  if (isOpen(config)) {
     logger.warn(
       { host: config.host },
       'reachable from other machines without authentication; set auth.tokens, or host: 127.0.0.1, unless that is intended',
     );
   }
   process.stdout.on('error', () => {});
+  if (isOpen(config)) process.stderr.write(openWarning(config));
   process.stdout.write(banner(config, urls, started));
   const { running } = started.shared;
   const warmUps = mounts.map(({ service }) => warmUpInBackground({ load: async () => service, running }));
@@ -93,12 +94,26 @@ async function listen(
   }
 }
 
+/** Reports whether anyone who reaches this machine over the network is served. */
+function isOpen({ auth, host }: Config): boolean {
+  return auth === undefined && !isLoopbackAddress(host);
+}
+
+/** Returns what a person has to know who starts a server that asks nobody for a token. */
+function openWarning({ roots, host }: Config): string {
+  const canWrite = roots.some((root) =>
+    allowedOn(root).some((tool) => tool === 'copy' || CHANGING_CAPABILITIES.includes(tool)),
+  );
+  const names = roots.map(({ name }) => name).join(', ');
+  return `WARNING: anyone on the network who can reach this machine (${host}) can read${canWrite ? ' and write' : ''} these roots: ${names}. Set auth.tokens in the config, or host: 127.0.0.1, unless that is intended.\n`;
+}
+
 /** Returns the text on stdout that tells a person how to connect. The log has the same facts for programs. */
 function banner({ roots, dialects, auth, port }: Config, urls: readonly string[], started: RunningServer): string {
   const width = Math.max(...roots.map(({ name }) => name.length));
-  const rows = roots.map(({ name, allowed }) => {
-    const tools = new Set(allowed);
-    return `  ${name.padEnd(width)}  ${tools.size === CAPABILITIES.length ? 'all tools' : [...tools].join(', ') || 'no tools'}`;
+  const rows = roots.map((root) => {
+    const tools = new Set(allowedOn(root));
+    return `  ${root.name.padEnd(width)}  ${tools.size === CAPABILITIES.length ? 'all tools' : [...tools].join(', ') || 'no tools'}`;
   });
   const header = auth === undefined ? '' : ' --header "Authorization: Bearer TOKEN"';
   return [

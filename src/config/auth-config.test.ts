@@ -3,8 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { checkAuth } from './auth-config.ts';
 import { ConfigError } from './config-error.ts';
 
-const SECRET = 'hunter2-hunter2';
-const ENV = { CI_TOKEN: SECRET, OTHER_TOKEN: 'other', EMPTY: '', SPACED: `${SECRET} x` };
+const SECRET = 'hunter2-hunter2-hunter2';
+const ENV = {
+  CI_TOKEN: SECRET,
+  OTHER_TOKEN: 'other-other-other',
+  SHORT: 'fifteen-letters',
+  EMPTY: '',
+  SPACED: `${SECRET} x`,
+};
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const ci = { name: 'ci', token_env: 'CI_TOKEN', roots: ['a'] };
 
@@ -36,6 +42,12 @@ describe('each mistake is one line that names the key, and never the secret', ()
     ['neither form', [{ name: 'ci', roots: ['a'] }], 'auth.tokens[0]: has neither token_env nor sha256'],
     ['a variable that is not set', [{ ...ci, token_env: 'MISSING' }], 'environment variable MISSING is not set'],
     ['a variable that is empty', [{ ...ci, token_env: 'EMPTY' }], 'environment variable EMPTY is empty'],
+    ['a token that can be guessed', [{ ...ci, token_env: 'SHORT' }], 'a token of fewer than 16 characters'],
+    [
+      'a tool that there is not',
+      [{ ...ci, tools: ['reed_file'] }],
+      'auth.tokens[0].tools[0]: unknown tool "reed_file"',
+    ],
     ['a token no header can carry', [{ ...ci, token_env: 'SPACED' }], 'only letters, digits and punctuation'],
     [
       'the token in place of its variable',

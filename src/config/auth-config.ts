@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
+import { CAPABILITIES } from '../tools/capabilities.ts';
 import { didYouMean } from '../tools/nearest.ts';
+import { toCapabilities } from './allowed-tools.ts';
 import type { AuthConfig } from './config.ts';
 import type { ConfigFile } from './schema.ts';
+
+/** A shorter token could be found by trying. */
+const MIN_TOKEN_LENGTH = 16;
 
 type Fail = (problem: string) => never;
 type TokenEntry = NonNullable<ConfigFile['auth']>['tokens'][number];
@@ -41,7 +46,10 @@ export function checkAuth(
       const same = hashes.get(sha256.toString('hex'));
       if (same !== undefined) fail(`${at}: has the same token as auth.tokens[${same}]; give each its own`);
       hashes.set(sha256.toString('hex'), index);
-      return { name: token.name, sha256, roots: token.roots };
+      const tools = token.tools?.flatMap((tool, nth) =>
+        toCapabilities(tool, CAPABILITIES, (what) => fail(`${at}.tools[${nth}]: ${what('')}`)),
+      );
+      return { name: token.name, sha256, roots: token.roots, ...(tools && { tools }) };
     }),
   };
 }
@@ -80,6 +88,11 @@ function tokenOf(variable: string, env: NodeJS.ProcessEnv, fail: Fail): string {
   const token = env[variable];
   if (token === undefined) return fail(`${shown} is not set; set it to the token`);
   if (token === '') return fail(`${shown} is empty; set it to the token`);
+  if (token.length < MIN_TOKEN_LENGTH) {
+    return fail(
+      `${shown} holds a token of fewer than ${MIN_TOKEN_LENGTH} characters, which can be guessed; use a longer one, such as from "openssl rand -hex 32"`,
+    );
+  }
   if (!/^[\x21-\x7e]+$/.test(token)) {
     return fail(`${shown} holds what no header can carry; a token has only letters, digits and punctuation, no spaces`);
   }

@@ -1,8 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { AGENT_CAPABILITIES, CAPABILITIES, type Capability } from '../tools/capabilities.ts';
+import { patternsProblem } from '../fence/index.ts';
+import { AGENT_CAPABILITIES, CAPABILITIES } from '../tools/capabilities.ts';
 import { argumentChecker, type CheckStyle } from '../tools/check-arguments.ts';
 import { didYouMean } from '../tools/nearest.ts';
+import { toCapabilities } from './allowed-tools.ts';
 import { checkAuth } from './auth-config.ts';
 import type { AgentConfig, Config, DialectConfig, DialectName, RateLimitConfig, RootConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
@@ -115,6 +117,9 @@ function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootC
     if (root.agent !== undefined) {
       if (root.path !== undefined)
         fail(`${at} has both path and agent; keep path for a folder of this machine, agent for files of the client`);
+      for (const key of ['read_only', 'deny', 'protect'] as const)
+        if (root[key] !== undefined)
+          fail(`${at}.${key}: is for folders of this machine; agent.allowed_paths limits this root`);
       return { name: root.name, agent: toAgent(root.agent), allowed, origin: `${at}.agent.allowed_paths` };
     }
     if (root.path === undefined) {
@@ -124,8 +129,16 @@ function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootC
     const origin = `${at}.path`;
     const trouble = folderProblem(folder);
     if (trouble !== undefined) fail(`${origin}: ${trouble}`);
-    return { name: root.name, path: folder, allowed, origin };
+    return { name: root.name, path: folder, allowed, origin, ...checkRules(root, (what) => fail(`${at}.${what}`)) };
   });
+}
+
+function checkRules({ read_only: readOnly, deny, protect }: ConfigFile['roots'][number], fail: Fail) {
+  for (const [key, patterns = []] of Object.entries({ deny, protect })) {
+    const found = patternsProblem(patterns);
+    if (found !== undefined) fail(`${key}[${found.index}]: ${JSON.stringify(patterns[found.index])} ${found.problem}`);
+  }
+  return { ...(readOnly && { readOnly }), ...(deny && { deny }), ...(protect && { protect }) };
 }
 
 function checkDialects(
@@ -164,21 +177,4 @@ function toAgent(written: NonNullable<ConfigFile['roots'][number]['agent']>): Ag
 
 function toRateLimit({ calls_per_second, burst }: NonNullable<ConfigFile['rate_limit']>): RateLimitConfig {
   return { callsPerSecond: calls_per_second, burst: burst ?? Math.ceil(calls_per_second) };
-}
-
-type FailFor = (problem: (root: string) => string) => never;
-
-/** Returns the capabilities for one entry of `allowed_tools`. `all` are those that this kind of root can allow. */
-function toCapabilities(tool: string, all: readonly Capability[], fail: FailFor): readonly Capability[] {
-  if (tool === '*') return all;
-  const known = CAPABILITIES.find((name) => name === tool);
-  if (known !== undefined && all.includes(known)) return [known];
-  const names = `"*", ${all.join(', ')}`;
-  if (known !== undefined) {
-    return fail(
-      (root) =>
-        `${known} cannot be allowed on root "${root}", whose files are on the client's side; what can be is ${names}`,
-    );
-  }
-  return fail(() => `unknown tool "${tool}"${didYouMean(tool, all)}; known are ${names}`);
 }

@@ -1,5 +1,5 @@
 import type { LogLevel } from '../audit/log-level.ts';
-import type { Capability } from '../tools/capabilities.ts';
+import { type Capability, CHANGING_CAPABILITIES } from '../tools/capabilities.ts';
 import type { ResultMode } from '../tools/result-form.ts';
 
 /** The name of a dialect that can be served. */
@@ -18,6 +18,12 @@ export interface LocalRootConfig extends AnyRootConfig {
   /** The absolute host path of the folder. */
   readonly path: string;
   readonly agent?: undefined;
+  /** Whether nothing in it may be changed, whatever `allowed` says. */
+  readonly readOnly?: boolean;
+  /** Patterns of what does not exist for any client; by default none. */
+  readonly deny?: readonly string[];
+  /** Patterns of what may be read but not changed; by default `DEFAULT_PROTECT`. */
+  readonly protect?: readonly string[];
 }
 
 /** A root of client-side files. */
@@ -28,6 +34,12 @@ export interface AgentRootConfig extends AnyRootConfig {
 
 /** A root as configured. */
 export type RootConfig = LocalRootConfig | AgentRootConfig;
+
+/** Returns what may be done in a root: what it allows, without what changes anything if it is read-only. */
+export function allowedOn(root: RootConfig): readonly Capability[] {
+  const isReadOnly = root.path !== undefined && root.readOnly === true;
+  return isReadOnly ? root.allowed.filter((tool) => !CHANGING_CAPABILITIES.includes(tool)) : root.allowed;
+}
 
 /** The configuration of client-side files. */
 export interface AgentConfig {
@@ -65,6 +77,8 @@ export interface TokenConfig {
   readonly name: string;
   readonly sha256: Buffer;
   readonly roots: readonly string[];
+  /** What it may do, as far as the roots allow it; by default all that they allow. */
+  readonly tools?: readonly Capability[];
 }
 
 /** The clients that may call over HTTP. */

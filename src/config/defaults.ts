@@ -10,6 +10,8 @@ export const MIN_RESULT_CHARS = 1_000;
 export const MAX_CALLS = 1_000_000;
 /** The least that an operator may set for `limits.memory`: less would hold no upload of full size beside a few calls. */
 export const MIN_MEMORY = 64 * 1024 * 1024;
+/** How many patterns `deny` and `protect` may have each: every entry of a listing is compared with all of them. */
+export const MAX_PATTERNS = 500;
 /** The default cache size per client for client-side files. */
 export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
 /** The default time to wait for a client's answer. */

@@ -194,7 +194,7 @@ describe('tokens', () => {
 
   test('are taken from the environment', async () => {
     fs.writeFileSync(file, withAuth('{ tokens: [{ name: ci, token_env: T, roots: [a] }] }'));
-    const { auth } = await loadConfig(file, { T: 'hunter2' });
+    const { auth } = await loadConfig(file, { T: 'hunter2-hunter2-hunter2' });
     expect(auth?.tokens).toMatchObject([{ name: 'ci', roots: ['a'] }]);
     expect(JSON.stringify(auth)).not.toContain('hunter2');
   });

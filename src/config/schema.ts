@@ -8,6 +8,7 @@ import {
   DEFAULTS,
   MAX_CALLS,
   MAX_FULL_READ_SIZE,
+  MAX_PATTERNS,
   MAX_TIMEOUT_SECONDS,
   MIN_MEMORY,
   MIN_RESULT_CHARS,
@@ -20,12 +21,18 @@ const agent = {
   timeout: z.number().positive().max(MAX_TIMEOUT_SECONDS).default(DEFAULT_ASK_SECONDS),
 };
 
+/** Patterns in the syntax of gitignore. `readConfigFile` checks that each has an effect. */
+const patterns = z.array(z.string()).max(MAX_PATTERNS);
+
 /** A root has either `path` or `agent`. `readConfigFile` checks that it has exactly one of them. */
 const root = z.strictObject({
   name: z.string().min(1).max(64),
   path: z.string().min(1).optional(),
   agent: z.strictObject(agent).optional(),
   allowed_tools: z.array(z.string()),
+  read_only: z.boolean().optional(),
+  deny: patterns.optional(),
+  protect: patterns.optional(),
 });
 
 /**
@@ -37,6 +44,7 @@ const token = z.strictObject({
   token_env: z.string().min(1).optional(),
   sha256: z.string().optional(),
   roots: z.array(z.string().min(1)).min(1),
+  tools: z.array(z.string()).optional(),
 });
 
 const bound = z.strictObject({ root: z.string().min(1) });

@@ -1,9 +1,10 @@
 import fs from 'node:fs';
-import { type HostPath, isReservedName } from './caller-path.ts';
-import { Dir, SAFE_OPEN_FLAGS, type SharedDir } from './dir.ts';
+import type { HostPath } from './caller-path.ts';
+import { type CheckedTree, Dir, SAFE_OPEN_FLAGS, type SharedDir } from './dir.ts';
 import { assertSingleName, type Entry, type Name } from './entry.ts';
 import { fromSystem } from './errno.ts';
 import { FenceError } from './errors.ts';
+import type { Place } from './guard/place.ts';
 import { notRegularError, ReadableFile } from './open-file.ts';
 import type { RawEntry, StatLite, Syscalls } from './syscalls.ts';
 
@@ -13,6 +14,8 @@ const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = fs.constants;
 export const O_PATH = 0o10000000;
 
 interface Options {
+  /** Where the directory is in its root. */
+  readonly place: Place;
   /** Undefined for the `procfd` backend: then everything goes through Node. */
   readonly syscalls: Syscalls | undefined;
   /** Whether disposing of the `Dir` closes the descriptor; by default true. False for a root's, which outlives the `Dir`. */
@@ -34,8 +37,8 @@ export class DescriptorDir extends Dir {
   #listable: boolean;
   #closed = false;
 
-  constructor(fd: number, { syscalls, owned = true, listable = false }: Options) {
-    super();
+  constructor(fd: number, { place, syscalls, owned = true, listable = false }: Options) {
+    super(place);
     this.fd = fd;
     this.#base = `${descriptorFolder()}${fd}/`;
     this.#syscalls = syscalls;
@@ -55,24 +58,27 @@ export class DescriptorDir extends Dir {
     return Buffer.concat([Buffer.from(this.#base), name]);
   }
 
-  openDir(name: Name): DescriptorDir {
+  protected openInner(name: Name, place: Place): DescriptorDir {
     const flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
     try {
       // SAFETY: one name, and O_NOFOLLOW.
       const fd = this.#openat(name, flags) ?? fs.openSync(this.pathUnconfined(name), flags);
-      return new DescriptorDir(fd, { syscalls: this.#syscalls });
+      return new DescriptorDir(fd, { place, syscalls: this.#syscalls });
     } catch (error) {
       throw fromSystem(error);
     }
   }
 
-  override openDirForListing(name: Name): DescriptorDir {
+  override openDirForListing(name: Name): Dir {
+    this.assertSeen(name, true);
     const fd = this.#openat(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     // A directory that may be entered but not read opens only with O_PATH.
-    return fd === undefined ? this.openDir(name) : new DescriptorDir(fd, { syscalls: this.#syscalls, listable: true });
+    if (fd === undefined) return this.openDir(name);
+    return new DescriptorDir(fd, { place: this.placeOf(name), syscalls: this.#syscalls, listable: true });
   }
 
   override openForRead(name: Name): ReadableFile {
+    this.assertSeen(name);
     const fd = this.#openat(name, O_RDONLY | SAFE_OPEN_FLAGS);
     if (fd === undefined) return super.openForRead(name);
     const found = this.#syscalls?.fstatx(fd);
@@ -84,6 +90,7 @@ export class DescriptorDir extends Dir {
   }
 
   override readSmallFile(name: Name, into: Buffer, limit: number): number | undefined {
+    if (this.denial(name) !== undefined) return undefined;
     const fd = this.#openat(name, O_RDONLY | SAFE_OPEN_FLAGS);
     if (fd === undefined) return undefined;
     const syscalls = this.#syscalls as Syscalls;
@@ -96,18 +103,18 @@ export class DescriptorDir extends Dir {
     }
   }
 
-  override list(includeReserved = false): Entry[] {
-    if (!this.#listable) return [...this.listBatches(includeReserved)].flat();
+  override list(includeHidden = false): Entry[] {
+    if (!this.#listable) return [...this.listBatches(includeHidden)].flat();
     this.#assertOpen();
     this.#listable = false;
     let found = this.#syscalls?.getdents(this.fd);
-    if (found === undefined) return super.list(includeReserved);
+    if (found === undefined) return super.list(includeHidden);
     const entries: Entry[] = [];
-    for (; found.length > 0; found = this.#nextBatch(this.fd)) entries.push(...this.#toEntries(found, includeReserved));
+    for (; found.length > 0; found = this.#nextBatch(this.fd)) entries.push(...this.#toEntries(found, includeHidden));
     return entries;
   }
 
-  override *listBatches(includeReserved = false): Generator<Entry[], void, undefined> {
+  override *listBatches(includeHidden = false): Generator<Entry[], void, undefined> {
     this.#assertOpen();
     const isOwn = this.#listable;
     this.#listable = false;
@@ -115,10 +122,10 @@ export class DescriptorDir extends Dir {
     try {
       let found = fd === undefined ? undefined : this.#syscalls?.getdents(fd);
       // Where the first read fails already, Node lists the directory, or says why it cannot.
-      if (fd === undefined || found === undefined) yield super.list(includeReserved);
+      if (fd === undefined || found === undefined) yield super.list(includeHidden);
       else {
         while (found.length > 0) {
-          yield this.#toEntries(found, includeReserved);
+          yield this.#toEntries(found, includeHidden);
           // The number of a closed descriptor may be another directory's by now.
           if (isOwn) this.#assertOpen();
           found = this.#nextBatch(fd);
@@ -137,12 +144,13 @@ export class DescriptorDir extends Dir {
     throw new FenceError('io_error', { errno: 'EIO' });
   }
 
-  #toEntries(found: readonly RawEntry[], includeReserved: boolean): Entry[] {
+  #toEntries(found: readonly RawEntry[], includeHidden: boolean): Entry[] {
     const entries: Entry[] = [];
     for (const entry of found) {
-      if (!includeReserved && isReservedName(entry.name)) continue;
-      const type = entry.type ?? this.statLite(entry.raw)?.type;
-      if (type !== undefined) entries.push(entry.type === undefined ? { ...entry, type } : entry);
+      const type = entry.type ?? this.#statLite(entry.raw)?.type;
+      if (type === undefined) continue;
+      const found = entry.type === undefined ? { ...entry, type } : entry;
+      if (includeHidden || !this.isHidden(found)) entries.push(found);
     }
     return entries;
   }
@@ -156,6 +164,7 @@ export class DescriptorDir extends Dir {
   }
 
   override holdOpen(name: Name): Disposable | undefined {
+    this.assertSeen(name);
     // SAFETY: one name, and O_NOFOLLOW.
     const hostPath = this.pathUnconfined(name);
     let fd: number;
@@ -167,7 +176,8 @@ export class DescriptorDir extends Dir {
     return { [Symbol.dispose]: () => fs.close(fd, () => {}) };
   }
 
-  override renameNoReplace(name: Name, to: Dir, toName: Name): void {
+  override renameNoReplace(name: Name, to: Dir, toName: Name, checked?: CheckedTree): void {
+    this.assertMayMove(name, to, toName, checked);
     this.#assertOpen();
     assertSingleName(name);
     assertSingleName(toName);
@@ -176,10 +186,15 @@ export class DescriptorDir extends Dir {
     const done =
       to instanceof DescriptorDir && this.#syscalls?.renameNoReplaceUnconfined(fd, name, to.fd, toName) === true;
     // A name in the way, or a file system without RENAME_NOREPLACE: the portable way works or says why it does not.
-    if (!done) super.renameNoReplace(name, to, toName);
+    if (!done) super.renameNoReplace(name, to, toName, checked);
   }
 
   override statLite(name: Name): StatLite | undefined {
+    const found = this.#statLite(name);
+    return found === undefined || this.denial(name, found.type === 'directory') !== undefined ? undefined : found;
+  }
+
+  #statLite(name: Name): StatLite | undefined {
     this.#assertOpen();
     assertSingleName(name);
     // SAFETY: one name, and statx(2) is called with AT_SYMLINK_NOFOLLOW.
@@ -196,6 +211,8 @@ export class DescriptorDir extends Dir {
   }
 
   override exchange(name: Name, other: Name): boolean {
+    this.assertMayPut(name);
+    this.assertMayPut(other);
     this.#assertOpen();
     assertSingleName(name);
     assertSingleName(other);

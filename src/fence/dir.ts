@@ -5,8 +5,13 @@ import { type HostPath, isReservedName } from './caller-path.ts';
 import { decodeName, type Entry, entryTypeOf, type Name } from './entry.ts';
 import { errnoOf, fromSystem } from './errno.ts';
 import { FenceError, isFenceError } from './errors.ts';
+import { otherSpelling } from './guard/fold-name.ts';
+import { READ_ONLY, type Refusal } from './guard/guard.ts';
+import type { RuleMatch } from './guard/path-rules.ts';
+import type { Place, WrittenPath } from './guard/place.ts';
 import { type OpenFile, type ReadableFile, wrapRegularFile } from './open-file.ts';
 import type { StatLite } from './syscalls.ts';
+import { temporaryName } from './temp-name.ts';
 
 const { constants } = fs;
 const openAsync = promisify(fs.open);
@@ -28,18 +33,58 @@ export interface SharedDir {
   readonly fd: number;
 }
 
+/** The flags of open(2) with which a file can be changed or made. */
+const CHANGING_FLAGS =
+  constants.O_WRONLY | constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_TRUNC;
+
+/** What is about to happen to an entry: it is made or replaced, or it is changed or removed where it is. */
+interface Change {
+  readonly isFolder?: boolean;
+  readonly put?: boolean;
+}
+
+/**
+ * Proof that a folder may be moved with everything in it, which `checkTree` finds out: `Dir.rename` moves no folder without one.
+ */
+export interface CheckedTree {
+  readonly dev: number;
+  readonly ino: number;
+  readonly to: Dir;
+  readonly toName: Name;
+}
+
 /**
  * An open directory inside a root. Every method acts on entries of this very directory by a single name and never follows a
  * link in it, so a `Dir` that lies inside the root can only lead to what lies inside the root. A failed system call is raised as
  * the `FenceError` that its errno stands for, without path and root, which only the caller knows. A name that is not a single
  * name is a bug of the caller and throws a plain `Error`. Dispose of a `Dir` to close it.
+ *
+ * The rules of the root hold in every method: a denied entry is missing for those that read (`not_found`, or undefined where that
+ * means missing), and those that make, change or remove a denied or protected one raise `not_allowed`. Names of temporary files are
+ * exempt, since callers cannot use them.
  */
 export abstract class Dir implements Disposable {
+  /** Where this directory is in its root, for the rules. */
+  #place: Place;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
   /** Returns the host path of an entry, or of the directory itself for `.`. Resolving that path does not confine by itself. */
   protected abstract pathUnconfined(name: Name): HostPath | Buffer;
 
-  /** Opens a subdirectory, or this directory once more for `.`. A link in its place is `not_directory`. */
-  abstract openDir(name: Name): Dir;
+  /** Opens a subdirectory, or this directory once more for `.`, which is at that place. A link is `not_directory`. */
+  protected abstract openInner(name: Name, place: Place): Dir;
+
+  /**
+   * Opens a subdirectory, or this directory once more for `.`. A link in its place is `not_directory`. A temporary directory is
+   * opened `as` the name that it will have, so that the rules for that name hold in it.
+   */
+  openDir(name: Name, as: Name = name): Dir {
+    this.assertSeen(name, true);
+    return this.openInner(name, this.placeOf(as));
+  }
 
   /** Opens a subdirectory that will be listed and read from, as cheaply as the backend can. */
   openDirForListing(name: Name): Dir {
@@ -61,27 +106,29 @@ export abstract class Dir implements Disposable {
   /** Called with each opened file. The portable backend checks here that it opened what the name leads to. */
   protected assertOpened(_fd: number, _name: Name): void {}
 
-  /** Lists the entries in the order the system gives them. Temporary files of this program show only with `includeReserved`. */
-  list(includeReserved = false): Entry[] {
+  /** Lists the entries in the order the system gives them. Temporary files and denied entries show only with `includeHidden`. */
+  list(includeHidden = false): Entry[] {
     return this.#call('.', (hostPath) => {
       const dirents = fs.readdirSync(hostPath, { withFileTypes: true });
-      if (dirents.some((dirent) => dirent.name.includes('\ufffd'))) return listBytes(hostPath, includeReserved);
-      const entries: Entry[] = [];
-      for (const dirent of dirents) {
-        if (includeReserved || !isReservedName(dirent.name))
-          entries.push({ name: dirent.name, raw: dirent.name, type: entryTypeOf(dirent) });
-      }
-      return entries;
+      const entries = dirents.some((dirent) => dirent.name.includes('\ufffd'))
+        ? listBytes(hostPath)
+        : dirents.map((dirent) => ({ name: dirent.name, raw: dirent.name, type: entryTypeOf(dirent) }));
+      return includeHidden ? entries : entries.filter((entry) => !this.isHidden(entry));
     });
   }
 
   /** Lists the entries in batches as the system hands them out, so that the caller can yield while it lists a huge directory. */
-  *listBatches(includeReserved = false): Generator<Entry[], void, undefined> {
-    yield this.list(includeReserved);
+  *listBatches(includeHidden = false): Generator<Entry[], void, undefined> {
+    yield this.list(includeHidden);
   }
 
   /** Stats an entry, a link itself for a link. Undefined if there is no such entry. */
   lstat(name: Name): fs.Stats | undefined {
+    const stats = this.#lstat(name);
+    return stats === undefined || this.denial(name, stats.isDirectory()) !== undefined ? undefined : stats;
+  }
+
+  #lstat(name: Name): fs.Stats | undefined {
     return this.#call(name, (hostPath) => {
       try {
         return fs.lstatSync(hostPath);
@@ -110,6 +157,7 @@ export abstract class Dir implements Disposable {
 
   /** Reads where a link leads. A target that is not UTF-8 is `invalid_path`: as a string it would name another file. */
   readlink(name: Name): string {
+    this.assertSeen(name, false);
     return this.#call(name, (hostPath) => {
       const target = fs.readlinkSync(hostPath, 'buffer');
       if (!isUtf8(target)) throw new FenceError('invalid_path', { problem: 'not_unicode' });
@@ -119,6 +167,7 @@ export abstract class Dir implements Disposable {
 
   /** Reads where a link leads, byte for byte, to make another just like it. */
   readlinkBytes(name: Name): Name {
+    this.assertSeen(name, false);
     return this.#call(name, (hostPath) => decodeName(fs.readlinkSync(hostPath, 'buffer')));
   }
 
@@ -128,6 +177,8 @@ export abstract class Dir implements Disposable {
   }
 
   #open(name: Name, flags: number, mode: number, inUse: boolean): OpenFile {
+    if ((flags & CHANGING_FLAGS) === 0) this.assertSeen(name);
+    else this.assertMayChange(name, { isFolder: false, put: (flags & constants.O_CREAT) !== 0 });
     return this.#call(name, (hostPath) => {
       const fd = fs.openSync(hostPath, flags | SAFE_OPEN_FLAGS, mode);
       try {
@@ -192,26 +243,31 @@ export abstract class Dir implements Disposable {
 
   /** Makes a subdirectory. Anything in its place is `already_exists`. */
   mkdir(name: Name, mode = 0o755): void {
+    this.assertMayChange(name, { isFolder: true, put: true });
     this.#call(name, (hostPath) => fs.mkdirSync(hostPath, { mode }));
   }
 
   /** Removes a file, or a link itself. */
   unlink(name: Name): void {
+    this.assertMayChange(name, { isFolder: false });
     this.#call(name, (hostPath) => fs.unlinkSync(hostPath));
   }
 
   /** Removes an empty subdirectory. One that is not empty is `not_empty`. */
   rmdir(name: Name): void {
+    this.assertMayChange(name, { isFolder: true });
     this.#call(name, (hostPath) => fs.rmdirSync(hostPath));
   }
 
   /** Makes a symbolic link to `target`, which is stored as it is and not checked: following the link is what is confined. */
   symlink(target: Name, name: Name): void {
+    this.assertMayPut(name);
     this.#call(name, (hostPath) => fs.symlinkSync(target, hostPath));
   }
 
   /** Sets the mode of a subdirectory, or of this directory for `.`. chmod(2) follows links, so the directory is opened first. */
   chmod(name: Name, mode: number): void {
+    this.assertMayChange(name, { isFolder: true });
     using dir = this.openDir(name);
     dir.#call('.', (hostPath) => fs.chmodSync(hostPath, mode));
   }
@@ -224,13 +280,18 @@ export abstract class Dir implements Disposable {
     return undefined;
   }
 
-  /** Moves an entry in one step, replacing a file, or an empty directory by a directory. */
-  rename(name: Name, to: Dir, toName: Name): void {
+  /**
+   * Moves an entry in one step, replacing a file, or an empty directory by a directory. In a root with rules, a directory needs to be
+   * `checked` for the same destination, unless it is temporary.
+   */
+  rename(name: Name, to: Dir, toName: Name, checked?: CheckedTree): void {
+    this.assertMayMove(name, to, toName, checked);
     this.#callOnPair(name, to, toName, (from, into) => fs.renameSync(from, into));
   }
 
   /** Moves an entry only if nothing is in the way, else raises `already_exists`. Never a check followed by a rename. */
-  renameNoReplace(name: Name, to: Dir, toName: Name): void {
+  renameNoReplace(name: Name, to: Dir, toName: Name, checked?: CheckedTree): void {
+    this.assertMayMove(name, to, toName, checked);
     this.#callOnPair(name, to, toName, (from, into) => {
       if (!fs.lstatSync(from).isDirectory()) {
         fs.linkSync(from, into);
@@ -315,6 +376,112 @@ export abstract class Dir implements Disposable {
    */
   async syncFilesystem(): Promise<void> {}
 
+  /**
+   * Raises `not_allowed` if the rules of the root forbid to put a file or link there, or a folder. Every method that does so checks
+   * that itself; this saves the work before.
+   */
+  assertMayPut(name: Name, isFolder = false): void {
+    this.assertMayChange(name, { isFolder, put: true });
+  }
+
+  /** Says which rule keeps an entry of a directory where it is, for a change to a folder above it. @internal */
+  refusal(name: Name, change: Change): Refusal | undefined {
+    if (this.#place.isReadOnly) return READ_ONLY;
+    if (name === '.') return this.#place.ownProtection;
+    const text = name.toString();
+    if (isReservedName(text)) return undefined;
+    const denial = this.denial(name, change.isFolder, change.put);
+    if (denial !== undefined) return denial;
+    const isFolder = change.isFolder ?? this.#lstat(name)?.isDirectory() ?? false;
+    const match = this.#place.protection(text, isFolder) ?? (change.put && !isFolder && this.#place.placeholder(text));
+    const pattern = match && this.#settle(match, name, change.put);
+    return pattern ? { rule: 'protect', pattern } : undefined;
+  }
+
+  /** Whether anything in the root is denied or protected. @internal */
+  get hasRules(): boolean {
+    return this.#place.hasRules;
+  }
+
+  /** Adds that this directory was reached by a path with links, which the rules then hold for, too. @internal */
+  markWritten(path: WrittenPath): void {
+    this.#place = this.#place.writtenAs(path);
+  }
+
+  /** Returns the place of a subdirectory, or of this directory for `.`. @internal */
+  placeOf(name: Name): Place {
+    return name === '.' ? this.#place : this.#place.child(name.toString());
+  }
+
+  /** Reports whether a listing leaves an entry out. */
+  protected isHidden({ name, raw, type }: Entry): boolean {
+    return isReservedName(name) || this.denial(raw, type === 'directory') !== undefined;
+  }
+
+  /** Raises `not_found` for an entry that is denied, whatever it is unless `isFolder` says. */
+  protected assertSeen(name: Name, isFolder?: boolean): void {
+    if (this.denial(name, isFolder) !== undefined) throw new FenceError('not_found', {});
+  }
+
+  /** Raises `not_allowed` for a change that the rules of the root forbid. */
+  protected assertMayChange(name: Name, change: Change): void {
+    const refusal = this.refusal(name, change);
+    if (refusal !== undefined) throw new FenceError('not_allowed', refusal);
+  }
+
+  /** Raises `not_allowed` if the rules of the root forbid to move an entry, or to put it where it goes. */
+  protected assertMayMove(name: Name, to: Dir, toName: Name, checked?: CheckedTree): void {
+    // Callers cannot reach what has a temporary name, so nothing in it gets out from under the rules.
+    const isTemporary = isReservedName(name.toString()) || isReservedName(toName.toString());
+    const stats = this.#lstat(name);
+    const isFolder = stats?.isDirectory() ?? false;
+    this.assertMayChange(name, { isFolder });
+    to.assertMayChange(toName, { isFolder, put: true });
+    if (!isFolder || isTemporary || !(this.hasRules || to.hasRules)) return;
+    const isChecked = checked?.to === to && checked.toName === toName;
+    if (!isChecked) throw new Error('a folder is moved that was not checked for what has to stay in place');
+    if (checked.dev !== stats?.dev || checked.ino !== stats.ino) throw new FenceError('busy', {});
+  }
+
+  /** Returns why an entry does not exist for callers. `creating` is set if it is about to be made. */
+  protected denial(name: Name, isFolder?: boolean, creating = false): Refusal | undefined {
+    const place = this.#place;
+    const text = typeof name === 'string' ? name : name.toString();
+    if (text === '.') return place.ownDenial;
+    const asFolder = isFolder === false ? undefined : place.denial(text, true);
+    const asFile = isFolder === true ? undefined : place.denial(text, false);
+    if ((asFolder === undefined && asFile === undefined) || isReservedName(text)) return undefined;
+    const match = (isFolder ?? this.#lstat(name)?.isDirectory() ?? false) ? asFolder : asFile;
+    const pattern = match && this.#settle(match, name, creating);
+    return pattern === undefined ? undefined : { rule: 'deny', pattern };
+  }
+
+  /** Decides between what matches a name as it is written, and as a file system compares it that folds names. */
+  #settle({ exact, folded }: RuleMatch, name: Name, creating = false): string | undefined {
+    if (exact !== undefined && folded !== undefined) return exact;
+    return this.#folds(name.toString(), creating) ? folded : exact;
+  }
+
+  /** Reports whether two spellings of a name are the same entry here. Folders of one file system may differ in that. */
+  #folds(name: string, creating: boolean): boolean {
+    const other = otherSpelling(name);
+    if (other === undefined) return true;
+    const stats = this.#lstat(name);
+    if (stats !== undefined) return isSameEntry(stats, this.#lstat(other));
+    // Nothing is there that could be compared, and what is not there is hidden from nobody.
+    return creating && this.#foldsNewNames();
+  }
+
+  #foldsNewNames(): boolean {
+    const name = temporaryName();
+    this.createFile(name)[Symbol.dispose]();
+    try {
+      return this.#lstat(name.toUpperCase()) !== undefined;
+    } finally {
+      this.unlink(name);
+    }
+  }
+
   /** Runs a system call on one entry and translates its failure. */
   #call<T>(name: Name, run: (hostPath: HostPath | Buffer) => T): T {
     try {
@@ -341,10 +508,13 @@ export abstract class Dir implements Disposable {
   }
 }
 
+function isSameEntry(a: fs.Stats, b: fs.Stats | undefined): boolean {
+  return a.ino === b?.ino && a.dev === b.dev;
+}
+
 /** Lists names that are not all UTF-8. */
-function listBytes(hostPath: HostPath | Buffer, includeReserved: boolean): Entry[] {
+function listBytes(hostPath: HostPath | Buffer): Entry[] {
   return fs
     .readdirSync(hostPath, { withFileTypes: true, encoding: 'buffer' })
-    .map((dirent) => ({ name: dirent.name.toString(), raw: decodeName(dirent.name), type: entryTypeOf(dirent) }))
-    .filter((entry) => includeReserved || !isReservedName(entry.name));
+    .map((dirent) => ({ name: dirent.name.toString(), raw: decodeName(dirent.name), type: entryTypeOf(dirent) }));
 }

@@ -1,4 +1,5 @@
 import { codeGuard, RingfenceError } from '../errors.ts';
+import type { Refusal } from './guard/guard.ts';
 
 /**
  * What each code of a `FenceError` carries in `details`. `resolved` and `errno` can reveal something about the host: they are for
@@ -23,6 +24,11 @@ export type FenceErrorDetails = {
   special_file: object;
   /** A name or the path is longer than the file system allows. */
   name_too_long: object;
+  /**
+   * The operator's rules for the root do not allow the change: the entry is denied or protected, or a folder holds one that is.
+   * `pattern` is for logs.
+   */
+  not_allowed: Refusal;
   /** The operating system denies this process the access. */
   permission_denied: object;
   /** The disk or the quota is full, or the file would exceed the largest file size. */

@@ -1,10 +1,13 @@
 export { BACKEND_NAMES, type Backend, type BackendName, chooseBackend } from './backend.ts';
 export { type CallerPath, type HostPath, parseCallerPath, ROOT_PATH, toForwardSlashes } from './caller-path.ts';
-export { Dir, type SharedDir } from './dir.ts';
+export { checkTree } from './check-tree.ts';
+export { type CheckedTree, Dir, type SharedDir } from './dir.ts';
 export { type Entry, type EntryType, entryTypeOf, type Name } from './entry.ts';
 export { fromSystem, withLocation, withLocationSync } from './errno.ts';
 export { FenceError, type FenceErrorCode, type FenceErrorDetails, isFenceError } from './errors.ts';
 export { lockFolder, lockFolders, removeStaleLock } from './folder-lock.ts';
+export { DEFAULT_PROTECT, DEFAULT_RULES, type GuardRules, type Refusal } from './guard/guard.ts';
+export { patternOf, patternsProblem } from './guard/path-rules.ts';
 export { ensureHostFolder } from './host-folder.ts';
 export type { OpenFile, ReadableFile } from './open-file.ts';
 export { OwnerNames } from './owner-names.ts';

@@ -5,6 +5,7 @@ import { Dir } from './dir.ts';
 import { assertSingleName, type Name } from './entry.ts';
 import { fromSystem } from './errno.ts';
 import { FenceError } from './errors.ts';
+import type { Place } from './guard/place.ts';
 
 /**
  * A directory known by its real path, for the `portable` backend (macOS, Windows). Best effort: the real path is compared before
@@ -15,8 +16,8 @@ export class PathDir extends Dir {
   /** The real path at the time it was opened. */
   readonly real: HostPath;
 
-  constructor(real: HostPath) {
-    super();
+  constructor(real: HostPath, place: Place) {
+    super(place);
     this.real = real;
   }
 
@@ -39,18 +40,19 @@ export class PathDir extends Dir {
     this.assertInside();
   }
 
-  openDir(name: Name): PathDir {
+  protected openInner(name: Name, place: Place): PathDir {
     try {
       // SAFETY: lstat follows no link as the last name; the real path is compared below.
       if (!fs.lstatSync(this.pathUnconfined(name)).isDirectory()) throw new FenceError('not_directory', {});
-      if (name === '.') return new PathDir(this.real);
+      if (name === '.') return new PathDir(this.real, place);
       // A path that is a string cannot hold bytes that are not UTF-8, and the platforms that need this class have no such names.
       if (typeof name !== 'string') throw new FenceError('not_found', {});
       // The name as the disk spells it, because later checks compare it with what realpath says: `SRC` may name `src`.
       // SAFETY: the result must lie directly below this directory, else it is refused.
       const real = fs.realpathSync.native(this.pathUnconfined(name)) as HostPath;
       if (path.dirname(real) !== this.real) throw new FenceError('outside_root', {});
-      return new PathDir(real);
+      this.assertSeen(path.basename(real), true);
+      return new PathDir(real, place);
     } catch (error) {
       throw fromSystem(error);
     }

@@ -7,6 +7,8 @@ import { DescriptorDir, O_PATH } from './descriptor-dir.ts';
 import type { Dir, SharedDir } from './dir.ts';
 import { fromSystem } from './errno.ts';
 import { FenceError, isFenceError } from './errors.ts';
+import { Guard, type GuardRules, type Refusal } from './guard/guard.ts';
+import { Place } from './guard/place.ts';
 import { type OpenFile, wrapRegularFile } from './open-file.ts';
 import { PathDir } from './path-dir.ts';
 import { type Location, type ResolveOptions, type ResolverRoot, resolveBeneath } from './resolver.ts';
@@ -28,6 +30,7 @@ export interface SharedRoot {
   readonly real: HostPath;
   readonly given: HostPath;
   readonly backend: BackendName;
+  readonly rules: GuardRules | undefined;
 }
 
 /**
@@ -41,6 +44,7 @@ export class Root implements Disposable {
   /** The name that errors and results use for this root. */
   readonly name: string;
   readonly #backend: Backend;
+  readonly #guard: Guard;
   readonly #resolverRoot: ResolverRoot;
   readonly #shared: SharedRoot;
   readonly #owned: boolean;
@@ -53,12 +57,14 @@ export class Root implements Disposable {
     this.#shared = shared;
     this.#backend = backend;
     this.#owned = owned;
+    this.#guard = new Guard(shared.rules);
+    const place = Place.top(this.#guard);
     const { syscalls } = backend;
     const { real, given } = shared;
     this.#resolverRoot = {
       open: () => {
         const fd = this.#fd();
-        return fd === undefined ? new PathDir(real) : new DescriptorDir(fd, { syscalls, owned: false });
+        return fd === undefined ? new PathDir(real, place) : new DescriptorDir(fd, { place, syscalls, owned: false });
       },
       real: split(real),
       aliases: real === given ? [] : [split(given)],
@@ -68,19 +74,33 @@ export class Root implements Disposable {
   /**
    * Opens a folder of the host as a root. The folder stays the root even if it is renamed or replaced later. Throws the system
    * error of Node, with the host path in it, if the folder is missing, not a folder or not readable. Close the root after use.
+   * The `rules` hold for everything that is done through the root; without any, everything is allowed.
    */
-  static open(name: string, hostPath: string, backend: Backend = chooseBackend()): Root {
+  static open(name: string, hostPath: string, backend: Backend = chooseBackend(), rules?: GuardRules): Root {
     const given = path.resolve(hostPath) as HostPath;
     const real = fs.realpathSync.native(given) as HostPath;
     // Asks for permission without opening the folder, which Landlock would refuse for one that was replaced after the start.
     fs.accessSync(`${real}${path.sep}.`, fs.constants.R_OK);
     const fd = backend.name === 'portable' ? undefined : fs.openSync(real, O_PATH | O_DIRECTORY);
-    return new Root({ name, fd, real, given, backend: backend.name }, backend, true);
+    return new Root({ name, fd, real, given, backend: backend.name, rules }, backend, true);
   }
 
   /** Makes a root of what `share` returned in another thread. It borrows the descriptor, which the original closes. @internal */
   static fromShared(shared: SharedRoot): Root {
     return new Root(shared, chooseBackend(shared.backend), false);
+  }
+
+  /** Whether nothing in this root may be changed. */
+  get isReadOnly(): boolean {
+    return this.#guard.isReadOnly;
+  }
+
+  /**
+   * Says which rule hides a path from callers, or keeps it from being changed; undefined if none does. Decides by the names as they
+   * are written, and takes the last one for that of a file unless it is a folder.
+   */
+  explain(path: CallerPath, isFolder = false): Refusal | undefined {
+    return Place.explain(this.#guard, path.segments, isFolder);
   }
 
   /** Returns what `fromShared` needs to use this root in another thread, for as long as it is open here. @internal */
@@ -134,7 +154,8 @@ export class Root implements Disposable {
    */
   openFile(path: CallerPath): OpenFile {
     return this.#withLocation(path, () => {
-      const fd = this.#openBeneath(path.segments, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+      const flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
+      const fd = this.#openBeneath(path.segments, flags) ?? this.#openLinked(path.segments, flags)?.fd;
       if (fd !== undefined) {
         try {
           return wrapRegularFile(fd);
@@ -144,7 +165,7 @@ export class Root implements Disposable {
         }
       }
       return this.#retrySwaps(() => {
-        using found = resolveBeneath(this.#resolverRoot, path.segments, { follow: true });
+        using found = this.#resolve(path.segments, { follow: true });
         if (found.stats === undefined) throw new FenceError('not_found', {});
         return found.dir.openFile(found.name);
       });
@@ -165,7 +186,9 @@ export class Root implements Disposable {
    * @internal
    */
   borrowDir({ fd }: SharedDir): Dir {
-    return new DescriptorDir(fd, { syscalls: this.#backend.syscalls, owned: false });
+    // Without rules: it only stats names that the other thread has listed by them.
+    const place = Place.top(new Guard(undefined));
+    return new DescriptorDir(fd, { place, syscalls: this.#backend.syscalls, owned: false });
   }
 
   /** Allocates memory to read files into, aligned so that the system copies fast. It is not zeroed. @internal */
@@ -179,10 +202,7 @@ export class Root implements Disposable {
    * it is `not_found`. Raises `outside_root` and what else the file system refuses. Dispose of the location to close its directory.
    */
   locate(path: CallerPath, options: ResolveOptions): Location {
-    return this.#withLocation(
-      path,
-      () => this.#locateByKernel(path, options) ?? resolveBeneath(this.#resolverRoot, path.segments, options),
-    );
+    return this.#withLocation(path, () => this.#locateByKernel(path, options) ?? this.#resolve(path.segments, options));
   }
 
   /** Closes the root. Further calls are ignored. Using it afterwards throws a plain `Error`; what it opened stays open. */
@@ -205,11 +225,11 @@ export class Root implements Disposable {
 
   #openDir(segments: readonly string[]): Dir {
     if (segments.length === 0) this.#assertNotRemoved();
-    const fd = this.#openBeneath(segments, O_PATH | O_DIRECTORY);
-    if (fd !== undefined) return this.#dir(fd);
+    const opened = this.#dirByKernel(segments);
+    if (opened !== undefined) return opened;
     return this.#retrySwaps(() => {
-      const found = resolveBeneath(this.#resolverRoot, segments, { follow: true });
-      if (found.name === '.') return found.dir;
+      const found = this.#resolve(segments, { follow: true });
+      if (found.name === '.' && found.stats !== undefined) return found.dir;
       using _parent = found;
       if (found.stats === undefined) throw new FenceError('not_found', {});
       return found.dir.openDir(found.name);
@@ -226,9 +246,8 @@ export class Root implements Disposable {
     const name = path.segments.at(-1);
     // A path made from the target of a link may end in "..", which is no name of an entry.
     if (name === undefined || name === '..' || this.#backend.syscalls === undefined) return undefined;
-    const fd = this.#openBeneath(path.segments.slice(0, -1), O_PATH | O_DIRECTORY);
-    if (fd === undefined) return undefined;
-    let dir: Dir | undefined = this.#dir(fd);
+    let dir = this.#dirByKernel(path.segments.slice(0, -1));
+    if (dir === undefined) return undefined;
     try {
       const stats = dir.lstat(name);
       // For a link, the resolver starts over: it also has to report where the link leads.
@@ -249,18 +268,55 @@ export class Root implements Disposable {
     }
   }
 
-  #dir(fd: number): Dir {
-    return new DescriptorDir(fd, { syscalls: this.#backend.syscalls });
+  #dirByKernel(segments: readonly string[]): Dir | undefined {
+    const fd = this.#openBeneath(segments, O_PATH | O_DIRECTORY);
+    if (fd !== undefined) return this.#dir(fd, segments);
+    const linked = this.#openLinked(segments, O_PATH | O_DIRECTORY);
+    if (linked === undefined) return undefined;
+    const dir = this.#dir(linked.fd, linked.names);
+    dir.markWritten({ names: segments, entry: '.' });
+    return dir;
+  }
+
+  #dir(fd: number, names: readonly string[]): Dir {
+    return new DescriptorDir(fd, { place: Place.at(this.#guard, names), syscalls: this.#backend.syscalls });
+  }
+
+  /** Resolves a path name by name. For one with links, the rules hold for where it leads and for what was written. */
+  #resolve(segments: readonly string[], options: ResolveOptions): Location {
+    const found = resolveBeneath(this.#resolverRoot, segments, options);
+    if (found.path === segments.join('/')) return found;
+    found.dir.markWritten({ names: segments, entry: found.name });
+    const { dir, name, path } = found;
+    return { dir, name, path, stats: dir.lstat(name), [Symbol.dispose]: () => found[Symbol.dispose]() };
   }
 
   /**
-   * Opens a path with one openat2(2). Undefined if the resolver has to open it (absolute links, very long paths), or has to find
-   * out what is wrong.
+   * Opens a path with one openat2(2). In a root with rules, the path has no links, so that its names are where the entry is. Undefined
+   * if another way has to open it (links, very long paths, names that may be denied), or has to find out what is wrong.
    */
   #openBeneath(segments: readonly string[], flags: number): number | undefined {
     const fd = this.#fd();
-    if (this.#backend.syscalls === undefined || fd === undefined) return undefined;
-    return this.#backend.syscalls.openat2(fd, segments.join('/') || '.', flags);
+    const { hasRules } = this.#guard;
+    if (this.#backend.syscalls === undefined || fd === undefined || this.#guard.mayDeny(segments)) return undefined;
+    return this.#backend.syscalls.openat2(fd, segments.join('/') || '.', flags, !hasRules);
+  }
+
+  /**
+   * Opens a path with links in a root with rules, and asks the kernel where it led. Undefined if the resolver has to open it, which
+   * decides about names that may be denied.
+   */
+  #openLinked(segments: readonly string[], flags: number): { fd: number; names: readonly string[] } | undefined {
+    const top = this.#fd();
+    const { syscalls } = this.#backend;
+    if (!this.#guard.hasRules || syscalls === undefined || top === undefined) return undefined;
+    if (this.#guard.mayDeny(segments)) return undefined;
+    const fd = syscalls.openat2(top, segments.join('/') || '.', flags, true);
+    if (fd === undefined) return undefined;
+    const names = namesBelow(top, fd);
+    if (names !== undefined && !this.#guard.mayDeny(names)) return { fd, names };
+    fs.closeSync(fd);
+    return undefined;
   }
 
   /**
@@ -284,6 +340,15 @@ export class Root implements Disposable {
       throw fromSystem(error, path.raw, this.name);
     }
   }
+}
+
+/** Returns the names that lead from one open directory to an open file below it; undefined if that cannot be told. */
+function namesBelow(top: number, fd: number): readonly string[] | undefined {
+  const [above, at] = [top, fd].map((each) => fs.readlinkSync(`/proc/self/fd/${each}`)) as [string, string];
+  if (at === above) return [];
+  const prefix = above === '/' ? above : `${above}/`;
+  // The kernel adds that to the path of a removed file.
+  return at.startsWith(prefix) && !at.endsWith(' (deleted)') ? at.slice(prefix.length).split('/') : undefined;
 }
 
 function split(hostPath: HostPath): string[] {

@@ -11,8 +11,11 @@ import { decodeName, type Entry, type EntryType } from './entry.ts';
  * comment why it cannot.
  */
 export interface Syscalls {
-  /** Opens a path beneath a directory. The kernel refuses whatever would leave it (`RESOLVE_BENEATH`). Undefined on failure. */
-  openat2(dirFd: number, path: string, flags: number): number | undefined;
+  /**
+   * Opens a path beneath a directory. The kernel refuses whatever would leave it (`RESOLVE_BENEATH`) and, unless `follow` is set,
+   * any link (`RESOLVE_NO_SYMLINKS`), so that the names of the path are where the entry is. Undefined on failure.
+   */
+  openat2(dirFd: number, path: string, flags: number, follow: boolean): number | undefined;
   /** openat(2): opens a name in a directory, through a link unless `flags` have `O_NOFOLLOW`. Undefined on failure. */
   openatUnconfined(dirFd: number, name: string | Buffer, flags: number): number | undefined;
   /** Calls renameat2(2) with `RENAME_NOREPLACE`, and reports whether it renamed. */
@@ -75,6 +78,7 @@ const GETDENTS64: Readonly<Record<string, number>> = { x64: 217, arm64: 61 };
 const GETDENTS_BYTES = 64 * 1024;
 const PAGE = 4096;
 const RESOLVE_NO_MAGICLINKS = 0x02n;
+const RESOLVE_NO_SYMLINKS = 0x04n;
 const RESOLVE_BENEATH = 0x08n;
 const O_CLOEXEC = 0o2000000;
 const LOCK_EX = 2;
@@ -94,7 +98,7 @@ export function loadSyscalls(): Syscalls | undefined {
   try {
     const syscalls = bind(renameat2);
     const proc = fs.openSync('/proc/self', fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
-    const probe = syscalls.openat2(proc, 'fd', fs.constants.O_RDONLY);
+    const probe = syscalls.openat2(proc, 'fd', fs.constants.O_RDONLY, true);
     fs.closeSync(proc);
     if (probe === undefined) return undefined;
     fs.closeSync(probe);
@@ -124,10 +128,12 @@ function bind(renameat2: number): Syscalls {
   // All zero is a lock for reading (F_RDLCK) of the whole file.
   const readLock = Buffer.alloc(FLOCK_BYTES);
   const conflict = Buffer.alloc(FLOCK_BYTES);
-  const how = Buffer.alloc(24);
+  const following = Buffer.alloc(24);
+  const linkless = Buffer.alloc(24);
   const status = new Uint32Array(STATX_BYTES / 4);
   const listing = Buffer.alloc(GETDENTS_BYTES);
-  how.writeBigUInt64LE(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS, 16);
+  following.writeBigUInt64LE(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS, 16);
+  linkless.writeBigUInt64LE(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, 16);
 
   const statx = (fd: number, name: string, flags: number): StatLite | undefined =>
     stat(fd, name, flags, STATX_BASIC, status) === 0 ? toStatLite(status) : undefined;
@@ -135,7 +141,8 @@ function bind(renameat2: number): Syscalls {
     Number(rename(renameat2, ...call)) === 0;
 
   return {
-    openat2(dirFd, path, flags) {
+    openat2(dirFd, path, flags, follow) {
+      const how = follow ? following : linkless;
       how.writeUInt32LE(flags | O_CLOEXEC, 0);
       const fd = Number(open(OPENAT2, dirFd, path, how, how.length));
       return fd >= 0 ? fd : undefined;

@@ -21,6 +21,17 @@ export const CAPABILITIES = [
   'edit_file',
 ] as const;
 
+/** The capabilities that change files. `copy` does so in its destination alone, which `requireWritable` checks. */
+export const CHANGING_CAPABILITIES: readonly Capability[] = [
+  'write_file',
+  'remove_file',
+  'patch_file',
+  'create_folder',
+  'remove_folder',
+  'move',
+  'edit_file',
+];
+
 /** The capabilities that a root of client-side files can allow. For such a root, "*" stands for all of these. */
 export const AGENT_CAPABILITIES = ['list_folder', 'read_file', 'stat_file', 'hash_file', 'copy'] as const;
 

@@ -1,5 +1,5 @@
 import type { Root } from '../fence/index.ts';
-import type { Capability } from './capabilities.ts';
+import { CAPABILITIES, type Capability } from './capabilities.ts';
 import { ToolError } from './errors.ts';
 
 /** A named root whose files are in a folder of this machine. */
@@ -27,9 +27,11 @@ export class Roots {
     this.#byName = new Map(roots.map((entry) => [entry.root.name, entry]));
   }
 
-  /** Returns a subset in the same order, for a client that must not see the other roots. */
-  only(names: readonly string[]): Roots {
-    return new Roots(this.all().filter(({ root }) => names.includes(root.name)));
+  /** Returns a subset in the same order, with some of what each root allows, for a client that may see and do no more. */
+  only(names: readonly string[], tools: readonly Capability[] = CAPABILITIES): Roots {
+    const visible = this.all().filter(({ root }) => names.includes(root.name));
+    const limited = (allowed: ReadonlySet<Capability>) => new Set([...allowed].filter((tool) => tools.includes(tool)));
+    return new Roots(visible.map((entry) => ({ ...entry, allowed: limited(entry.allowed) })));
   }
 
   /** Reports whether there is a root of that name. */

@@ -79,6 +79,8 @@ export interface CallContext extends OperationContext {
    * Checks one more capability, for a tool that learns only while running that it needs it. Raises `tool_not_allowed`.
    */
   require(root: Root, capability: Capability): void;
+  /** Raises `tool_not_allowed` for a root that is read-only, for a tool that changes one of the roots it uses and reads another. */
+  requireWritable(root: Root): void;
   /** Logs a warning about this call. `facts` must not contain file content. */
   warn(message: string, facts: Readonly<Record<string, string | number>>): void;
   /**

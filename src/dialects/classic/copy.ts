@@ -25,6 +25,7 @@ export const copy = defineTool({
   }),
   run: async (args, context) => {
     const root = context.boundRoot();
+    context.requireWritable(root);
     const from = { root, path: parsePath(root, args.source) };
     const to = { root, path: parsePath(root, args.destination) };
     const { overwrite, recursive } = args;

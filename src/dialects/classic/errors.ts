@@ -38,6 +38,7 @@ const ERROR_BODIES: ErrorBodies = {
 
   permission_denied: () => DENIED,
   read_only: () => ({ ...DENIED, reason: 'the filesystem is read-only' }),
+  not_allowed: ({ details }) => ({ ...DENIED, reason: RULES[details.rule] }),
   tool_not_allowed: ({ details }) => ({ ...DENIED, reason: `the server does not allow ${details.tool} here` }),
 
   not_found: () => ({ code: 'not_found', message: 'The specified path does not exist' }),
@@ -109,6 +110,12 @@ const ERROR_BODIES: ErrorBodies = {
 };
 
 const ABSOLUTE = 'absolute paths are not accepted; give the path relative to the root';
+
+const RULES = {
+  deny: "the operator's rules do not allow this path here, or something in it",
+  protect: "the operator's rules protect this path, or something in it, from changes",
+  read_only: 'nothing in this root may be changed',
+};
 
 const PATH_PROBLEMS = {
   null_byte: 'the path contains a null byte',

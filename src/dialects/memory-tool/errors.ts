@@ -52,6 +52,7 @@ const MESSAGES: Messages = {
   invalid_path: (_, { path }) => `Error: Invalid path: ${JSON.stringify(path)}`,
   into_itself: (_, { path }) => `Error: Cannot move a directory into itself: ${path}`,
   permission_denied: (_, { path }) => `Error: Permission denied: ${path}`,
+  not_allowed: (_, { path }) => `Error: Not allowed: ${path}`,
   read_only: (_, { path }) => `Error: Permission denied: ${path}`,
   tool_not_allowed: (_, { path }) => `Error: Permission denied: ${path}`,
   special_file: (_, { path }) => `Error: The path ${path} is not a regular file`,

@@ -35,6 +35,7 @@ const STORAGE_ERRORS: StorageErrors = {
   // When creating, a file is in the way of a folder. When reading, nothing can exist below a file.
   not_directory: (_, context) => (isDestination(context) ? exists(context) : notFound(context)),
   permission_denied: (_, context) => denied(context),
+  not_allowed: (_, context) => denied(context),
   read_only: (_, context) => denied(context),
   tool_not_allowed: (_, context) => denied(context),
   special_file: (_, context) => denied(context),

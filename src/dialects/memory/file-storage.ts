@@ -108,6 +108,7 @@ function contextFor(root: Root, durable: boolean): CallContext {
     results: DEFAULT_RESULT_FORM,
     boundRoot: () => root,
     require: () => {},
+    requireWritable: () => {},
     warn: () => {},
     reportFailure: () => {},
     allRoots: () => [],

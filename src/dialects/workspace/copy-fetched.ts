@@ -27,6 +27,7 @@ export async function copyFetched(args: CopyArgs, { agent, context }: CopyFetche
     const problem = `nothing can be copied into root ${dest_root}: its files are on the client's side, where they can only be read`;
     throw new ToolError('invalid_argument', { problem }, { path: dest_path, root: dest_root });
   }
+  context.requireWritable(root);
   const to = { root, path: root.parse(dest_path) };
   const fetched = await agent.fetch(source);
   const from = parseCallerPath(toForwardSlashes(source));

@@ -26,6 +26,7 @@ const EVERY: { readonly [C in ErrorCode]: ErrorDetails[C] } = {
   name_too_long: {},
   too_large: { size: 5_452_595, limit: 1_048_576 },
   permission_denied: {},
+  not_allowed: { rule: 'protect', pattern: HOST },
   disk_full: {},
   read_only: {},
   not_empty: {},

@@ -37,6 +37,7 @@ const MESSAGES: Messages = {
       ? `file too large for full read (size: ${formatSize(size)}, limit: ${formatSize(limit)}); use offset/limit parameters: ${path}`
       : `file too large (size: ${formatSize(size)}, limit: ${formatSize(limit)}): ${path}`,
   permission_denied: (_, path) => `permission denied: ${path}`,
+  not_allowed: ({ details }, path) => `not allowed: ${RULES[details.rule]}: ${path}`,
   disk_full: (_, path) => `no space left on device; nothing was written: ${path}`,
   read_only: (_, path) => `read-only file system: ${path}`,
   not_empty: (_, path) => `directory not empty: ${path}`,
@@ -89,6 +90,12 @@ function versionMismatch({ expected, now }: FileErrorDetails['version_mismatch']
 
 /** How many line numbers a message names. */
 const MAX_LINES_NAMED = 20;
+
+const RULES = {
+  deny: "the operator's rules keep this path, or something in it, from being made or moved",
+  protect: "the operator's rules protect this path, or something in it, from changes",
+  read_only: 'nothing in this root may be changed',
+};
 
 const PATH_PROBLEMS = {
   null_byte: 'contains a null byte',

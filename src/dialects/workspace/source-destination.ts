@@ -18,6 +18,7 @@ export function parseSourceDestination(
 ): { from: RootPath; to: RootPath } {
   const from = context.root(args.source_root);
   const to = context.root(args.dest_root);
+  context.requireWritable(to);
   return {
     from: { root: from, path: from.parse(args.source_path) },
     to: { root: to, path: to.parse(args.dest_path) },

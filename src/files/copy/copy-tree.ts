@@ -115,10 +115,16 @@ class TreeCopier {
       const wait = this.#job.pause();
       if (wait !== undefined) await wait;
       const step = { from, name: raw, into, as: raw, names: [...names, name] };
-      if (type === 'directory') await this.#subfolder(step);
-      else if (type === 'file') await this.#file(step);
-      else if (type === 'symlink') await this.#link(step);
-      else this.#skip(step.names);
+      try {
+        if (type === 'directory') await this.#subfolder(step);
+        else if (type === 'file') await this.#file(step);
+        else if (type === 'symlink') await this.#link(step);
+        else this.#skip(step.names);
+      } catch (error) {
+        // The rules of the destination leave it out of a copy; a move has been checked.
+        if (this.#job.linksAsTheyAre || !isFenceError(error, 'not_allowed')) throw error;
+        this.#skip(step.names);
+      }
     }
     this.#ancestors.pop();
   }

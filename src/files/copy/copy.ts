@@ -131,10 +131,11 @@ async function copyFolderTo(
       using existing = location.dir.openDir(location.name);
       return await copyTree({ ...job, merge: true }, existing);
     }
+    location.dir.assertMayPut(location.name, true);
     const temporary = temporaryName();
     location.dir.mkdir(temporary, 0o700);
     try {
-      using fresh = location.dir.openDir(temporary);
+      using fresh = location.dir.openDir(temporary, location.name);
       const copied = await copyTree(job, fresh);
       renameFresh(location, temporary, options);
       if (options.durable ?? true) await syncEntry(location);

@@ -159,7 +159,7 @@ async function copyFolderAs(move: MoveJob, hidden: string): Promise<CopiedSource
     const tree = { root: source.root, path: source.path, dir: original };
     const before = await treeDigest(tree, context);
     target.at.dir.mkdir(hidden, 0o700);
-    using fresh = target.at.dir.openDir(hidden);
+    using fresh = target.at.dir.openDir(hidden, target.at.name);
     const job = { source: tree, options: { durable: options.durable ?? true, asMoved: true }, linksAsTheyAre: true };
     await copyTree({ ...job, context, pause: yieldPoint(context) }, fresh);
     const copied = await treeDigest({ root: target.root, path: target.path, dir: fresh }, context);
@@ -200,7 +200,7 @@ async function removeFolder(move: MoveJob, original: Dir, before: TreeDigest): P
   const unstoppable: OperationContext = { signal: DEFAULT_CONTEXT.signal, scheduler: context.scheduler, progress };
   const hidden = await hide(source, original);
   try {
-    using top = dir.openDir(hidden);
+    using top = dir.openDir(hidden, source.at.name);
     const tree = { root: source.root, path: source.path, dir: top };
     await assertIdentity(tree, before, unstoppable);
     await proveRemovable(tree, unstoppable);

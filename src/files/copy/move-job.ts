@@ -1,4 +1,4 @@
-import { type Location, type RootPath, withLocationSync } from '../../fence/index.ts';
+import { type CheckedTree, type Location, type RootPath, withLocationSync } from '../../fence/index.ts';
 import type { OperationContext } from '../../runtime/operation-context.ts';
 import { assertVersion } from '../write/if-match.ts';
 
@@ -15,6 +15,8 @@ export interface MoveJob {
   /** The version that the source must have, from `ifMatch`. */
   readonly expected: string | undefined;
   readonly context: OperationContext;
+  /** Set for a folder: nothing in it has to stay where it is. */
+  readonly checked: CheckedTree | undefined;
 }
 
 /** Raises `version_mismatch` if the source is not the expected one. */

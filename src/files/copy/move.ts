@@ -1,4 +1,6 @@
 import {
+  type CheckedTree,
+  checkTree,
   FenceError,
   isFenceError,
   type Location,
@@ -6,7 +8,7 @@ import {
   type RootPath,
   withLocation,
 } from '../../fence/index.ts';
-import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
 import { refuseOutwardLink } from '../links.ts';
@@ -56,7 +58,7 @@ export async function move(
   });
 }
 
-async function moveTo(job: Omit<MoveJob, 'target'>, to: RootPath): Promise<void> {
+async function moveTo(job: Omit<MoveJob, 'target' | 'checked'>, to: RootPath): Promise<void> {
   const { source, options } = job;
   if (to.path.segments.length === 0) throw new FenceError('is_directory', {});
   using folder = source.at.stats?.isDirectory() ? atEnd(source, ({ dir, name }) => dir.openDir(name)) : undefined;
@@ -65,10 +67,11 @@ async function moveTo(job: Omit<MoveJob, 'target'>, to: RootPath): Promise<void>
   refuseOutwardLink(to.root, to.path);
   using at = to.root.locate(to.path, { follow: false, makeParents: true });
   if (folder !== undefined) assertDisjoint(folder, hostPathOf(at));
+  const checked = folder && (await checkMove(job, at));
   if (isSameEntry(source.at, at)) throw new FileError('same_file', {});
   if (folder === undefined && options.overwrite !== false) assertReplaceable(at);
   using _held = deferFree(at);
-  await renameOrCopy({ ...job, target: { ...to, at } });
+  await renameOrCopy({ ...job, target: { ...to, at }, checked });
   if (options.durable ?? true) {
     // The new name first, and what leads to it, so that there is no moment at which the disk has neither name.
     await syncEntry(at);
@@ -76,13 +79,19 @@ async function moveTo(job: Omit<MoveJob, 'target'>, to: RootPath): Promise<void>
   }
 }
 
+/** Raises `not_allowed`, with the path of the source, if the folder holds something that has to stay where it is. */
+function checkMove({ source, context }: Omit<MoveJob, 'target' | 'checked'>, to: Location): Promise<CheckedTree> {
+  return checkTree(source.at, { from: source, to, pause: yieldPoint(context) });
+}
+
 async function renameOrCopy(move: MoveJob): Promise<void> {
-  const { source, target, options } = move;
+  const { source, target, options, checked } = move;
   try {
     using _locks = await lockFolders(source.at.dir, target.at.dir);
     assertExpected(move);
-    if (options.overwrite === false) source.at.dir.renameNoReplace(source.at.name, target.at.dir, target.at.name);
-    else renameOver(source.at, target.at);
+    if (options.overwrite === false)
+      source.at.dir.renameNoReplace(source.at.name, target.at.dir, target.at.name, checked);
+    else renameOver(source.at, target.at, checked);
   } catch (error) {
     if (!(isFenceError(error, 'io_error') && error.details.errno === 'EXDEV')) throw nameFailedEnd(error, move);
     await moveAcross(move);
@@ -100,8 +109,8 @@ function isSameEntry(a: Location, b: Location): boolean {
   return b.stats !== undefined && a.name === b.name && isSameFile(a.dir.lstat('.'), b.dir.lstat('.'));
 }
 
-function renameOver(source: Location, target: Location): void {
-  source.dir.rename(source.name, target.dir, target.name);
+function renameOver(source: Location, target: Location, checked: CheckedTree | undefined): void {
+  source.dir.rename(source.name, target.dir, target.name, checked);
   // POSIX: renaming a hard link over another link to the same file does nothing, and both names remain.
   if (!source.stats?.isDirectory() && isSameFile(source.stats, target.stats)) source.dir.unlink(source.name);
 }

@@ -67,7 +67,7 @@ function isAllowed(attempt: () => void): boolean {
     attempt();
     return true;
   } catch (error) {
-    if (isFenceError(error, 'permission_denied', 'read_only')) return false;
+    if (isFenceError(error, 'permission_denied', 'read_only', 'not_allowed')) return false;
     throw error;
   }
 }

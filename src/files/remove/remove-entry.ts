@@ -71,7 +71,7 @@ export async function removeEntry(
     if (found.stats === undefined) throw new FenceError('not_found', {});
     if (found.stats.isDirectory()) {
       beforeFolder?.();
-      await removeLocatedFolder(found, options, context);
+      await removeLocatedFolder({ root, path, at: found }, options, context);
     } else {
       await unlinkLocked(found);
       if (options.durable ?? true) await found.dir.sync();

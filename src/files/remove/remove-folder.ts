@@ -1,5 +1,6 @@
 import {
   type CallerPath,
+  checkTree,
   type Dir,
   type Entry,
   FenceError,
@@ -10,6 +11,7 @@ import {
   type Location,
   type Name,
   type Root,
+  type RootPath,
   removeStaleLock,
   withLocation,
 } from '../../fence/index.ts';
@@ -32,8 +34,8 @@ export interface RemoveOptions {
  * Removes a folder and everything in it, and returns how many entries were removed. Links are removed themselves, never
  * followed. Not atomic: after a failure or an abort, what was removed stays removed.
  *
- * Raises `not_found`, `not_directory` (also for a link to a folder), `root_itself`, `not_empty`, and the reason of an aborted
- * signal.
+ * Raises `not_found`, `not_directory` (also for a link to a folder), `root_itself`, `not_empty`, `not_allowed` if it holds something
+ * denied or protected, and the reason of an aborted signal.
  */
 export async function removeFolder(
   root: Root,
@@ -45,17 +47,18 @@ export async function removeFolder(
     using found = root.locate(path, { follow: false });
     if (found.stats === undefined) throw new FenceError('not_found', {});
     if (!found.stats.isDirectory()) throw new FenceError('not_directory', {});
-    return { entries: await removeLocatedFolder(found, options, context) };
+    return { entries: await removeLocatedFolder({ root, path, at: found }, options, context) };
   });
 }
 
 /** Removes a folder that is already located, and returns how many entries were removed. Raises what `removeFolder` raises. */
 export async function removeLocatedFolder(
-  { dir, name }: Location,
+  { root, path, at: { dir, name } }: RootPath & { readonly at: Location },
   { durable = true, recursive = true, keepGoing = false }: RemoveOptions,
   context: OperationContext,
 ): Promise<number> {
   if (name === '.') throw new FileError('root_itself', { action: 'remove' });
+  if (recursive) await checkTree({ dir, name }, { from: { root, path }, pause: yieldPoint(context) });
   const removed = recursive ? await removeTree({ dir, name }, { keepGoing }, context) : await removeEmpty(dir, name);
   if (durable) await dir.sync();
   return removed;

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { ensureHostFolder, Root } from '../../fence/index.ts';
+import { chooseBackend, DEFAULT_RULES, ensureHostFolder, Root } from '../../fence/index.ts';
 import { undoAppends } from '../write/append-journal.ts';
 import { sweepLeftovers } from './sweep-leftovers.ts';
 
@@ -28,7 +28,7 @@ export class HeldRoot {
     }
     try {
       ensureHostFolder(hostPath);
-      return new HeldRoot(Root.open(name, hostPath));
+      return new HeldRoot(Root.open(name, hostPath, chooseBackend(), DEFAULT_RULES));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       throw new Error(`the folder ${hostPath} cannot be used: ${code ?? 'unknown error'}`, { cause: error });

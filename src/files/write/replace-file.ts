@@ -57,6 +57,7 @@ export async function replaceFile(
 ): Promise<Stats> {
   const { durable = true, mode } = options;
   const { dir, stats } = target;
+  dir.assertMayPut(target.name);
   if (options.expected !== undefined) assertVersion(stats, options.expected);
   else if (stats !== undefined && options.over === 'nothing') throw new FenceError('already_exists', {});
   if (stats !== undefined) assertReplaceable(target);

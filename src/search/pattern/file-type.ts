@@ -1,5 +1,5 @@
+import { IgnoreFile } from '../../fence/guard/gitignore.ts';
 import { FILE_TYPES } from './file-types.ts';
-import { IgnoreFile } from './gitignore.ts';
 import { SearchError } from './search-error.ts';
 
 /** Compiles the name of a type of files to a test of file names. Raises `invalid_pattern` for a type that does not exist. */

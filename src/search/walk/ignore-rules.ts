@@ -1,5 +1,5 @@
+import { IgnoreFile, MAX_RULE_BYTES } from '../../fence/guard/gitignore.ts';
 import type { CallerPath, Dir, Entry, Root } from '../../fence/index.ts';
-import { IgnoreFile, MAX_RULE_BYTES } from '../pattern/gitignore.ts';
 import type { DirCache, DirNode } from './dir-cache.ts';
 import { isSkippable } from './is-skippable.ts';
 

@@ -62,9 +62,8 @@ export function sweepInBackground(service: SharedService): { stop(): void } {
 }
 
 function writableRoots({ roots }: SharedService): Root[] {
-  return roots
-    .all()
-    .flatMap((named) =>
-      named.kind !== 'agent' && WRITING.some((capability) => named.allowed.has(capability)) ? [named.root] : [],
-    );
+  return roots.all().flatMap((named) => {
+    if (named.kind === 'agent' || named.root.isReadOnly) return [];
+    return WRITING.some((capability) => named.allowed.has(capability)) ? [named.root] : [];
+  });
 }

@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
 import { Activity } from '../../audit/activity.ts';
-import type { Config } from '../../config/config.ts';
+import { allowedOn, type Config, type LocalRootConfig } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import { type Backend, chooseBackend, OwnerNames, Root } from '../../fence/index.ts';
+import { ownFilePatterns } from '../../config/own-files.ts';
+import { type Backend, chooseBackend, DEFAULT_PROTECT, OwnerNames, Root } from '../../fence/index.ts';
 import { StatThread } from '../../files/list/stat-thread.ts';
 import { LineIndexCache } from '../../files/read/line-index-cache.ts';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
@@ -112,13 +113,15 @@ export function openSharedService({ config, backend = chooseBackend(), logger }:
 
 function openRoots(config: Config, backend: Backend): NamedRoot[] {
   const opened: NamedRoot[] = [];
-  for (const { name, path, allowed, origin } of config.roots) {
+  for (const configured of config.roots) {
+    const { name, path, origin } = configured;
+    const allowed = new Set(allowedOn(configured));
     if (path === undefined) {
-      opened.push({ kind: 'agent', root: { name }, allowed: new Set(allowed) });
+      opened.push({ kind: 'agent', root: { name }, allowed });
       continue;
     }
     try {
-      opened.push({ root: Root.open(name, path, backend), allowed: new Set(allowed) });
+      opened.push({ root: Root.open(name, path, backend, rulesOf(configured, config)), allowed });
     } catch (error) {
       closeRoots(opened);
       const { code } = error as NodeJS.ErrnoException;
@@ -127,6 +130,10 @@ function openRoots(config: Config, backend: Backend): NamedRoot[] {
     }
   }
   return opened;
+}
+
+function rulesOf({ path, readOnly = false, deny = [], protect = DEFAULT_PROTECT }: LocalRootConfig, { file }: Config) {
+  return { readOnly, deny, protect: [...protect, ...ownFilePatterns(path, file)] };
 }
 
 function closeRoots(opened: readonly NamedRoot[]): void {

@@ -11,6 +11,7 @@ import { escapeJson } from '../../wire/json-escaper.ts';
 import { MAX_RESULT_BYTES } from '../../wire/result-size.ts';
 import { CallSlot, type ClientLimits } from '../limits/client-limits.ts';
 import type { Arguments, CallRequest } from './call-request.ts';
+import { decidingRule } from './deciding-rule.ts';
 import { InputRequired } from './input-required.ts';
 import { CallTimer } from './running-calls.ts';
 import type { Service } from './service.ts';
@@ -121,7 +122,8 @@ export class ToolCaller {
     record.subject.useRoot(error.root);
     const text = this.#service.dialect.formatError(error, this.#failedCall(tool, record.request));
     const cause = error.code === 'internal' ? (error.cause ?? thrown) : thrown;
-    return this.#finish(record, renderFailure(text), { code: error.code, cause });
+    const rule = decidingRule(error, record.request.roots);
+    return this.#finish(record, renderFailure(text), { code: error.code, cause, rule });
   }
 
   #unknownTool(record: CallRecord): UnknownTool {

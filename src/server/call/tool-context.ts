@@ -178,6 +178,11 @@ export class ToolContext implements CallContext {
     this.#options.request.roots.use(root.name, [capability]);
   }
 
+  requireWritable(root: Root): void {
+    if (root.isReadOnly)
+      throw new ToolError('tool_not_allowed', { tool: this.#options.tool.name }, { root: root.name });
+  }
+
   allRoots(): NamedRoot[] {
     return this.#options.request.roots.all();
   }

@@ -1,6 +1,6 @@
 /** A rule file is read up to this size, and up to this number of rules. What follows has no effect. */
 export const MAX_RULE_BYTES = 256 * 1024;
-const MAX_RULES = 5_000;
+export const MAX_RULES = 5_000;
 /** A longer rule has no effect: parsing one with many braces or brackets takes time beyond its length. */
 const MAX_RULE_LENGTH = 4_096;
 /** A rule whose braces stand for more alternatives has no effect. */
@@ -15,10 +15,14 @@ const WILDCARD_WEIGHT = 4;
 /** Tests one name of a path. Undefined stands for `**`, any number of names. */
 type Segment = ((name: string) => boolean) | undefined;
 
-interface Rule {
+/** A rule that decides about an entry. */
+interface DecidingRule {
   /** Number of the rule in its file. The last rule that matches decides. */
   readonly order: number;
   readonly negated: boolean;
+}
+
+interface Rule extends DecidingRule {
   readonly foldersOnly: boolean;
   /** A rule without a slash looks at the last name of a path, any other at the whole path. */
   readonly anywhere: boolean;
@@ -52,6 +56,12 @@ export class IgnoreFile {
    * nothing. `folder` is the path from the folder of the rule file to that of the entry.
    */
   ignores(folder: readonly string[], name: string, isFolder: boolean): boolean | undefined {
+    const decides = this.decidingRule(folder, name, isFolder);
+    return decides && !decides.negated;
+  }
+
+  /** Returns the rule that decides about an entry, by its line from 0; undefined if none matches. `folder` is as for `ignores`. */
+  decidingRule(folder: readonly string[], name: string, isFolder: boolean): DecidingRule | undefined {
     let decides = this.#names.get(name)?.findLast((rule) => isFolder || !rule.foldersOnly);
     for (const rule of this.#globs) {
       if (decides !== undefined && decides.order > rule.order) break;
@@ -60,7 +70,12 @@ export class IgnoreFile {
         break;
       }
     }
-    return decides && !decides.negated;
+    return decides;
+  }
+
+  /** The number of rules that have an effect. Each alternative in braces is one. */
+  get size(): number {
+    return [...this.#names.values()].reduce((sum, rules) => sum + rules.length, this.#globs.length);
   }
 
   #add(line: string, order: number): void {
