@@ -9,7 +9,7 @@ export const SECRET = 'TOP-SECRET-CONTENT';
 /** What stands in every protected file. */
 const HOOK = 'THE-OWNERS-HOOK';
 
-export const DENY = ['.env', '*.pem', '/secret', '/only/dirs/'];
+const DENY = ['.env', '*.pem', '/secret', '/only/dirs/'];
 
 const FILES: Readonly<Record<string, string>> = {
   'ok.txt': 'plain text',
@@ -127,18 +127,23 @@ export class GuardLayout implements Disposable {
     this.#fill();
   }
 
-  /** Every file that holds a secret or a hook, wherever it is now, and every entry where none may be made. */
+  /** Every file that holds a secret, wherever it is now, those that are protected, and every entry where none may be made. */
   guarded(): string {
-    const kept = fs
+    const secrets = fs
       .readdirSync(this.base, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => path.join(entry.parentPath, entry.name))
-      .map((file) => [path.relative(this.base, file), fs.readFileSync(file, 'utf8')] as const)
-      .filter(([, text]) => text.includes(SECRET) || text.includes(HOOK))
-      .map(([file, text]) => `${file} ${text}`)
+      .filter((file) => fs.readFileSync(file, 'utf8').includes(SECRET))
       .sort();
+    return JSON.stringify([secrets, this.inPlace()]);
+  }
+
+  /** What is now where denied and protected files were, and every entry where none may be made. */
+  inPlace(): string {
+    const files = Object.entries(FILES).filter(([, text]) => text === SECRET || text === HOOK);
+    const texts = files.map(([name]) => [name, readIfPresent(this.host(name))]);
     const made = NOT_TO_BE_MADE.filter((name) => fs.existsSync(this.host(name)));
-    return JSON.stringify([kept, made]);
+    return JSON.stringify([texts, made]);
   }
 
   /** Every entry of the root with its content. */
@@ -168,4 +173,8 @@ export class GuardLayout implements Disposable {
     }
     for (const [name, target] of Object.entries(LINKS)) fs.symlinkSync(target, this.host(name));
   }
+}
+
+function readIfPresent(file: string): string | undefined {
+  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined;
 }
