@@ -61,6 +61,7 @@ export type {
   Config,
   DialectConfig,
   DialectName,
+  LandlockMode,
   LocalRootConfig,
   ProjectConfig,
   RootConfig,
