@@ -46,18 +46,20 @@ export function ownerState(name: string): OwnerState {
 /**
  * Reports whether a temporary entry was left behind by a process that is gone. Of a process that cannot be seen from here, that is
  * certain if the entry would be marked as in use, or if the machine was started since; otherwise it counts as in use. `owner` is the
- * temporary name of the process, if the entry has another name.
+ * temporary name of the process, if the entry has another name. A name of another form is that of another version of this program,
+ * and counts as left behind after a day.
  */
 export function isLeftover(dir: Dir, name: string, owner = name): boolean {
   if (!isTemporaryName(owner)) return false;
   const state = ownerState(owner);
   if (state !== 'unknown') return state === 'gone';
   const { boot, marked, wellFormed } = parse(owner);
-  if (!wellFormed) return false;
+  if (!wellFormed) return Date.now() - (dir.lstat(name)?.mtimeMs ?? Date.now()) > DAY_MS;
   // Another machine has another boot, too, but shares no local file system with this one.
   return self().prefix.slice(0, BOOT_LENGTH) === boot ? marked && dir.isInUse(name) === false : dir.isLocal();
 }
 
+const DAY_MS = 86_400_000;
 const MARKED = 'm';
 const UNMARKED = 'u';
 const BOOT_LENGTH = 8;

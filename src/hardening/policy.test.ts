@@ -39,6 +39,7 @@ test('a root may be written if anything that it allows changes files', () => {
       ]),
       folder('copied', ['read_file', 'copy']),
       folder('nothing', []),
+      { ...folder('kept', CAPABILITIES), readOnly: true } as RootConfig,
       { name: 'laptop', agent, allowed: ['read_file'], origin: '' },
     ],
   });
@@ -49,6 +50,7 @@ test('a root may be written if anything that it allows changes files', () => {
     '/srv/read': 'read',
     '/srv/copied': 'write',
     '/srv/nothing': 'read',
+    '/srv/kept': 'read',
   });
 });
 

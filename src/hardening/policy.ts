@@ -50,8 +50,8 @@ export function landlockPolicy(config: Config, { listens }: { readonly listens: 
   };
 }
 
-function accessTo({ allowed }: LocalRootConfig): PathRule['access'] {
-  return allowed.every((capability) => READING.has(capability)) ? 'read' : 'write';
+function accessTo({ allowed, readOnly = false }: LocalRootConfig): PathRule['access'] {
+  return readOnly || allowed.every((capability) => READING.has(capability)) ? 'read' : 'write';
 }
 
 /**

@@ -38,7 +38,7 @@ export interface HttpOptions {
   readonly maxConnections?: number;
   /** Whether the fast path answers plain requests; by default true. Without it the SDK answers every request. */
   readonly fastPath?: boolean;
-  /** Makes the SDK servers instead of those of the mounts' services. */
+  /** Makes the SDK servers instead of those of the mounts' services. @internal */
   readonly newServer?: NewServer;
 }
 
