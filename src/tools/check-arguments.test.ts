@@ -79,3 +79,39 @@ test('a value that is nested too deeply for the stack is a problem, not a crash'
     problems: [{ kind: 'invalid', message: 'the parameters must not be nested so deeply' }],
   });
 });
+
+const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+
+test.each([
+  ['unknown arguments', Object.fromEntries(many(40_000, 0).map((_, index) => [`k${index}`, 0])), 10],
+  ['items without fields', { entries: many(20_000, {}) }, 1],
+  ['items that are wrong in everything', { entries: many(10_000, { name: 1, mtime: null, children: 2, x: 3 }) }, 4],
+  ['wrong items after right ones', { entries: [...many(20_000, { name: 'a' }), ...many(20_000, 0)] }, 1],
+  ['wrong items in an item', { entries: [{ name: 'a', children: many(40_000, 0) }] }, 1],
+  ['a wrong object around right items', { entries: many(20_000, { name: 'a' }), x: 1 }, 1],
+])('of %s, the first few are described', (_, value, count) => {
+  const checked = checkTree(value);
+  expect('problems' in checked && checked.problems).toHaveLength(count);
+});
+
+test('a part of a large value is described by its place in the whole', () => {
+  const children = [...many(2_000, { name: 'a' }), { name: 3, nam: 1 }];
+  const checked = checkTree({ entries: [{ name: 'a', children }] });
+  expect('problems' in checked && checked.problems).toEqual([
+    {
+      argument: 'entries.0.children.2000.name',
+      kind: 'invalid',
+      message: 'entries.0.children.2000.name must be a string, got 3',
+    },
+    {
+      argument: 'entries.0.children.2000.nam',
+      kind: 'unknown',
+      message: 'unknown parameter: entries.0.children.2000.nam (did you mean entries.0.children.2000.name?)',
+    },
+  ]);
+});
+
+test('a large value that is right comes back whole', () => {
+  const entries = many(5_000, { name: 'a', children: [{ name: 'b' }] });
+  expect(checkTree({ entries })).toEqual({ value: { entries } });
+});

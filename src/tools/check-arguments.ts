@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { ArgumentProblem } from './dialect.ts';
+import { firstMismatch, isLarge, type Mismatch } from './first-mismatch.ts';
 import { didYouMean } from './nearest.ts';
 import { truncate } from './show-value.ts';
 
@@ -36,9 +37,13 @@ const PARAMETERS: CheckStyle = { noun: 'parameter', name: (path) => path.map(Str
 /** The parsed value, or what is wrong with it. */
 export type CheckedArguments<T> = { readonly value: T } | { readonly problems: readonly ArgumentProblem[] };
 
+/** How many problems are described. */
+const MAX_PROBLEMS = 10;
+
 /**
  * Returns a function that checks a value against a schema. Each problem says what is wrong and what was expected;
- * custom messages of the schema are kept. The returned function does not throw, not even for a value nested too deeply
+ * custom messages of the schema are kept. Only the first ten problems are described, and of a large value only those of
+ * the first part that is wrong. The returned function does not throw, not even for a value nested too deeply
  * to check.
  */
 export function argumentChecker<S extends z.ZodObject>(
@@ -52,13 +57,10 @@ export function argumentChecker<S extends z.ZodObject>(
   };
   return (value) => {
     try {
-      const parsed = schema.safeParse(value);
-      if (parsed.success) return { value: parsed.data };
-      // Building messages is slow, so the value is parsed again with them only after it failed.
-      const top = described();
-      const error = (issue: z.core.$ZodRawIssue): string => describeIssue(issue, top, style);
-      const again = schema.safeParse(value, { error, reportInput: true });
-      return { problems: again.error?.issues.flatMap((issue) => toProblems(issue, top, style)) ?? [] };
+      const mismatch = isLarge(value) ? firstMismatch(schema, value) : undefined;
+      const parsed = mismatch === undefined ? schema.safeParse(value) : undefined;
+      if (parsed?.success) return { value: parsed.data };
+      return { problems: problemsOf(mismatch ?? { path: [], schema, value }, described(), style) };
     } catch (thrown) {
       // A recursive schema recurses as deep as the value is nested, which can overflow the stack.
       if (!(thrown instanceof RangeError)) throw thrown;
@@ -68,11 +70,22 @@ export function argumentChecker<S extends z.ZodObject>(
   };
 }
 
+/** Describes what is wrong. Building messages is slow, so a value is parsed again with them only after it failed. */
+function problemsOf({ path: above, schema, value }: Mismatch, top: SchemaNode, style: CheckStyle): ArgumentProblem[] {
+  const pathOf = (issue: { readonly path?: PropertyKey[] | undefined }) => [...above, ...(issue.path ?? [])];
+  const error = (issue: z.core.$ZodRawIssue): string => describeIssue({ ...issue, path: pathOf(issue) }, top, style);
+  const { issues } = z.safeParse(schema, value, { error, reportInput: true }).error ?? { issues: [] };
+  return issues
+    .slice(0, MAX_PROBLEMS)
+    .flatMap((issue) => toProblems({ ...issue, path: pathOf(issue) }, top, style))
+    .slice(0, MAX_PROBLEMS);
+}
+
 function toProblems(issue: z.core.$ZodIssue, top: SchemaNode, style: CheckStyle): ArgumentProblem[] {
   const argument = issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys' && issue.message === describeIssue(issue, top, style)) {
-    return issue.keys.map((key) => ({
-      argument: [...issue.path.map(String), key].join('.'),
+    return issue.keys.slice(0, MAX_PROBLEMS).map((key) => ({
+      argument: [...issue.path.map(String), truncate(key)].join('.'),
       kind: 'unknown' as const,
       message: unknownKey(key, issue.path, top, style),
     }));

@@ -1,6 +1,6 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { HeldBytes } from '../limits/held-bytes.ts';
+import { parseMessage, RefusedMessage } from '../protocol/parse-message.ts';
 import { SHARE_TAKEN } from './http-limits.ts';
 import type { HttpError } from './sdk-response.ts';
 
@@ -23,8 +23,8 @@ export class BadBody extends Error {
 
 /**
  * Reads a JSON body of at most `maxBytes`, which counts as held from the moment that it arrives. Raises `BadBody` for one that is too
- * large, compressed or not JSON in UTF-8, or for which there is no memory. Rejects with another error if the client closes the
- * connection.
+ * large, compressed or that `parseMessage` refuses, or for which there is no memory. Rejects with another error if the client closes
+ * the connection.
  */
 export async function readJson(request: IncomingMessage, maxBytes: number, held: HeldBytes): Promise<unknown> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
@@ -36,11 +36,10 @@ export async function readJson(request: IncomingMessage, maxBytes: number, held:
   // From here on it is held twice: as bytes, and as what they are parsed into.
   held.set(2 * bytes.length);
   try {
-    // Decoding would replace bytes that are not UTF-8 with U+FFFD, which a write would then store in a file.
-    if (!isUtf8(bytes)) throw new Error('not UTF-8');
-    return JSON.parse(bytes.toString('utf8', startsWithBom(bytes) ? 3 : 0));
-  } catch {
-    throw new BadBody({ status: 400, code: -32700, message: 'Parse error: the body is not valid JSON' });
+    return parseMessage(bytes);
+  } catch (error) {
+    if (!(error instanceof RefusedMessage)) throw error;
+    throw new BadBody({ status: 400, code: error.code, message: error.message });
   }
 }
 
@@ -80,9 +79,4 @@ function bodyBytes(request: IncomingMessage, maxBytes: number, held: HeldBytes):
 
 function tooLarge(maxBytes: number): BadBody {
   return new BadBody({ status: 413, message: `Payload Too Large: the body must not exceed ${maxBytes} bytes` });
-}
-
-/** Reports whether a body starts with a byte order mark, which is not part of the text. */
-function startsWithBom(bytes: Buffer): boolean {
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { BufferPool } from '../../runtime/buffer-pool.ts';
@@ -6,6 +5,7 @@ import { drained } from '../../runtime/drained.ts';
 import type { FairScheduler } from '../../runtime/fair-scheduler.ts';
 import { concatJson, type JsonChunks } from '../../wire/json-chunks.ts';
 import { type Fields, hasOnly, isId, isRecord, REQUEST_KEYS } from '../protocol/fast/plain-request.ts';
+import { parseMessage, RefusedMessage } from '../protocol/parse-message.ts';
 import type { MessageReceiver, MessageSink } from './sdk-transport.ts';
 
 const LF = 0x0a;
@@ -13,8 +13,9 @@ const LF = 0x0a;
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** How much of a line that is too long is searched for the id of its request. */
 const HEAD_BYTES = 4096;
-const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
+/** A blank line of at most this length is ignored. */
+const MAX_BLANK = 1024;
 /** Batched responses are written before the turn of the event loop ends once they exceed this length in UTF-16 units. */
 const BATCH_LENGTH = 64 * 1024;
 /** Backpressure: while the client has more unread output than this, its messages wait. */
@@ -226,11 +227,11 @@ export class StdioTransport implements MessageSink {
   #handle(line: Buffer): void {
     let parsed: unknown;
     try {
-      // Decoding would replace bytes that are not UTF-8 with U+FFFD, which a write would then store in a file.
-      if (!isUtf8(line)) throw new Error('not UTF-8');
-      parsed = JSON.parse(line.toString('utf8'));
-    } catch {
-      if (line.toString('latin1').trim() !== '') this.#refuse(PARSE_ERROR, 'Parse error: a line is not valid JSON');
+      parsed = parseMessage(line);
+    } catch (error) {
+      if (!(error instanceof RefusedMessage)) throw error;
+      if (line.length > MAX_BLANK || line.toString('latin1').trim() !== '')
+        this.#refuse(error.code, error.message, error.id);
       return;
     }
     // JSON-RPC batches, which 2025-03-26 allows.

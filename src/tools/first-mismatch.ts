@@ -1,0 +1,62 @@
+import * as z from 'zod';
+
+/** A value with more parts than this is checked part by part. */
+const LARGE = 1_000;
+
+/** A part of a value that does not match the part of the schema that it stands for. */
+export interface Mismatch {
+  readonly path: readonly PropertyKey[];
+  readonly schema: z.core.$ZodType;
+  readonly value: unknown;
+}
+
+/** Reports whether a value consists of so many parts that a full list of what is wrong with them would take long to make. */
+export function isLarge(value: unknown): boolean {
+  return roomAfter(value, LARGE) <= 0;
+}
+
+function roomAfter(value: unknown, room: number): number {
+  let left = room - 1;
+  if (typeof value !== 'object' || value === null) return left;
+  for (const key in value) {
+    if (left <= 0) return left;
+    left = roomAfter(value[key as keyof typeof value], left);
+  }
+  return left;
+}
+
+/**
+ * Returns the first item of a list, at any depth, that does not match a schema; the object around the lists if all items do, and
+ * undefined if nothing is wrong with either. zod itself goes on to the last item, at several microseconds for each problem. A
+ * list's own limits are not checked.
+ */
+export function firstMismatch(given: z.core.$ZodType, value: unknown): Mismatch | undefined {
+  const schema = withoutWrappers(given);
+  if (schema instanceof z.ZodArray && Array.isArray(value)) return firstBadItem(schema, value);
+  let own = value;
+  if (schema instanceof z.ZodObject && typeof value === 'object' && value !== null) {
+    for (const key of Object.keys(schema.shape)) {
+      const list = value[key as keyof typeof value] as unknown;
+      if (!Array.isArray(list) || list.length === 0) continue;
+      const found = firstMismatch(schema.shape[key], list);
+      if (found !== undefined) return { ...found, path: [key, ...found.path] };
+      own = { ...(own as object), [key]: list.slice(0, 1) };
+    }
+  }
+  return z.safeParse(schema, own).success ? undefined : { path: [], schema, value: own };
+}
+
+function firstBadItem({ element }: z.ZodArray, items: readonly unknown[]): Mismatch | undefined {
+  for (const [index, item] of items.entries()) {
+    const found = firstMismatch(element, item);
+    if (found !== undefined) return { ...found, path: [index, ...found.path] };
+  }
+  return undefined;
+}
+
+/** Returns what an optional schema, or one with a default, stands for. */
+function withoutWrappers(schema: z.core.$ZodType): z.core.$ZodType {
+  let inner = schema;
+  while (inner instanceof z.ZodOptional || inner instanceof z.ZodDefault) inner = inner.def.innerType;
+  return inner;
+}
