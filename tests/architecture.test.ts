@@ -36,7 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   wire: ['runtime'],
   tools: ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire'],
   dialects: ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools'],
-  audit: ['errors.ts', 'agent', 'tools'],
+  audit: ['errors.ts', 'runtime', 'agent', 'tools'],
   config: ['fence', 'files', 'tools', 'audit'],
   hardening: ['runtime', 'tools', 'config'],
   server: ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools', 'audit', 'config'],

@@ -1,3 +1,4 @@
+import { printable, shorten } from '../runtime/printable.ts';
 import type { AgentErrorCode, AgentErrorDetails, Violation } from './agent-error.ts';
 import { HANDOVER_TOOLS } from './handover-tools.ts';
 
@@ -127,7 +128,7 @@ export function describeError<C extends AgentErrorCode>(
   path = '',
 ): ErrorDescription {
   const describe: Descriptions[C] | undefined = DESCRIPTIONS[code];
-  return describe?.(details, printable(path)) ?? generic(code);
+  return describe?.(details, printable(shorten(path, SHOWN_PATH))) ?? generic(code);
 }
 
 function at(path: string): string {
@@ -155,10 +156,5 @@ function generic(code: string): ErrorDescription {
   return system(`Failed: ${code.replaceAll('_', ' ')}`, 'Try again later.');
 }
 
+/** How much of a path a message shows. */
 const SHOWN_PATH = 200;
-
-/** Shortens a path, and quotes it if it holds control characters, which would break up a message or a log line. */
-function printable(path: string): string {
-  const shown = path.length > SHOWN_PATH ? `${path.slice(0, SHOWN_PATH)}…` : path;
-  return /\p{Cc}/u.test(shown) || !shown.isWellFormed() ? JSON.stringify(shown) : shown;
-}

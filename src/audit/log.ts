@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { type Logger, pino } from 'pino';
+import { escapeUnprintable } from '../runtime/printable.ts';
 import type { LogLevel } from './log-level.ts';
 
 /**
@@ -76,7 +77,8 @@ class LineBatcher {
   }
 
   write(line: string): void {
-    this.#text += line;
+    // JSON leaves some characters unescaped that a terminal acts on.
+    this.#text += `${escapeUnprintable(line.slice(0, -1))}\n`;
     if (this.#text.length > BATCH_LENGTH) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), BATCH_MS);
   }

@@ -58,7 +58,9 @@ const entry = z.strictObject({
     return z.array(entry).optional();
   },
 });
-const checkTree = argumentChecker(z.strictObject({ entries: z.array(entry) }));
+const checkTree = argumentChecker(
+  z.strictObject({ entries: z.array(entry), few: z.array(z.string()).max(9).optional() }),
+);
 
 test.each([
   [[{ name: 'a', children: [{ name: 3 }] }], 'entries.0.children.0.name must be a string, got 3'],
@@ -88,6 +90,7 @@ test.each([
   ['items that are wrong in everything', { entries: many(10_000, { name: 1, mtime: null, children: 2, x: 3 }) }, 4],
   ['wrong items after right ones', { entries: [...many(20_000, { name: 'a' }), ...many(20_000, 0)] }, 1],
   ['wrong items in an item', { entries: [{ name: 'a', children: many(40_000, 0) }] }, 1],
+  ['too many items', { few: many(2_000, 0), entries: [] }, 1],
   ['a wrong object around right items', { entries: many(20_000, { name: 'a' }), x: 1 }, 1],
 ])('of %s, the first few are described', (_, value, count) => {
   const checked = checkTree(value);
@@ -113,5 +116,11 @@ test('a part of a large value is described by its place in the whole', () => {
 
 test('a large value that is right comes back whole', () => {
   const entries = many(5_000, { name: 'a', children: [{ name: 'b' }] });
-  expect(checkTree({ entries })).toEqual({ value: { entries } });
+  expect(checkTree({ entries })).toEqual({ value: { entries }, isLarge: true });
+});
+
+test.each([10, 2_000])('a list of %i items where nine are allowed is described by its limit', (count) => {
+  expect(checkTree({ entries: [], few: many(count, 'a') })).toMatchObject({
+    problems: [{ argument: 'few', message: 'few must be a list of 0 to 9 items, got a list' }],
+  });
 });

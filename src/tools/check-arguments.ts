@@ -15,6 +15,7 @@ interface SchemaNode {
   minLength?: number;
   maxLength?: number;
   minItems?: number;
+  maxItems?: number;
   items?: SchemaNode;
   anyOf?: SchemaNode[];
   properties?: Record<string, SchemaNode>;
@@ -35,7 +36,9 @@ export interface CheckStyle {
 const PARAMETERS: CheckStyle = { noun: 'parameter', name: (path) => path.map(String).join('.') };
 
 /** The parsed value, or what is wrong with it. */
-export type CheckedArguments<T> = { readonly value: T } | { readonly problems: readonly ArgumentProblem[] };
+export type CheckedArguments<T> =
+  | { readonly value: T /** Whether it took long to check. */; readonly isLarge?: true }
+  | { readonly problems: readonly ArgumentProblem[] };
 
 /** How many problems are described. */
 const MAX_PROBLEMS = 10;
@@ -57,9 +60,10 @@ export function argumentChecker<S extends z.ZodObject>(
   };
   return (value) => {
     try {
-      const mismatch = isLarge(value) ? firstMismatch(schema, value) : undefined;
+      const large = isLarge(value);
+      const mismatch = large ? firstMismatch(schema, value) : undefined;
       const parsed = mismatch === undefined ? schema.safeParse(value) : undefined;
-      if (parsed?.success) return { value: parsed.data };
+      if (parsed?.success) return large ? { value: parsed.data, isLarge: true } : { value: parsed.data };
       return { problems: problemsOf(mismatch ?? { path: [], schema, value }, described(), style) };
     } catch (thrown) {
       // A recursive schema recurses as deep as the value is nested, which can overflow the stack.
@@ -145,6 +149,7 @@ function describe(node: SchemaNode | undefined): string {
     case 'boolean':
       return 'true or false';
     case 'array':
+      if (node.maxItems !== undefined) return `a list of ${node.minItems ?? 0} to ${node.maxItems} items`;
       return (node.minItems ?? 0) > 0 ? 'a non-empty list' : 'a list';
     case 'object':
       return 'an object';

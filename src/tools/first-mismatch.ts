@@ -2,6 +2,8 @@ import * as z from 'zod';
 
 /** A value with more parts than this is checked part by part. */
 const LARGE = 1_000;
+/** How many unknown fields are enough to say what is wrong. */
+const MAX_UNKNOWN = 10;
 
 /** A part of a value that does not match the part of the schema that it stands for. */
 export interface Mismatch {
@@ -27,14 +29,15 @@ function roomAfter(value: unknown, room: number): number {
 
 /**
  * Returns the first item of a list, at any depth, that does not match a schema; the object around the lists if all items do, and
- * undefined if nothing is wrong with either. zod itself goes on to the last item, at several microseconds for each problem. A
- * list's own limits are not checked.
+ * undefined if nothing is wrong with either. A list that is too long is wrong as a whole. zod itself goes on to the last item, at
+ * several microseconds for each problem.
  */
 export function firstMismatch(given: z.core.$ZodType, value: unknown): Mismatch | undefined {
   const schema = withoutWrappers(given);
   if (schema instanceof z.ZodArray && Array.isArray(value)) return firstBadItem(schema, value);
   let own = value;
   if (schema instanceof z.ZodObject && typeof value === 'object' && value !== null) {
+    own = withFewUnknown(value, schema.shape);
     for (const key of Object.keys(schema.shape)) {
       const list = value[key as keyof typeof value] as unknown;
       if (!Array.isArray(list) || list.length === 0) continue;
@@ -46,7 +49,22 @@ export function firstMismatch(given: z.core.$ZodType, value: unknown): Mismatch 
   return z.safeParse(schema, own).success ? undefined : { path: [], schema, value: own };
 }
 
-function firstBadItem({ element }: z.ZodArray, items: readonly unknown[]): Mismatch | undefined {
+/** Returns an object with all of its known fields, but not more than a few of those that are unknown. */
+function withFewUnknown(value: object, known: object): object {
+  const fields: [string, unknown][] = [];
+  let unknown = 0;
+  for (const [key, field] of Object.entries(value)) {
+    if (!Object.hasOwn(known, key)) unknown += 1;
+    if (Object.hasOwn(known, key) || unknown <= MAX_UNKNOWN) fields.push([key, field]);
+  }
+  return unknown > MAX_UNKNOWN ? Object.fromEntries(fields) : value;
+}
+
+function firstBadItem({ element, _zod }: z.ZodArray, items: readonly unknown[]): Mismatch | undefined {
+  const { maximum } = _zod.bag;
+  if (typeof maximum === 'number' && items.length > maximum) {
+    return { path: [], schema: z.array(z.unknown()).max(maximum), value: items };
+  }
   for (const [index, item] of items.entries()) {
     const found = firstMismatch(element, item);
     if (found !== undefined) return { ...found, path: [index, ...found.path] };

@@ -1,10 +1,11 @@
 import type { FileErrorDetails } from '../../files/errors.ts';
 import { isoTime } from '../../runtime/iso-times.ts';
+import { printable } from '../../runtime/printable.ts';
 import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
 import { type ErrorMap, mapError } from '../../tools/error-map.ts';
 import type { CallError } from '../../tools/errors.ts';
 import { formatSize } from '../../wire/format-size.ts';
-import { hintFor, printable } from './hints.ts';
+import { hintFor } from './hints.ts';
 
 type Messages = ErrorMap<[path: string, call: FailedCall], string>;
 

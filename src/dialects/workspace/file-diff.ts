@@ -1,3 +1,5 @@
+import { printable } from '../../runtime/printable.ts';
+
 /** Returns a unified diff with the names of the file above its hunks; empty if there are no hunks. */
 export function fileDiff(path: string, hunks: string): string {
   return hunks === '' ? '' : `--- ${named('a', path)}\n+++ ${named('b', path)}\n${hunks}`;
@@ -8,8 +10,7 @@ export function hunksOf(diff: string): string {
   return diff.replace(/^--- .*\n\+\+\+ .*\n/, '');
 }
 
-/** Quotes a name with control characters, as git does. */
+/** Quotes a name with characters that cannot be shown, as git does. */
 function named(side: 'a' | 'b', path: string): string {
-  const name = `${side}/${path.replace(/^\/+/, '')}`;
-  return /[\u0000-\u001f\u007f]/.test(name) ? JSON.stringify(name) : name;
+  return printable(`${side}/${path.replace(/^\/+/, '')}`);
 }

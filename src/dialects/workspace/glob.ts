@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { printable } from '../../runtime/printable.ts';
 import { type GlobMatch, type GlobResult, type PathQuery, glob as search } from '../../search/index.ts';
 import { ToolError } from '../../tools/errors.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import { TextList, textOf } from '../../wire/text-list.ts';
-import { printable } from './hints.ts';
 import {
   entryType,
   exclude,

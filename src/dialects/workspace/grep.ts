@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import { printable } from '../../runtime/printable.ts';
 import { type FileCount, type GrepResult, type LineMatch, grep as search } from '../../search/index.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import { TextList, textOf } from '../../wire/text-list.ts';
-import { printable } from './hints.ts';
 import {
   exclude,
   globProblem,

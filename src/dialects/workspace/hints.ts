@@ -1,6 +1,7 @@
 import { RingfenceError } from '../../errors.ts';
 import type { CallerPath, Root } from '../../fence/index.ts';
 import { peekFolder } from '../../files/list/peek-folder.ts';
+import { printable } from '../../runtime/printable.ts';
 import type { FailedCall } from '../../tools/dialect.ts';
 import type { CallError } from '../../tools/errors.ts';
 import { closest } from '../../tools/nearest.ts';
@@ -8,6 +9,8 @@ import type { NamedLocalRoot } from '../../tools/roots.ts';
 
 /** How many entries of a folder are compared with a missing name. */
 const MAX_ENTRIES = 5_000;
+/** How many characters their names may have together. */
+const MAX_COMPARED = 100_000;
 const MAX_SUGGESTIONS = 3;
 
 /**
@@ -82,13 +85,23 @@ function deepestFolder(root: Root, { raw, segments }: CallerPath): { depth: numb
 
 /** Returns the names that differ by few letters, then those that differ only after their last dot. */
 function similarNames(missing: string, names: readonly string[]): string[] {
-  const others = names.filter((name) => name !== missing);
+  const others = firstNames(names).filter((name) => name !== missing);
   // Of a name as short as "dir", one letter more makes another name, not a misspelling.
   const maxEdits = missing.length < 4 ? 0 : Math.min(4, Math.max(2, Math.floor(missing.length / 4)));
   const near = closest(missing, others, { maxEdits, count: MAX_SUGGESTIONS });
   const stem = stemOf(missing);
   const sameStem = others.filter((name) => stemOf(name) === stem).sort();
   return [...new Set([...near, ...sameStem])].slice(0, MAX_SUGGESTIONS);
+}
+
+/** Returns the first names, as many as can be compared in a few milliseconds. */
+function firstNames(names: readonly string[]): readonly string[] {
+  let length = 0;
+  const end = names.findIndex((name) => {
+    length += name.length;
+    return length > MAX_COMPARED;
+  });
+  return end === -1 ? names : names.slice(0, end);
 }
 
 function stemOf(name: string): string {
@@ -103,9 +116,4 @@ function exists(root: Root, segments: readonly string[]): boolean {
     if (thrown instanceof RingfenceError) return false;
     throw thrown;
   }
-}
-
-/** Quotes a path that holds control characters, which would break up the message. */
-export function printable(path: string): string {
-  return /[\u0000-\u001f\u007f]/.test(path) || !path.isWellFormed() ? JSON.stringify(path) : path;
 }

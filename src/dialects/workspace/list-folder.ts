@@ -4,12 +4,12 @@ import type { Root } from '../../fence/index.ts';
 import { type EntryInfo, listEntries } from '../../files/list/list-folder.ts';
 import { listTree, type TreeEntry } from '../../files/list/list-tree.ts';
 import { IsoTimeFormatter } from '../../runtime/iso-times.ts';
+import { printable } from '../../runtime/printable.ts';
 import { ToolError } from '../../tools/errors.ts';
 import { type NextArguments, nextLine, type ResultMode } from '../../tools/result-form.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import { TextList, textOf } from '../../wire/text-list.ts';
-import { printable } from './hints.ts';
 import { entryType, filePath, next, offset, rootName, SUBJECT } from './shared-schemas.ts';
 
 /** Serializing more entries would delay other calls, and a model has no use for them. */

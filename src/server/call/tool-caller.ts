@@ -1,5 +1,6 @@
 import { type CallFailure, recordCall } from '../../audit/record-call.ts';
 import { RingfenceError } from '../../errors.ts';
+import { escapeUnprintable } from '../../runtime/printable.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
 import type { FailedCall } from '../../tools/dialect.ts';
 import { type CallError, ToolError } from '../../tools/errors.ts';
@@ -15,6 +16,7 @@ import { decidingRule } from './deciding-rule.ts';
 import { InputRequired } from './input-required.ts';
 import { CallTimer } from './running-calls.ts';
 import type { Service } from './service.ts';
+import { shortArguments, shortError, shortProblems } from './short-failure.ts';
 import { CallSubject, type SubjectArguments, subjectArguments, ToolContext } from './tool-context.ts';
 
 /** How much of an unknown tool's name an error repeats. */
@@ -88,10 +90,14 @@ export class ToolCaller {
     if (retryAfterSeconds > 0) return this.#fail(record, tool, new ToolError('rate_limited', { retryAfterSeconds }));
     const checked = check(request.args);
     if ('problems' in checked) {
-      const text = this.#service.dialect.formatProblems(checked.problems, this.#failedCall(tool, request));
+      const text = this.#service.dialect.formatProblems(
+        shortProblems(checked.problems),
+        this.#failedCall(tool, request),
+      );
       return this.#finish(record, renderFailure(text), { code: 'invalid_argument' });
     }
     subject.note(checked.value);
+    if (checked.isLarge) await this.#service.scheduler.yieldTurn();
     try {
       const value = await this.#run(tool, checked.value, record);
       return this.#finish(record, renderSuccess(tool, value, { args: checked.value, mode: request.results?.mode }));
@@ -120,7 +126,7 @@ export class ToolCaller {
   #fail(record: CallRecord, tool: Tool, thrown: unknown): JsonChunks {
     const error = (thrown instanceof RingfenceError ? thrown : new ToolError('internal', {})) as CallError;
     record.subject.useRoot(error.root);
-    const text = this.#service.dialect.formatError(error, this.#failedCall(tool, record.request));
+    const text = this.#service.dialect.formatError(shortError(error), this.#failedCall(tool, record.request));
     const cause = error.code === 'internal' ? (error.cause ?? thrown) : thrown;
     const rule = decidingRule(error, record.request.roots);
     return this.#finish(record, renderFailure(text), { code: error.code, cause, rule });
@@ -130,7 +136,7 @@ export class ToolCaller {
     const { name } = record.request;
     const meant = closestTool(name, [...this.#tools.keys()]);
     const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
-    const error = new UnknownTool(`unknown tool: ${name.slice(0, MAX_ECHO)}${hint}`);
+    const error = new UnknownTool(`unknown tool: ${escapeUnprintable(name.slice(0, MAX_ECHO))}${hint}`);
     this.#end(record, error.message.length, { code: 'unknown_tool' });
     return error;
   }
@@ -138,7 +144,7 @@ export class ToolCaller {
   #failedCall(tool: Tool, request: CallRequest): FailedCall {
     return {
       tool,
-      args: request.args,
+      args: shortArguments(request.args),
       roots: request.roots,
       agentFiles: (root) => this.#service.agentFiles?.find(request, root),
     };
@@ -202,7 +208,8 @@ function closestTool(name: string, tools: readonly string[]): string | undefined
 const SHORT_NAME = 10;
 
 /** Renders a failure, whose text is for the client's model. */
-function renderFailure(text: string): RenderedCall {
+function renderFailure(message: string): RenderedCall {
+  const text = escapeUnprintable(message);
   const json = `{"content":[{"type":"text","text":${JSON.stringify(text)}}],"isError":true`;
   return { json, bytes: Buffer.byteLength(text) };
 }

@@ -43,10 +43,20 @@ test.each([
 });
 
 test.each([
-  ['many values', call(Array.from({ length: 50_001 }, () => 0)), 'more than 50000 values'],
-  ['many empty objects', call(Array.from({ length: 50_001 }, () => ({}))), 'more than 50000 values'],
+  ['many values', call(Array.from({ length: 100_001 }, () => 0)), 'more than 100000 values'],
+  ['many empty objects', call(Array.from({ length: 100_001 }, () => ({}))), 'more than 100000 values'],
   ['deep nesting', `{"id":7,"x":${nested(600)}}`, 'nested more than 200 levels deep'],
   ['many values outside of a call', `{"id":7,"x":[${'0,'.repeat(2_001)}0]}`, 'more than 2000 values'],
+  [
+    'many fields',
+    call(Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`k${index}`, 0]))),
+    'an object of more than 1000 fields',
+  ],
+  [
+    'many params besides the arguments',
+    `{"id":7,"method":"tools/call","params":{"x":[${'0,'.repeat(1_001)}0]}}`,
+    'too many values besides the arguments',
+  ],
   ['a long method', `{"id" : 7,"method":"${'m'.repeat(2_000)}"}`, 'the method is longer than 1000 characters'],
   [
     'a long progress token',
@@ -66,10 +76,18 @@ test.each([
 });
 
 test('what a client may well send is taken', () => {
-  const entries = Array.from({ length: 9_000 }, (_, index) => ({ name: `f${index}`, type: 'file', size: 1, mtime: 1 }));
+  const entries = Array.from({ length: 10_000 }, (_, index) => ({
+    name: `f${index}`,
+    type: 'file',
+    size: 1,
+    mtime: 1,
+  }));
   expect(refusal(call({ entries }))).toBeUndefined();
   expect(refusal(call({ content: '{[,"\\'.repeat(1_000_000) }))).toBeUndefined();
   expect(refusal(`\ufeff${call({ content: 'x'.repeat(2_000) })}`)).toBeUndefined();
   expect(refusal(`[${'{"id":1,"method":"ping"},'.repeat(99)}{}]`)).toBeUndefined();
   expect(refusal(`{"id":7,"x":${nested(199)}${PADDING}}`)).toBeUndefined();
+  expect(
+    refusal(call(Object.fromEntries(entries.slice(0, 1_000).map(({ name }) => [name, [1, 2, 3]])))),
+  ).toBeUndefined();
 });

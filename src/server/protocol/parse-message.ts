@@ -1,13 +1,16 @@
 import { isUtf8 } from 'node:buffer';
+import { isLarge } from '../../tools/first-mismatch.ts';
 
 /** A shorter message cannot hold enough to matter, and is parsed at once. */
 const SMALL_BYTES = 1024;
 /** The most values, names not counted, that the arguments of a tool may hold. Parsing and checking more takes over 50 ms. */
-const MAX_VALUES = 50_000;
+const MAX_VALUES = 100_000;
 /** The most values of any other message, which the SDK checks against its schemas, and of a batch. */
 const MAX_OTHER_VALUES = 2_000;
 /** Functions that recurse as deep as a value is nested overflow the stack at a few thousand levels. */
 const MAX_DEPTH = 200;
+/** Looking through the fields of one object takes long from some ten thousand on, and no tool has so many. */
+const MAX_FIELDS = 1_000;
 const MAX_BATCH = 100;
 /** The longest id, progress token and method. All of them are sent back. */
 const MAX_NAME_LENGTH = 1_000;
@@ -43,9 +46,11 @@ export function parseMessage(bytes: Buffer): unknown {
   };
   if (shape.depth > MAX_DEPTH) refuse(`nested more than ${MAX_DEPTH} levels deep`);
   if (shape.values > MAX_VALUES) refuse(`more than ${MAX_VALUES} values`);
+  if (shape.fields > MAX_FIELDS) refuse(`an object of more than ${MAX_FIELDS} fields`);
   const message = parse(bytes);
   const isCall = (message as { method?: unknown } | null)?.method === 'tools/call';
   if (!isCall && shape.values > MAX_OTHER_VALUES) refuse(`more than ${MAX_OTHER_VALUES} values`);
+  if (isCall && isLarge(withoutArguments(message))) refuse('too many values besides the arguments');
   const batch = Array.isArray(message) ? message : [message];
   if (batch.length > MAX_BATCH) refuse(`more than ${MAX_BATCH} messages in a batch`);
   for (const each of batch) {
@@ -53,6 +58,12 @@ export function parseMessage(bytes: Buffer): unknown {
     if (name !== undefined) refuse(`the ${name} is longer than ${MAX_NAME_LENGTH} characters`);
   }
   return message;
+}
+
+/** Returns the params of a call that the SDK checks against its schemas. */
+function withoutArguments(message: unknown): unknown {
+  const { params } = message as { params?: object | null };
+  return Array.isArray(params) ? params : { ...params, arguments: undefined };
 }
 
 function parse(bytes: Buffer): unknown {
@@ -90,6 +101,8 @@ interface Shape {
   /** An upper bound of the number of values. */
   readonly values: number;
   readonly depth: number;
+  /** The most fields of one object. */
+  readonly fields: number;
   /** The offset after the name `id` of the message itself, -1 if it has none. */
   readonly idAt: number;
 }
@@ -98,22 +111,32 @@ const [QUOTE, BACKSLASH, COMMA, COLON, SPACE] = [0x22, 0x5c, 0x2c, 0x3a, 0x20];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 const [LOWER_I, LOWER_D] = [0x69, 0x64];
 
+/** Where the count of a list begins, so that it never exceeds that of an object. */
+const LIST = -(2 ** 30);
+
 /** Counts what a JSON text holds without parsing it, in time linear in its length. Its result for other texts has no meaning. */
 function shapeOf(bytes: Buffer): Shape {
-  let [values, depth, deepest, idAt] = [1, 0, 0, -1];
+  let [values, depth, deepest, fields, idAt] = [1, 0, 0, 0, -1];
+  /** The fields of the object at each depth so far, too few for a list. What is deeper than the limit does not count. */
+  const counts = new Int32Array(MAX_DEPTH + 1);
   for (let at = 0; at < bytes.length; at += 1) {
     switch (bytes[at]) {
       case QUOTE:
         if (depth === 1 && isIdName(bytes, at)) idAt = at + 4;
         at = endOfString(bytes, at + 1);
         break;
-      case COMMA:
+      case COMMA: {
         values += 1;
+        const count = (counts[depth] ?? 0) + 1;
+        counts[depth] = count;
+        if (count > fields) fields = count;
         break;
+      }
       case OPEN_BRACE:
       case OPEN_BRACKET:
         values += 1;
         depth += 1;
+        counts[depth] = bytes[at] === OPEN_BRACE ? 1 : LIST;
         if (depth > deepest) deepest = depth;
         break;
       case CLOSE_BRACE:
@@ -123,7 +146,7 @@ function shapeOf(bytes: Buffer): Shape {
       default:
     }
   }
-  return { values, depth: deepest, idAt };
+  return { values, depth: deepest, fields, idAt };
 }
 
 /** Reports whether `"id"` and a colon, at most one space between them, start at an offset. */

@@ -170,7 +170,8 @@ export class StdioTransport implements MessageSink {
   };
 
   #addToLine(part: Buffer): void {
-    if (this.#isSkipping) return;
+    // An empty line is nothing, and is not worth a turn of the scheduler.
+    if (this.#isSkipping || part.length === 0) return;
     this.#line.push(part);
     this.#lineBytes += part.length;
     if (this.#lineBytes <= MAX_MESSAGE_BYTES) return;

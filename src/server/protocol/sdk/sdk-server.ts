@@ -4,7 +4,7 @@ import {
   type ProtocolEra,
   type RequestId,
   ResourceNotFoundError,
-  Server,
+  type Server,
   type ServerContext,
   type Transport,
   WebStandardStreamableHTTPServerTransport,
@@ -21,6 +21,7 @@ import type { Service } from '../../call/service.ts';
 import { ToolCaller } from '../../call/tool-caller.ts';
 import { DESCRIPTION_CACHE, toolsFor } from '../../description/server-description.ts';
 import { clientNameOf } from '../fast/plain-request.ts';
+import { BoundedServer } from './bounded-server.ts';
 import { RESOURCE_TEMPLATES, Resources } from './resources.ts';
 import { isRootUri, ROOT_TEMPLATES, RootResources } from './root-resources.ts';
 
@@ -52,7 +53,7 @@ export function sdkServerFactory(service: Service, caller = new ToolCaller(servi
     },
   };
   return (peer, era) => {
-    const server = new Server(serverInfo, options);
+    const server = new BoundedServer(serverInfo, options);
     server.onerror = (error) => logger.debug({ problem: error.name }, 'protocol error');
     const formFor = ({ mcpReq }: ServerContext): ResultForm => {
       const declared: Readonly<Record<string, unknown>> | undefined = mcpReq.envelope;
