@@ -19,12 +19,17 @@ export const ROOT_PATH: CallerPath = { raw: '.', segments: [] };
 /** Separates the names of a path, in callers' paths and in the targets of links. */
 export const SEPARATOR = process.platform === 'win32' ? /[\\/]/ : /\//;
 
+/** The most characters and names of a path, since each folder on the way to a new file may have to be created. */
+const MAX_LENGTH = 32_768;
+const MAX_NAMES = 1_024;
+
 /**
  * Parses the path that a caller sent. A leading `/` means the root's top. `..` removes the name before it, as written; more of
  * them than names is `outside_root`. Percent signs are ordinary characters. Raises `invalid_path` for NUL bytes, for strings
- * that no file name can hold, and for reserved names.
+ * that no file name can hold, and for reserved names, and `name_too_long` for more than 32,768 characters or 1,024 names.
  */
 export function parseCallerPath(raw: string): CallerPath {
+  if (raw.length > MAX_LENGTH) throw new FenceError('name_too_long', {}, { path: raw });
   if (raw.includes('\0')) throw new FenceError('invalid_path', { problem: 'null_byte' }, { path: raw });
   if (!isWellFormed(raw)) throw new FenceError('invalid_path', { problem: 'not_unicode' }, { path: raw });
   const segments: string[] = [];
@@ -36,6 +41,7 @@ export function parseCallerPath(raw: string): CallerPath {
       throw new FenceError('outside_root', { resolved: raw }, { path: raw });
     }
   }
+  if (segments.length > MAX_NAMES) throw new FenceError('name_too_long', {}, { path: raw });
   if (segments.some(isReservedName)) throw new FenceError('invalid_path', { problem: 'reserved' }, { path: raw });
   return { raw, segments };
 }

@@ -248,6 +248,18 @@ export const ESCAPE_ROWS: readonly EscapeRow[] = [
     except: { portable: { code: 'not_found' } },
     unlikePlainFs: true,
   },
+  {
+    name: 'a path of 1,025 names',
+    path: `${'d/'.repeat(1_024)}x`,
+    expect: { code: 'name_too_long' },
+    unlikePlainFs: true,
+  },
+  {
+    name: 'a path of 40,000 characters',
+    path: `${'./'.repeat(20_000)}file.txt`,
+    expect: { code: 'name_too_long' },
+    unlikePlainFs: true,
+  },
   { name: 'a long path of nothing but dots', path: `${'./'.repeat(4000)}file.txt`, expect: FILE },
   { name: 'a long path that goes in and out', path: `${'dir/../'.repeat(2000)}file.txt`, expect: FILE },
   {

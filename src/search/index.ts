@@ -1,7 +1,7 @@
 export type { FileCount, GrepOutput, LineMatch } from './file/match-list.ts';
 export { type GlobMatch, type GlobOptions, type GlobResult, type GlobScope, glob, type PathQuery } from './glob.ts';
 export { type GrepOptions, type GrepResult, grep } from './grep.ts';
-export { compileGlob } from './pattern/glob-pattern.ts';
+export { compileGlob, expandedLength } from './pattern/glob-pattern.ts';
 export {
   isSearchError,
   SearchError,

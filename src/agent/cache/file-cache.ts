@@ -112,8 +112,8 @@ export class FileCache {
       entries: entries.length,
       ...(entries.length === 1 && { path: files[0]?.path ?? '' }),
     });
-    const known = entries.filter(({ path }) => this.delete(path));
-    return entries.map((file) => this.#store(fileKey(file.path), { file }, file.bytes, known.includes(file)));
+    const known = new Set(entries.filter(({ path }) => this.delete(path)));
+    return entries.map((file) => this.#store(fileKey(file.path), { file }, file.bytes, known.has(file)));
   }
 
   /**

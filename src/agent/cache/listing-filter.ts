@@ -1,11 +1,17 @@
 import { RingfenceError } from '../../errors.ts';
 import type { EntryType } from '../../fence/index.ts';
-import { compileGlob } from '../../search/index.ts';
+import { compileGlob, expandedLength } from '../../search/index.ts';
 import { BridgeError } from '../bridge-error.ts';
 import type { PathInfo } from '../listing-entry.ts';
 import { pathProblem } from '../policy/project-path.ts';
 
 const MAX_LENGTH = 1024;
+/**
+ * The most characters of names times characters that a pattern expands to. Each takes up to 3 ns, and all of them are compared in one
+ * turn of the event loop.
+ */
+const MAX_WORK = 8_000_000;
+const MAX_EXPANDED_LENGTH = 2_000;
 /** Matches `..` as a path segment, including as an alternative in a brace or an extglob group. */
 const CLIMBS = /(?:^|[/\\{,(|])\.\.(?:$|[/\\},)|])/;
 const ABSOLUTE = /^(?:[/\\~]|[a-z]:|[a-z][a-z0-9+.-]*:\/\/)/i;
@@ -15,7 +21,8 @@ export type ListingFilter = (path: string, type: EntryType) => boolean;
 
 /**
  * Compiles a glob for listings. Without a slash it matches names, with one it matches paths relative to the listed
- * folder. Raises `invalid_pattern` for a pattern that points outside the folder or that the glob compiler refuses.
+ * folder. Raises `invalid_pattern` for a pattern that points outside the folder or that the glob compiler refuses; so does the
+ * filter itself for a pattern that expands to too much for the entries that it has tested.
  */
 export function compileListingFilter(pattern: string): ListingFilter {
   if (typeof pattern !== 'string') throw invalid('it must be a string');
@@ -24,9 +31,17 @@ export function compileListingFilter(pattern: string): ListingFilter {
   if (pattern.length > MAX_LENGTH) throw invalid(`it is longer than ${MAX_LENGTH} characters`);
   if (CLIMBS.test(pattern)) throw invalid('it must not climb out of the folder with ".."');
   if (ABSOLUTE.test(pattern)) throw invalid('it must be relative to the listed folder');
+  const length = expandedLength(pattern);
+  if (length > MAX_EXPANDED_LENGTH) throw invalid('its braces stand for too many alternatives');
   const glob = compiled(pattern);
-  if (pattern.includes('/')) return (path, type) => glob.matches(path, type);
-  return (path, type) => glob.matches(path.slice(path.lastIndexOf('/') + 1), type);
+  const isPath = pattern.includes('/');
+  let work = 0;
+  return (path, type) => {
+    const text = isPath ? path : path.slice(path.lastIndexOf('/') + 1);
+    work += text.length * length;
+    if (work > MAX_WORK) throw invalid('it stands for too much to compare with so many entries');
+    return glob.matches(text, type);
+  };
 }
 
 /** Returns the entries that match, and the folders that contain a match. */

@@ -92,9 +92,12 @@ export class Handover {
    */
   cacheFiles(files: readonly HandoverFile[]): AcceptedFile[] {
     const keys = this.#validator.validateAll(files.map(({ path }) => path));
-    const duplicate = keys.find((key, i) => keys.indexOf(key) !== i);
-    if (duplicate !== undefined)
-      throw new BridgeError('invalid_argument', { problem: `files: ${duplicate} is there twice`, argument: 'files' });
+    const known = new Set<string>();
+    for (const key of keys) {
+      if (known.has(key))
+        throw new BridgeError('invalid_argument', { problem: `files: ${key} is there twice`, argument: 'files' });
+      known.add(key);
+    }
     const nameOf = (i: number): string => (files.length === 1 ? 'content' : `files.${i}.content`);
     return this.take(files.map((file, i) => ({ ...file, ...verified(file, nameOf(i)), path: keys[i] ?? '' })));
   }
@@ -127,17 +130,17 @@ export class Handover {
    * `invalid_argument`, `invalid_pattern` and `too_large`.
    */
   storeListing(path: string, entries: unknown, pattern: string | undefined): AcceptedListing {
-    const matches = pattern === undefined ? () => true : compileListingFilter(pattern);
+    const matches = pattern === undefined ? undefined : compileListingFilter(pattern);
     const key = this.#validator.validate(path);
     const checked = checkEntries(entries, key, this.#validator);
-    const kept = filterEntries(checked, matches);
+    const kept = matches === undefined ? checked : filterEntries(checked, matches);
     this.listingIndex.keep(
       { path: key, pattern, recursive: kept.some(({ children }) => children !== undefined) },
       kept,
     );
     this.acceptedListings.publish(key, { entries: kept, pattern });
     const count = countOf(kept);
-    return { path: key, count, stored: count, warnings: describeExcluded(checked, kept) };
+    return { path: key, count, stored: count, warnings: matches === undefined ? [] : describeExcluded(checked, kept) };
   }
 
   /**

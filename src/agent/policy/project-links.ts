@@ -1,4 +1,9 @@
-import { type Backend, type Dir, isFenceError, Root } from '../../fence/index.ts';
+import { type Backend, type Dir, type EntryType, isFenceError, Root } from '../../fence/index.ts';
+
+/** After so many entries of one folder, the folder is listed instead, which takes a tenth of the time. */
+const MANY_ENTRIES = 100;
+/** A folder of more entries is not listed. */
+const MAX_LISTED = 50_000;
 
 interface ResolvedPath {
   /** The path segments below the project root after following all links. */
@@ -14,7 +19,7 @@ interface ResolvedPath {
 export class ProjectLinks implements Disposable {
   readonly #root: Root;
   readonly #known = new Map<string, ResolvedPath>();
-  #last: { readonly path: string; readonly dir: Dir } | undefined;
+  #last: ProjectFolder | undefined;
 
   private constructor(root: Root) {
     this.#root = root;
@@ -54,8 +59,8 @@ export class ProjectLinks implements Disposable {
     const segments = [...above.segments, name];
     if (!above.exists) return { segments, exists: false };
     try {
-      const stats = this.#open(above.segments).lstat(name);
-      if (!stats?.isSymbolicLink()) return { segments, exists: stats !== undefined };
+      const type = this.#open(above.segments).typeOf(name);
+      if (type !== 'symlink') return { segments, exists: type !== undefined };
       using found = this.#root.locate({ raw, segments }, { follow: true });
       return { segments: found.path.split('/').filter(Boolean), exists: found.stats !== undefined };
     } catch (error) {
@@ -65,18 +70,51 @@ export class ProjectLinks implements Disposable {
   }
 
   /** Keeps the last folder open, because the entries of a listing are checked folder by folder. */
-  #open(segments: readonly string[]): Dir {
+  #open(segments: readonly string[]): ProjectFolder {
     const path = segments.join('/');
     if (this.#last?.path !== path) {
-      this.#last?.dir[Symbol.dispose]();
+      this.#last?.[Symbol.dispose]();
       this.#last = undefined;
-      this.#last = { path, dir: this.#root.openDir({ raw: path, segments }) };
+      this.#last = new ProjectFolder(path, this.#root.openDir({ raw: path, segments }));
     }
-    return this.#last.dir;
+    return this.#last;
   }
 
   [Symbol.dispose](): void {
-    this.#last?.dir[Symbol.dispose]();
+    this.#last?.[Symbol.dispose]();
     this.#root[Symbol.dispose]();
   }
+}
+
+/** A folder of the project whose entries are looked up one by one. */
+class ProjectFolder implements Disposable {
+  readonly path: string;
+  readonly #dir: Dir;
+  #lookups = 0;
+  #types: ReadonlyMap<string, EntryType> | undefined;
+
+  constructor(path: string, dir: Dir) {
+    this.path = path;
+    this.#dir = dir;
+  }
+
+  /** Returns the type of an entry, undefined if there is none. */
+  typeOf(name: string): EntryType | undefined {
+    this.#lookups += 1;
+    if (this.#lookups === MANY_ENTRIES) this.#types = typesIn(this.#dir);
+    return this.#types === undefined ? this.#dir.statLite(name)?.type : this.#types.get(name);
+  }
+
+  [Symbol.dispose](): void {
+    this.#dir[Symbol.dispose]();
+  }
+}
+
+function typesIn(dir: Dir): ReadonlyMap<string, EntryType> | undefined {
+  const types = new Map<string, EntryType>();
+  for (const batch of dir.listBatches(true)) {
+    for (const { name, type } of batch) types.set(name, type);
+    if (types.size > MAX_LISTED) return undefined;
+  }
+  return types;
 }

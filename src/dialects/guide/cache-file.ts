@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { AcceptedFile } from '../../agent/handover/handover.ts';
 import { HANDOVER_TOOLS } from '../../agent/handover-tools.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { assertContentSize, MAX_CONTENT } from './content-size.ts';
+import { assertContentSize, MAX_CONTENT, MAX_FILES } from './content-size.ts';
 import { resultOf, success } from './result.ts';
 import { encoding, mtime, projectPath, rootName, SECURITY, SUBJECT } from './shared-schemas.ts';
 
@@ -39,7 +39,12 @@ const input = z
     mtime: mtime.optional(),
     size: size.optional(),
     root: rootName,
-    files: z.array(file).min(1).optional().describe('Several files instead of one: all are stored or none'),
+    files: z
+      .array(file)
+      .min(1)
+      .max(MAX_FILES)
+      .optional()
+      .describe('Several files instead of one: all are stored or none'),
   })
   .superRefine(({ files, root: _, ...single }, { addIssue }) => {
     const given = Object.keys(single).filter((key) => single[key as keyof typeof single] !== undefined);

@@ -5,13 +5,17 @@ import { SearchError } from './search-error.ts';
 
 const OPTIONS = { dot: true, nonegate: true, nocomment: true } as const;
 
-// Beyond these limits minimatch silently matches less than the glob says; see its options `braceExpandMax` and
-// `maxGlobstarRecursion`.
-const MAX_LENGTH = 64 * 1024;
-const MAX_ALTERNATIVES = 100_000;
-const MAX_EXPANDED_LENGTH = 2_000_000;
-const MAX_BRACES = 200;
+/**
+ * The most characters of all alternatives that the braces of a glob stand for, or of all globs of a list together. Comparing a name
+ * takes up to 3 ns for each of them and each character of the name: 8 ms for the longest.
+ */
+const MAX_EXPANDED_LENGTH = 10_000;
+const MAX_ALTERNATIVES = 1_000;
+// Beyond this limit minimatch silently matches less than the glob says; see its option `maxGlobstarRecursion`.
 const MAX_GLOBSTARS = 200;
+const MAX_BRACES = 200;
+/** minimatch parses groups such as `+(a|b)` by recursion. */
+const MAX_GROUPS = 200;
 
 const NUMERIC_RANGE = /(?<![\\$])\{(-?\d+)\.\.(-?\d+)\}/g;
 /**
@@ -30,10 +34,10 @@ export interface PathPattern {
 
 /**
  * Compiles a glob in which `*` stays within a name and `**` crosses folders; a trailing `/` restricts it to folders.
- * Raises `invalid_pattern`, also for globs whose braces expand to more than 100,000 alternatives.
+ * Raises `invalid_pattern`, also for globs whose braces expand to more than 1,000 alternatives or 10,000 characters.
  */
 export function compileGlob(glob: string): PathPattern {
-  const pattern = compile(glob.replace(/^(?:\.?\/+)+/, ''));
+  const pattern = compile(relative(glob));
   const foldersOnly = glob.endsWith('/');
   return {
     matches: (path, type) => {
@@ -56,9 +60,12 @@ export function compileGlobFilter(glob: string): (path: string) => boolean {
 
 /**
  * Compiles globs of files and folders to leave out. One without a slash looks at the name, any other at the path relative to
- * the start of the search; a trailing `/` restricts it to folders. Raises `invalid_pattern`.
+ * the start of the search; a trailing `/` restricts it to folders. Raises `invalid_pattern`, also for globs that expand to more
+ * than 10,000 characters together.
  */
 export function compileExcludes(globs: readonly string[]): (path: string, type: EntryType) => boolean {
+  const length = globs.reduce((sum, glob) => sum + expandedLength(glob), 0);
+  if (length > MAX_EXPANDED_LENGTH) throw tooMany();
   const tests = globs.map((glob) => {
     const pattern = compileGlob(glob);
     const isPath = glob.slice(0, -1).includes('/');
@@ -70,19 +77,31 @@ export function compileExcludes(globs: readonly string[]): (path: string, type: 
   };
 }
 
+/** Returns how many characters the alternatives have together that the braces of a glob stand for. */
+export function expandedLength(glob: string): number {
+  return braceSize(withoutLargeRanges(relative(glob))).length;
+}
+
+/** Returns a glob without what stands for the start of the search. */
+function relative(glob: string): string {
+  return glob.replace(/^(?:\.?\/+)+/, '');
+}
+
 function compile(pattern: string): Minimatch {
   if (pattern === '') throw invalid('the glob is empty');
-  if (pattern.length > MAX_LENGTH) throw invalid(`the glob is longer than ${MAX_LENGTH} characters`);
+  if (pattern.length > MAX_EXPANDED_LENGTH) throw invalid(`the glob is longer than ${MAX_EXPANDED_LENGTH} characters`);
   if (count(pattern, '**') > MAX_GLOBSTARS) throw invalid(`the glob has more than ${MAX_GLOBSTARS} "**"`);
   if (count(pattern, '{') > MAX_BRACES) throw invalid(`the glob has more than ${MAX_BRACES} "{"`);
+  if (count(pattern, '(') > MAX_GROUPS) throw invalid(`the glob has more than ${MAX_GROUPS} "("`);
   refuseUnclosed(pattern);
   const size = braceSize(withoutLargeRanges(pattern));
-  if (size.alternatives >= MAX_ALTERNATIVES || size.length > MAX_EXPANDED_LENGTH) throw tooMany();
-  const expanded = braceExpand(withoutLargeRanges(pattern), { braceExpandMax: MAX_ALTERNATIVES });
+  if (size.alternatives > MAX_ALTERNATIVES || size.length > MAX_EXPANDED_LENGTH) throw tooMany();
+  // One more than allowed, since minimatch drops what exceeds its own limit without a word.
+  const expanded = braceExpand(withoutLargeRanges(pattern), { braceExpandMax: MAX_ALTERNATIVES + 1 });
   const length = expanded.reduce((sum, alternative) => sum + alternative.length, 0);
-  if (expanded.length >= MAX_ALTERNATIVES || length > MAX_EXPANDED_LENGTH) throw tooMany();
-  const compiled = new Minimatch(pattern, { ...OPTIONS, braceExpandMax: MAX_ALTERNATIVES });
-  if (compiled.globSet.length >= MAX_ALTERNATIVES) throw tooMany();
+  if (expanded.length > MAX_ALTERNATIVES || length > MAX_EXPANDED_LENGTH) throw tooMany();
+  const compiled = new Minimatch(pattern, { ...OPTIONS, braceExpandMax: MAX_ALTERNATIVES + 1 });
+  if (compiled.globSet.length > MAX_ALTERNATIVES) throw tooMany();
   return compiled;
 }
 
