@@ -69,3 +69,9 @@ test('excluded files are reported, the first 20 by name', () => {
   expect(describeExcluded(many, []).at(-1)).toBe('5 more were left out');
   expect(describeExcluded(TREE, TREE)).toEqual([]);
 });
+
+test('a pattern is limited by what it expands to, times the names that it is compared with', () => {
+  const entries = Array.from({ length: 10_000 }, (_, index) => file(`docs/${'ab'.repeat(50)}${index}`));
+  expect(filterEntries(entries, compileListingFilter('*.{md,ts}'))).toEqual([]);
+  expect(() => filterEntries(entries, compileListingFilter('{*a,*b}'.repeat(4)))).toThrow(/too much to compare/);
+});

@@ -10,7 +10,7 @@ const MAX_LENGTH = 1024;
  * The most characters of names times characters that a pattern expands to. Each takes up to 3 ns, and all of them are compared in one
  * turn of the event loop.
  */
-const MAX_WORK = 8_000_000;
+const MAX_WORK = 16_000_000;
 const MAX_EXPANDED_LENGTH = 2_000;
 /** Matches `..` as a path segment, including as an alternative in a brace or an extglob group. */
 const CLIMBS = /(?:^|[/\\{,(|])\.\.(?:$|[/\\},)|])/;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compileGlob, compileGlobFilter } from './glob-pattern.ts';
+import { compileExcludes, compileGlob, compileGlobFilter } from './glob-pattern.ts';
 
 test.each([
   ['*.go', 'a.go', true],
@@ -54,6 +54,10 @@ test.each([
   ['nested braces', `${'{'.repeat(300)}a,b${'}'.repeat(300)}`],
   ['201 globstars', '**/a/'.repeat(201)],
   ['64 KiB', 'a'.repeat(65_537)],
+  ['{*a,*b} ten times', '{*a,*b}'.repeat(10)],
+  ['{*a,*b} twelve times', '{*a,*b}'.repeat(12)],
+  ['many groups', '+('.repeat(1_000)],
+  ['many closed groups', `${'+('.repeat(1_000)}${')'.repeat(1_000)}`],
 ])('rejects globs that minimatch would silently not match: %s', (_what, glob) => {
   expect(() => compileGlob(glob)).toThrow(expect.objectContaining({ code: 'invalid_pattern' }));
 });
@@ -78,4 +82,12 @@ test.each([
   ['a}', 'a}'],
 ])('%s is accepted', (glob, name) => {
   expect(compileGlob(glob).matches(name, 'file')).toBe(true);
+});
+
+test('globs to leave out are limited by what they expand to together', () => {
+  const glob = '{*a,*b}'.repeat(6);
+  expect(() => compileExcludes([glob, glob])).not.toThrow();
+  expect(() => compileExcludes(Array.from({ length: 20 }, () => glob))).toThrow(
+    expect.objectContaining({ code: 'invalid_pattern' }),
+  );
 });
