@@ -2,14 +2,21 @@ import { createHash, randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import { isReservedName, reservedName } from './caller-path.ts';
-import type { Dir } from './dir.ts';
+
+/** What a directory knows about the owners of its temporary entries. A `Dir` is one. */
+interface OwnedDir {
+  readonly canMarkInUse: boolean;
+  isInUse(name: string): boolean | undefined;
+  isLocal(): boolean;
+  lstat(name: string): { readonly mtimeMs: number } | undefined;
+}
 
 /**
  * Makes a name for a temporary file or folder. It is never listed, and names the process that made it: the boot of the machine, the
  * PID namespace, the pid and when that process started. With the directory that it is for, it also tells whether the entry will be
  * marked as in use (`Dir.createInUse`, `Dir.markInUse`), so that processes which cannot see the owner can decide, too.
  */
-export function temporaryName(dir?: Dir): string {
+export function temporaryName(dir?: Pick<OwnedDir, 'canMarkInUse'>): string {
   const marked = dir?.canMarkInUse === true ? MARKED : UNMARKED;
   return reservedName(`${self().prefix}${marked}-${self().pidAndStart}-${randomUUID().slice(-12)}`);
 }
@@ -49,7 +56,7 @@ export function ownerState(name: string): OwnerState {
  * temporary name of the process, if the entry has another name. A name of another form is that of another version of this program,
  * and counts as left behind after a day.
  */
-export function isLeftover(dir: Dir, name: string, owner = name): boolean {
+export function isLeftover(dir: OwnedDir, name: string, owner = name): boolean {
   if (!isTemporaryName(owner)) return false;
   const state = ownerState(owner);
   if (state !== 'unknown') return state === 'gone';

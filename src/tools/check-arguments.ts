@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { ArgumentProblem } from './dialect.ts';
-import { firstMismatch, isLarge, type Mismatch } from './first-mismatch.ts';
+import { firstMismatch, type Mismatch } from './first-mismatch.ts';
+import { isLarge } from './is-large.ts';
 import { didYouMean } from './nearest.ts';
 import { truncate } from './show-value.ts';
 

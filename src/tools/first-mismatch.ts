@@ -1,7 +1,5 @@
 import * as z from 'zod';
 
-/** A value with more parts than this is checked part by part. */
-const LARGE = 1_000;
 /** How many unknown fields are enough to say what is wrong. */
 const MAX_UNKNOWN = 10;
 
@@ -10,21 +8,6 @@ export interface Mismatch {
   readonly path: readonly PropertyKey[];
   readonly schema: z.core.$ZodType;
   readonly value: unknown;
-}
-
-/** Reports whether a value consists of so many parts that a full list of what is wrong with them would take long to make. */
-export function isLarge(value: unknown): boolean {
-  return roomAfter(value, LARGE) <= 0;
-}
-
-function roomAfter(value: unknown, room: number): number {
-  let left = room - 1;
-  if (typeof value !== 'object' || value === null) return left;
-  for (const key in value) {
-    if (left <= 0) return left;
-    left = roomAfter(value[key as keyof typeof value], left);
-  }
-  return left;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isLarge } from '../../tools/first-mismatch.ts';
+import { isLarge } from '../../tools/is-large.ts';
 
 /** A shorter message cannot hold enough to matter, and is parsed at once. */
 const SMALL_BYTES = 1024;
