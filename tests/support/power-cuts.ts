@@ -115,8 +115,12 @@ async function cutDuring(disks: Disks, server: TestServer, { step, onRemoval }: 
   // The kernel ends the system calls that have begun, and no other begins.
   process.kill(server.pid, 'SIGSTOP');
   const underWay = isUnderWay;
-  const snapshot = disks.snapshot();
-  process.kill(server.pid, 'SIGCONT');
+  let snapshot: ReturnType<Disks['snapshot']>;
+  try {
+    snapshot = disks.snapshot();
+  } finally {
+    process.kill(server.pid, 'SIGCONT');
+  }
   await call;
   return { ...step, before, after: disks.state(), snapshot, underWay };
 }
@@ -149,101 +153,105 @@ export function testPowerCuts(filesystem: FilesystemName, { rounds }: { readonly
     figures.succeeded += cuts.length;
   }
 
-  describe.skipIf(reason)(`power cuts on ${filesystem}${reason ? ` (not here: ${reason})` : ''}`, () => {
-    test('lose what was not flushed', async () => {
-      using disks = new Disks(filesystem, ONE_DISK);
-      disks.flush();
-      const config = { durable_writes: false };
-      await using server = await startServer({ transport: 'stdio', roots: disks.roots(), config });
-      await server.ok('write_file', { root: 'near', path: 'file', content: 'lost' });
-      const snapshot = disks.snapshot();
-      expect([...disks.state().keys()]).toEqual(['near/file']);
-      await server.stop();
-      disks.unmount();
-      expect([...disks.recover(snapshot)]).toEqual([]);
-    });
-
-    test('lose nothing that a workspace call has made', async () => {
-      using disks = new Disks(filesystem, TWO_DISKS);
-      await using server = await startFurnished(disks);
-      await cutAfterEach(disks, workspaceSteps(server), () => server.stop());
-    });
-
-    test('lose nothing that a memory call has made', async () => {
-      using disks = new Disks(filesystem, ONE_DISK);
-      const env = { BASE_PATH: disks.host('near/made/base') };
-      await using server = await startServer({ dialect: 'memory', env });
-      const step = (tool: string, args: Args): Step => ({ name: tool, run: () => server.ok(tool, args) });
-      const steps = [
-        step('create', { path: 'notes/a/f', content: 'one\ntwo\n', encoding: 'utf-8' }),
-        step('str_replace', { path: 'notes/a/f', old_str: 'two', new_str: '2' }),
-        step('insert', { path: 'notes/a/f', insert_line: 1, new_str: 'zero\n' }),
-        step('rename', { old_path: 'notes/a', new_path: 'other/b/c' }),
-        step('create', { path: 'notes/g', content: 'g', encoding: 'utf-8' }),
-        step('delete', { path: 'notes/g' }),
-        step('delete', { path: 'notes' }),
-      ];
-      await cutAfterEach(disks, steps, () => server.stop());
-    });
-
-    test('lose nothing that a classic call has made', async () => {
-      using disks = new Disks(filesystem, ONE_DISK);
-      furnish(disks.host('near'));
-      await using server = await startServer({ dialect: 'classic', args: ['--root-dir', disks.host('near')] });
-      const step = (tool: string, args: Args): Step => ({ name: tool, run: () => server.ok(tool, args) });
-      const steps = [
-        step('write', { path: 'x/y/f', content: 'text', make_dirs: true }),
-        step('write', { path: 'x/y/f', content: ' and more', mode: 'append' }),
-        step('copy', { source: 'tree', destination: 'x/tree' }),
-        step('copy', { source: 'few', destination: 'x/tree', overwrite: true }),
-        step('move', { source: 'x/tree', destination: 'z/tree' }),
-        step('mkdir', { path: 'm/n/o' }),
-        step('delete', { path: 'z', recursive: true }),
-        step('delete', { path: 'x/y/f' }),
-      ];
-      await cutAfterEach(disks, steps, () => server.stop());
-    });
-
-    test("lose nothing that a command of Claude's memory tool has made", async () => {
-      using disks = new Disks(filesystem, ONE_DISK);
-      await using memory = createMemoryTool({ root: disks.host('near/made/memories') });
-      const step = (command: string, args: Args): Step => ({
-        name: command,
-        run: async () => expect(await memory.execute({ command, ...args })).not.toContain('Error'),
-      });
-      const steps = [
-        step('create', { path: '/memories/a/f', file_text: 'one\ntwo\n' }),
-        step('str_replace', { path: '/memories/a/f', old_str: 'two', new_str: '2' }),
-        step('insert', { path: '/memories/a/f', insert_line: 1, insert_text: 'zero\n' }),
-        step('rename', { old_path: '/memories/a', new_path: '/memories/b/c' }),
-        step('delete', { path: '/memories/b/c/f' }),
-        step('delete', { path: '/memories/b' }),
-      ];
-      await cutAfterEach(disks, steps, () => memory.close());
-    });
-
-    test.each(Array.from({ length: rounds }, (_, i) => i + 1))(
-      'during a call leave files old or new and new folders complete, and lose nothing that is moved (%i)',
-      async (round) => {
-        const onRemoval = round % 2 === 1;
-        using disks = new Disks(filesystem, onRemoval ? SYNC_TO_LAZY : TWO_DISKS);
-        await using server = await startFurnished(disks);
-        const cuts = [];
-        for (const step of workspaceSteps(server)) cuts.push(await cutDuring(disks, server, { step, onRemoval }));
+  describe.skipIf(reason)(
+    `power cuts on ${filesystem}${reason ? ` (not here: ${reason})` : ''}`,
+    { timeout: 120_000 },
+    () => {
+      test('lose what was not flushed', async () => {
+        using disks = new Disks(filesystem, ONE_DISK);
+        disks.flush();
+        const config = { durable_writes: false };
+        await using server = await startServer({ transport: 'stdio', roots: disks.roots(), config });
+        await server.ok('write_file', { root: 'near', path: 'file', content: 'lost' });
+        const snapshot = disks.snapshot();
+        expect([...disks.state().keys()]).toEqual(['near/file']);
         await server.stop();
         disks.unmount();
-        for (const cut of cuts) check(disks.recover(cut.snapshot), cut);
-        const underWay = cuts.filter((cut) => cut.underWay).length;
-        expect(underWay, 'calls that were under way when the power was cut').toBeGreaterThan(0);
-        figures.underWay += underWay;
-      },
-    );
+        expect([...disks.recover(snapshot)]).toEqual([]);
+      });
 
-    afterAll(() => {
-      const { succeeded, underWay, problems } = figures;
-      console.info(
-        `${filesystem}: cut after ${succeeded} calls and during ${underWay}, ${problems} entries lost or torn`,
+      test('lose nothing that a workspace call has made', async () => {
+        using disks = new Disks(filesystem, TWO_DISKS);
+        await using server = await startFurnished(disks);
+        await cutAfterEach(disks, workspaceSteps(server), () => server.stop());
+      });
+
+      test('lose nothing that a memory call has made', async () => {
+        using disks = new Disks(filesystem, ONE_DISK);
+        const env = { BASE_PATH: disks.host('near/made/base') };
+        await using server = await startServer({ dialect: 'memory', env });
+        const step = (tool: string, args: Args): Step => ({ name: tool, run: () => server.ok(tool, args) });
+        const steps = [
+          step('create', { path: 'notes/a/f', content: 'one\ntwo\n', encoding: 'utf-8' }),
+          step('str_replace', { path: 'notes/a/f', old_str: 'two', new_str: '2' }),
+          step('insert', { path: 'notes/a/f', insert_line: 1, new_str: 'zero\n' }),
+          step('rename', { old_path: 'notes/a', new_path: 'other/b/c' }),
+          step('create', { path: 'notes/g', content: 'g', encoding: 'utf-8' }),
+          step('delete', { path: 'notes/g' }),
+          step('delete', { path: 'notes' }),
+        ];
+        await cutAfterEach(disks, steps, () => server.stop());
+      });
+
+      test('lose nothing that a classic call has made', async () => {
+        using disks = new Disks(filesystem, ONE_DISK);
+        furnish(disks.host('near'));
+        await using server = await startServer({ dialect: 'classic', args: ['--root-dir', disks.host('near')] });
+        const step = (tool: string, args: Args): Step => ({ name: tool, run: () => server.ok(tool, args) });
+        const steps = [
+          step('write', { path: 'x/y/f', content: 'text', make_dirs: true }),
+          step('write', { path: 'x/y/f', content: ' and more', mode: 'append' }),
+          step('copy', { source: 'tree', destination: 'x/tree' }),
+          step('copy', { source: 'few', destination: 'x/tree', overwrite: true }),
+          step('move', { source: 'x/tree', destination: 'z/tree' }),
+          step('mkdir', { path: 'm/n/o' }),
+          step('delete', { path: 'z', recursive: true }),
+          step('delete', { path: 'x/y/f' }),
+        ];
+        await cutAfterEach(disks, steps, () => server.stop());
+      });
+
+      test("lose nothing that a command of Claude's memory tool has made", async () => {
+        using disks = new Disks(filesystem, ONE_DISK);
+        await using memory = createMemoryTool({ root: disks.host('near/made/memories') });
+        const step = (command: string, args: Args): Step => ({
+          name: command,
+          run: async () => expect(await memory.execute({ command, ...args })).not.toContain('Error'),
+        });
+        const steps = [
+          step('create', { path: '/memories/a/f', file_text: 'one\ntwo\n' }),
+          step('str_replace', { path: '/memories/a/f', old_str: 'two', new_str: '2' }),
+          step('insert', { path: '/memories/a/f', insert_line: 1, insert_text: 'zero\n' }),
+          step('rename', { old_path: '/memories/a', new_path: '/memories/b/c' }),
+          step('delete', { path: '/memories/b/c/f' }),
+          step('delete', { path: '/memories/b' }),
+        ];
+        await cutAfterEach(disks, steps, () => memory.close());
+      });
+
+      test.each(Array.from({ length: rounds }, (_, i) => i + 1))(
+        'during a call leave files old or new and new folders complete, and lose nothing that is moved (%i)',
+        async (round) => {
+          const onRemoval = round % 2 === 1;
+          using disks = new Disks(filesystem, onRemoval ? SYNC_TO_LAZY : TWO_DISKS);
+          await using server = await startFurnished(disks);
+          const cuts = [];
+          for (const step of workspaceSteps(server)) cuts.push(await cutDuring(disks, server, { step, onRemoval }));
+          await server.stop();
+          disks.unmount();
+          for (const cut of cuts) check(disks.recover(cut.snapshot), cut);
+          const underWay = cuts.filter((cut) => cut.underWay).length;
+          expect(underWay, 'calls that were under way when the power was cut').toBeGreaterThan(0);
+          figures.underWay += underWay;
+        },
       );
-    });
-  });
+
+      afterAll(() => {
+        const { succeeded, underWay, problems } = figures;
+        console.info(
+          `${filesystem}: cut after ${succeeded} calls and during ${underWay}, ${problems} entries lost or torn`,
+        );
+      });
+    },
+  );
 }
