@@ -1,7 +1,6 @@
 import type { ReadableFile } from '../../fence/index.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
-import { lineStart } from '../pattern/line-bounds.ts';
-import { PAUSED, type StopSignal } from '../pattern/line-matcher.ts';
+import { lineStart, PAUSED, type StopSignal } from '../pattern/line-matcher.ts';
 import { readContextBefore } from './context-before.ts';
 import { excerptAround, type MatchedLine, shownLine } from './excerpt.ts';
 import { type BlockRange, type LineBlock, LineBlockReader } from './line-block-reader.ts';

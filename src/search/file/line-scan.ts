@@ -1,5 +1,4 @@
-import { lineStart, nextLineStart } from '../pattern/line-bounds.ts';
-import type { LineMatcher } from '../pattern/line-matcher.ts';
+import { type LineMatcher, lineStart, nextLineStart } from '../pattern/line-matcher.ts';
 import { type CandidateFinder, FALSE_POSITIVE_COST, GRACE_BYTES } from '../prefilter/prefilter.ts';
 
 /** An iteration over the matching lines of one block of whole lines. */

@@ -1,7 +1,6 @@
 import { type DfaCursor, runDfa, runDfaPair } from './dfa-loop.ts';
 import { DEAD, LazyDfa, MATCHED, START } from './lazy-dfa.ts';
-import { lineStart, nextLineStart } from './line-bounds.ts';
-import { type LineMatcher, PAUSED, type StopSignal, WORK_PER_TURN } from './line-matcher.ts';
+import { type LineMatcher, lineStart, nextLineStart, PAUSED, type StopSignal, WORK_PER_TURN } from './line-matcher.ts';
 import type { Program } from './program.ts';
 
 const LF = 0x0a;

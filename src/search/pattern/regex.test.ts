@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
-import { compileRegex } from './regex.ts';
+import { compileRegex, finishesWithin } from './regex.ts';
 import { regexSize } from './regex-size.ts';
 
 const letter = (i: number): string => String.fromCodePoint(0x100 + i);
@@ -71,3 +71,26 @@ test.each(['(', '[:', '\\Q', '(?P<', '{', '{1', '\\p{', '[a', '(?', '(?i', '\\x{
     expect(time(64 * 1024)).toBeLessThan(200);
   },
 );
+
+test('a function that ends in time has its effects, and what it raises is passed on', () => {
+  let ran = false;
+  const run = (): void => {
+    ran = true;
+  };
+  expect(finishesWithin(10_000, run)).toBe(true);
+  expect(ran).toBe(true);
+  const error = new TypeError('mine');
+  const fail = (): void => {
+    throw error;
+  };
+  expect(() => finishesWithin(10_000, fail)).toThrow(error);
+});
+
+test('a function that does not end is interrupted', () => {
+  let turns = 0;
+  const forever = (): void => {
+    for (;;) turns += 1;
+  };
+  expect(finishesWithin(20, forever)).toBe(false);
+  expect(turns).toBeGreaterThan(0);
+});

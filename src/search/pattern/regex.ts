@@ -1,5 +1,5 @@
+import { createContext, Script } from 'node:vm';
 import { RE2JS, RE2JSException } from 're2js';
-import { finishesWithin } from '../../runtime/time-limit.ts';
 import { regexSize } from './regex-size.ts';
 import { SearchError } from './search-error.ts';
 import { withShortNames } from './unicode-names.ts';
@@ -69,4 +69,23 @@ function isRefusal(error: unknown): error is RE2JSException | RangeError {
 function invalid(problem: string, cause?: unknown): SearchError {
   const shown = problem.length <= MAX_PROBLEM ? problem : `${problem.slice(0, MAX_PROBLEM)}…`;
   return new SearchError('invalid_pattern', { problem: shown }, { cause });
+}
+
+const SCRIPT = new Script('run()');
+
+/**
+ * Runs a function, and interrupts it when the time is over, wherever it is. Returns whether it has finished; what it raises is
+ * passed on. The function must not hold anything that it has to give back, since an interrupted one runs no `finally`.
+ *
+ * It is a watchdog of Node (https://nodejs.org/api/vm.html#scriptrunincontextcontextifiedobject-options), which takes
+ * about a millisecond to set up.
+ */
+export function finishesWithin(ms: number, run: () => void): boolean {
+  try {
+    SCRIPT.runInContext(createContext({ run }), { timeout: ms });
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+    return false;
+  }
 }
