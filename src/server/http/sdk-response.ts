@@ -2,8 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { drained } from '../../runtime/drained.ts';
 import type { HeldBytes } from '../limits/held-bytes.ts';
 
-/** How long a client may read nothing of an answer that is there for it, before the connection is closed. */
-export const STALLED_MS = 30_000;
+/**
+ * How long a client may read nothing of an answer that is there for it, before the connection is closed. Node waits once more if part of
+ * the answer was taken meanwhile, which the first part always is.
+ */
+export const STALLED_MS = 15_000;
 
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';
