@@ -34,6 +34,8 @@ export interface ServerOptions<D extends DialectName = 'workspace'> extends Part
   /** The program that Node runs with `args` over stdio; `ringfence` from dist/ if left out. */
   readonly program?: string;
   readonly cwd?: string;
+  /** Run the server as nobody. */
+  readonly unprivileged?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** The bearer token that the client sends over HTTP. */
   readonly token?: string;
@@ -48,9 +50,19 @@ export interface ServerOptions<D extends DialectName = 'workspace'> extends Part
 export async function startServer<D extends DialectName = 'workspace'>(
   options: ServerOptions<D>,
 ): Promise<TestServer<D>> {
-  const { dialect = 'workspace' as D, era = 'legacy', client = newClient(era), program, env, cwd, token } = options;
+  const {
+    dialect = 'workspace' as D,
+    era = 'legacy',
+    client = newClient(era),
+    program,
+    env,
+    cwd,
+    token,
+    unprivileged = false,
+  } = options;
   const { args, config } = commandLine(options);
-  const child = spawnRingfence(args, { program, env, cwd });
+  if (unprivileged && config !== undefined) fs.chmodSync(path.dirname(config), 0o755);
+  const child = spawnRingfence(args, { program, env, cwd, unprivileged });
   const log = new ProcessLog(child);
   try {
     const url = options.roots === undefined || options.transport === 'stdio' ? '' : await listening(child, log);

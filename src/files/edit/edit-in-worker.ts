@@ -1,3 +1,4 @@
+import { FenceError } from '../../fence/index.ts';
 import { compiledFile } from '../../runtime/compiled-file.ts';
 import { throwIfAborted } from '../../runtime/operation-context.ts';
 import { WorkerThread } from '../../runtime/worker-thread.ts';
@@ -13,8 +14,8 @@ export interface EditCall {
 
 /**
  * Applies an edit in a worker thread that ends before this returns. The original is transferred to the thread, not copied: it
- * must be the only buffer on its `ArrayBuffer`, and cannot be used afterwards. Raises what `applyEdit` raises, and the reason of
- * an aborted signal.
+ * must be the only buffer on its `ArrayBuffer`, and cannot be used afterwards. Raises what `applyEdit` raises, `exhausted`, and the
+ * reason of an aborted signal.
  */
 export async function editInWorker<E extends Edit>(
   original: Buffer | undefined,
@@ -24,7 +25,8 @@ export async function editInWorker<E extends Edit>(
   throwIfAborted(signal);
   const thread = new WorkerThread<EditCall, EditOutcome<EditResult<E>>>({
     entry: compiledFile(import.meta.url, 'edit-worker.js'),
-    errors: { FileError },
+    errors: { FileError, FenceError },
+    crashed,
   });
   const stop = (): void => void thread.close();
   signal.addEventListener('abort', stop, { once: true });
@@ -39,4 +41,13 @@ export async function editInWorker<E extends Edit>(
     signal.removeEventListener('abort', stop);
     await thread.close();
   }
+}
+
+/** Returns the error for a thread that ended by itself: `exhausted` if there was no descriptor or memory for it. */
+function crashed(cause: unknown): Error {
+  const { code } = cause as { readonly code?: unknown };
+  const isExhausted = /^(?:E[MN]FILE|ENOMEM|ERR_WORKER_INIT_FAILED|ERR_WORKER_OUT_OF_MEMORY)$/.test(String(code));
+  return isExhausted
+    ? new FenceError('exhausted', {}, { cause })
+    : new Error('a worker thread ended unexpectedly', { cause });
 }
