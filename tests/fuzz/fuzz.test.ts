@@ -1,0 +1,3 @@
+import { testFuzz } from '../support/fuzz.ts';
+
+testFuzz(150);
