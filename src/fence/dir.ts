@@ -5,7 +5,7 @@ import { type HostPath, isReservedName } from './caller-path.ts';
 import { decodeName, type Entry, entryTypeOf, type Name } from './entry.ts';
 import { errnoOf, fromSystem } from './errno.ts';
 import { FenceError, isFenceError } from './errors.ts';
-import { otherSpelling } from './guard/fold-name.ts';
+import { otherSpellings } from './guard/fold-name.ts';
 import { READ_ONLY, type Refusal } from './guard/guard.ts';
 import type { RuleMatch } from './guard/path-rules.ts';
 import type { Place, WrittenPath } from './guard/place.ts';
@@ -464,12 +464,15 @@ export abstract class Dir implements Disposable {
 
   /** Reports whether two spellings of a name are the same entry here. Folders of one file system may differ in that. */
   #folds(name: string, creating: boolean): boolean {
-    const other = otherSpelling(name);
-    if (other === undefined) return true;
-    const stats = this.#lstat(name);
-    if (stats !== undefined) return isSameEntry(stats, this.#lstat(other));
+    const others = otherSpellings(name);
+    if (others.length === 0) return true;
     // Nothing is there that could be compared, and what is not there is hidden from nobody.
-    return creating && this.#foldsNewNames();
+    if (this.#lstat(name) === undefined) return creating && this.#foldsNewNames();
+    const found = others.filter((other) => this.#lstat(other) !== undefined);
+    if (found.length === 0) return false;
+    // Inode numbers do not tell: a FUSE file system may give each spelling its own. Two files are both listed.
+    const listed = new Set(this.list(true).map((entry) => entry.name));
+    return !listed.has(name) || found.some((other) => !listed.has(other));
   }
 
   #foldsNewNames(): boolean {
@@ -506,10 +509,6 @@ export abstract class Dir implements Disposable {
       run(from, to.pathUnconfined(toName));
     });
   }
-}
-
-function isSameEntry(a: fs.Stats, b: fs.Stats | undefined): boolean {
-  return a.ino === b?.ino && a.dev === b.dev;
 }
 
 /** Lists names that are not all UTF-8. */

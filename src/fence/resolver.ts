@@ -31,6 +31,8 @@ export interface ResolveOptions {
   readonly follow: boolean;
   /** Whether to make missing folders on the way to the last name. False by default. */
   readonly makeParents?: boolean;
+  /** Whether nobody but the owner may enter the folders that are made. False by default. */
+  readonly isPrivate?: boolean;
 }
 
 /** The root that paths are resolved beneath. */
@@ -79,7 +81,8 @@ class Resolver {
     this.dir = root.open();
   }
 
-  run({ follow, makeParents = false }: ResolveOptions): Location {
+  run({ follow, makeParents = false, isPrivate = false }: ResolveOptions): Location {
+    const modeOfNew = isPrivate ? 0o700 : 0o755;
     for (let name = this.#pending.pop(); name !== undefined; name = this.#pending.pop()) {
       if (this.#steps-- <= 0) throw new FenceError('link_loop', {});
       if (name === '' || name === '.') continue;
@@ -87,7 +90,7 @@ class Resolver {
       else if (this.#above > 0) this.#backDown(name);
       else {
         const last = this.#pending.every((rest) => rest === '' || rest === '.');
-        const found = last ? this.#resolveLast(name, follow) : this.#enter(name, makeParents);
+        const found = last ? this.#resolveLast(name, follow) : this.#enter(name, makeParents ? modeOfNew : undefined);
         if (found !== undefined) return found;
       }
     }
@@ -106,12 +109,13 @@ class Resolver {
     return this.#location(name, stats);
   }
 
-  #enter(name: string, makeParents: boolean): undefined {
+  /** Enters a folder, or makes one with the mode `modeOfNew` unless that is undefined. */
+  #enter(name: string, modeOfNew: number | undefined): undefined {
     let next: Dir;
     try {
       next = this.dir.openDir(name);
     } catch (error) {
-      if (isFenceError(error, 'not_found') && makeParents) return this.#makeFolder(name);
+      if (isFenceError(error, 'not_found') && modeOfNew !== undefined) return this.#makeFolder(name, modeOfNew);
       // A link, a file, or something that was swapped in just now: decide by what is there.
       if (!isFenceError(error, 'not_directory', 'link_loop')) throw error;
       const stats = this.dir.lstat(name);
@@ -125,9 +129,9 @@ class Resolver {
     return undefined;
   }
 
-  #makeFolder(name: string): undefined {
+  #makeFolder(name: string, mode: number): undefined {
     try {
-      this.dir.mkdir(name);
+      this.dir.mkdir(name, mode);
       this.#made.push([...this.#names, name]);
     } catch (error) {
       if (!isFenceError(error, 'already_exists')) throw error;

@@ -33,7 +33,11 @@ export const COMMAND_HANDLERS: CommandHandlers = {
 
   create: async (root, { path, file_text }) => {
     const target = parseMemoryPath(root, path);
-    await writeFile(root, target, textToBytes(file_text, 'file_text'), { mode: 'create_only', ...DURABLE });
+    await writeFile(root, target, textToBytes(file_text, 'file_text'), {
+      mode: 'create_only',
+      isPrivate: true,
+      ...DURABLE,
+    });
     return `File created successfully at: ${path}`;
   },
 
@@ -67,7 +71,7 @@ export const COMMAND_HANDLERS: CommandHandlers = {
     if (from.path.segments.length === 0) throw new FileError('root_itself', { action: 'rename' });
     if (to.path.segments.length === 0) throw new FenceError('already_exists', {}, { path: new_path });
     refuseOutwardLink(root, from.path);
-    await move(from, to, { ...DURABLE, overwrite: false, intoFolders: false }, DEFAULT_CONTEXT);
+    await move(from, to, { ...DURABLE, overwrite: false, intoFolders: false, isPrivate: true }, DEFAULT_CONTEXT);
     return `Successfully renamed ${old_path} to ${new_path}`;
   },
 };

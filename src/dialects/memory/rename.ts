@@ -22,7 +22,7 @@ export const rename = defineTool({
       if (path.segments.length === 0) throw new FileError('root_itself', { action: 'rename' }, { path: path.raw });
     }
     refuseOutwardLink(root, from.path);
-    const options = { durable: context.durable, overwrite: false, intoFolders: false };
+    const options = { durable: context.durable, overwrite: false, intoFolders: false, isPrivate: true };
     await move(from, to, options, context);
     return { old_path, new_path };
   },

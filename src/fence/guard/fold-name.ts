@@ -13,8 +13,12 @@ export function foldName(name: string): string {
   return plain.toUpperCase().toLowerCase().normalize('NFD');
 }
 
-/** Returns another spelling of a name that a file system which folds names takes for the same; undefined if there is none. */
-export function otherSpelling(name: string): string | undefined {
-  const others = [name.toUpperCase(), name.toLowerCase(), name.normalize('NFD'), name.normalize('NFC')];
-  return others.find((other) => other !== name);
+/** Returns other spellings of a name of which a file system that folds names takes at least one for the same. */
+export function otherSpellings(name: string): string[] {
+  // Letter by letter, since `ß` in upper case is two letters, which are another name for many file systems.
+  const upper = [...name].map((letter) =>
+    letter.toUpperCase().length === letter.length ? letter.toUpperCase() : letter,
+  );
+  const others = [upper.join(''), name.toLowerCase(), name.toUpperCase(), name.normalize('NFD'), name.normalize('NFC')];
+  return [...new Set(others)].filter((other) => other !== name);
 }

@@ -11,7 +11,7 @@ export interface MoveEnd extends RootPath {
 export interface MoveJob {
   readonly source: MoveEnd;
   readonly target: MoveEnd;
-  readonly options: { readonly durable?: boolean; readonly overwrite?: boolean };
+  readonly options: { readonly durable?: boolean; readonly overwrite?: boolean; readonly isPrivate?: boolean };
   /** The version that the source must have, from `ifMatch`. */
   readonly expected: string | undefined;
   readonly context: OperationContext;

@@ -28,6 +28,8 @@ export interface MoveOptions {
   readonly overwrite?: boolean;
   /** Move into a destination that is a folder (the default); otherwise the folder counts as existing. */
   readonly intoFolders?: boolean;
+  /** Make missing folders above the destination for their owner alone. False by default. */
+  readonly isPrivate?: boolean;
   /** Move only if the source is still this entry: a version, or `sha256:` and the hash of the content. For a link, its own version. */
   readonly ifMatch?: string | undefined;
 }
@@ -65,7 +67,7 @@ async function moveTo(job: Omit<MoveJob, 'target' | 'checked'>, to: RootPath): P
   if (folder !== undefined) assertDisjoint(folder, prospectiveHostPath(to, { follow: false }));
   // A rename would only replace the link itself, but paths that lead outside are refused everywhere alike.
   refuseOutwardLink(to.root, to.path);
-  using at = to.root.locate(to.path, { follow: false, makeParents: true });
+  using at = to.root.locate(to.path, { follow: false, makeParents: true, isPrivate: options.isPrivate ?? false });
   if (folder !== undefined) assertDisjoint(folder, hostPathOf(at));
   const checked = folder && (await checkMove(job, at));
   if (isSameEntry(source.at, at)) throw new FileError('same_file', {});

@@ -65,8 +65,11 @@ export async function replaceFile(
   const temporary = temporaryName(dir);
   let written: Stats;
   {
+    // A new file that others may not read is never open to them, not even for a moment.
+    const created = stats === undefined ? mode : undefined;
     // Without waiting for the disk, it is renamed before any other process could take it for a leftover.
-    using file = durable || typeof fill === 'function' ? dir.createInUse(temporary) : dir.createFile(temporary);
+    const isBrief = !durable && typeof fill !== 'function';
+    using file = isBrief ? dir.createFile(temporary, created) : dir.createInUse(temporary, created);
     try {
       const kept = stats !== undefined && copyOwner(file, stats, file.stats);
       const wanted = mode ?? (stats && stats.mode & (kept ? 0o7777 : 0o777));

@@ -18,6 +18,8 @@ export interface WriteOptions {
   readonly durable?: boolean;
   /** Create missing parent folders (the default). */
   readonly makeParents?: boolean;
+  /** Make new files and folders for their owner alone, with the modes 0600 and 0700. False by default. */
+  readonly isPrivate?: boolean;
   /** Write only if the file is still this one: a version, `sha256:` and the hash of the content, or `absent`. */
   readonly ifMatch?: string | undefined;
 }
@@ -37,14 +39,14 @@ export async function writeFile(
   options: WriteOptions = {},
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<Stats> {
-  const { mode = 'overwrite', durable = true, makeParents = true, ifMatch } = options;
+  const { mode = 'overwrite', durable = true, makeParents = true, isPrivate = false, ifMatch } = options;
   return withLocation(root, path, async () => {
     if (path.segments.length === 0) throw new FenceError('is_directory', {});
     if (mode === 'create_only') assertNoEntry(root, path);
     const follow = mode !== 'create_only';
     using location =
       ifMatch === undefined
-        ? root.locate(path, { follow, makeParents })
+        ? root.locate(path, { follow, makeParents, isPrivate })
         : locateToMatch(root, path, ifMatch, { follow, makeParents });
     if (location.stats?.isDirectory()) throw new FenceError('is_directory', {});
     const expected = ifMatch && (await expectedVersion(ifMatch, { root, ...location, context }));
@@ -53,6 +55,7 @@ export async function writeFile(
       durable,
       expected,
       over: mode === 'create_only' ? 'nothing' : 'anything',
+      ...(isPrivate && location.stats === undefined && { mode: 0o600 }),
     });
   });
 }

@@ -1,0 +1,134 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { chooseBackend, type GuardRules, Root } from '../../src/fence/index.ts';
+import { onEveryBackend, outcome, type Sandbox } from '../../src/fence/sandbox.fixture.ts';
+import { copy } from '../../src/files/copy/copy.ts';
+import { move } from '../../src/files/copy/move.ts';
+import { listFolder } from '../../src/files/list/list-folder.ts';
+import { readFile } from '../../src/files/read/read-file.ts';
+import { removeFile } from '../../src/files/remove/remove-entry.ts';
+import { removeFolder } from '../../src/files/remove/remove-folder.ts';
+import { makeFolder } from '../../src/files/write/make-folder.ts';
+import { writeFile } from '../../src/files/write/write-file.ts';
+
+const QUICK = { durable: false };
+
+onEveryBackend((make, backend) => {
+  /** Runs a test on a sandbox that is opened with rules. */
+  const withRules = async (rules: Partial<GuardRules>, work: (box: Sandbox, root: Root) => Promise<void>) => {
+    using box = make();
+    using root = Root.open('r', box.inside, chooseBackend(backend), { deny: [], protect: [], ...rules });
+    await work(box, root);
+  };
+  const write = (root: Root, name: string) => outcome(writeFile(root, root.parse(name), Buffer.from('x'), QUICK));
+  const read = (root: Root, name: string) => outcome(readFile(root, root.parse(name)));
+  const ends = (root: Root, from: string, to: string) =>
+    [
+      { root, path: root.parse(from) },
+      { root, path: root.parse(to) },
+    ] as const;
+  const moved = (root: Root, from: string, to: string) => outcome(move(...ends(root, from, to), QUICK));
+
+  test('neither a link nor a file may take the place of a folder that holds what is protected', () =>
+    withRules({ protect: ['**/.git/hooks', '/conf/prod.yaml'] }, async (box, root) => {
+      box.link('fake', 'link');
+      box.folder('fake/hooks');
+      box.file('f');
+      for (const [from, to] of [
+        ['link', '.git'],
+        ['link', 'sub/.git'],
+        ['f', 'sub/.git'],
+        ['link', 'conf'],
+      ] as const)
+        expect([to, await moved(root, from, to)]).toEqual([to, 'not_allowed']);
+      expect(await write(root, 'sub/.git')).toBe('not_allowed');
+      expect(await outcome(makeFolder(root, root.parse('sub/.git')))).toBe('ok');
+      expect(await moved(root, 'f', 'other/conf')).toBe('ok');
+    }));
+
+  test('a folder may not be moved to where something in it would be denied or protected', () =>
+    withRules({ deny: ['/a/key'], protect: ['**/.git/hooks'] }, async (box, root) => {
+      box.file('plain/key');
+      box.file('repo/hooks/x');
+      box.file('free/f');
+      expect(await moved(root, 'plain', 'a')).toBe('not_allowed');
+      expect(await moved(root, 'repo', '.git')).toBe('not_allowed');
+      expect(await moved(root, 'free', 'a')).toBe('ok');
+      expect(box.tree()).toEqual(['a/', 'a/f', 'plain/', 'plain/key', 'repo/', 'repo/hooks/', 'repo/hooks/x']);
+    }));
+
+  test('a copy leaves out what would be denied or protected where it goes, and says so', () =>
+    withRules({ deny: ['/a/key', '/a/sub/*.pem'], protect: ['**/.git/hooks'] }, async (box, root) => {
+      for (const name of ['plain/key', 'plain/f', 'plain/sub/a.pem', 'repo/hooks/x', 'repo/HEAD']) box.file(name);
+      const { skipped } = await copy(...ends(root, 'plain', 'a'), QUICK);
+      expect(skipped).toEqual(['key', 'sub/a.pem']);
+      expect((await copy(...ends(root, 'repo', '.git'), QUICK)).skipped).toEqual(['hooks']);
+      expect([box.tree('a'), box.tree('.git')]).toEqual([['f', 'sub/'], ['HEAD']]);
+    }));
+
+  test('rules hold for a path as it is written, whatever its links lead to', () =>
+    withRules({ deny: ['/alias/key'], protect: ['**/.git/hooks'] }, async (box, root) => {
+      for (const name of ['real/key', 'real/f', 'fake/hooks/pre-commit', 'from/hooks/pre-commit']) box.file(name);
+      box.link('real', 'alias');
+      box.link('../fake', 'sub/.git');
+      expect(await read(root, 'alias/key')).toBe('not_found');
+      expect(await read(root, 'alias/f')).toBe('ok');
+      expect(await write(root, 'alias/key')).toBe('not_allowed');
+      expect(await write(root, 'sub/.git/hooks/pre-commit')).toBe('not_allowed');
+      expect(await write(root, 'sub/.git/hooks/new')).toBe('not_allowed');
+      expect(await outcome(removeFile(root, root.parse('sub/.git/hooks/pre-commit')))).toBe('not_allowed');
+      const merged = await copy(...ends(root, 'from', 'sub/.git'), { ...QUICK, intoFolders: false });
+      expect(merged.skipped).toEqual(['hooks']);
+      expect(box.text('fake/hooks/pre-commit')).toBe('fake/hooks/pre-commit');
+    }));
+
+  test('a read-only root refuses every change, whichever operation makes it', () =>
+    withRules({ readOnly: true }, async (box, root) => {
+      box.file('d/f');
+      expect(await write(root, 'new')).toBe('not_allowed');
+      expect(await write(root, 'd/f')).toBe('not_allowed');
+      expect(await moved(root, 'd', 'e')).toBe('not_allowed');
+      expect(await outcome(removeFolder(root, root.parse('d')))).toBe('not_allowed');
+      expect(await outcome(makeFolder(root, root.parse('e')))).toBe('not_allowed');
+      expect(await read(root, 'd/f')).toBe('ok');
+      expect(box.tree()).toEqual(['d/', 'd/f']);
+    }));
+
+  test('a negated pattern makes an exception, but not below a folder that is denied', () =>
+    withRules({ deny: ['*.key', '!open.key', '/closed', '!/closed/open.key', 'dirs/'] }, async (box, root) => {
+      for (const name of ['a.key', 'open.key', 'closed/open.key', 'sub/dirs/f', 'dirs']) box.file(name);
+      expect((await listFolder(root, root.parse('.'))).map(({ name }) => name)).toEqual(['dirs', 'open.key', 'sub']);
+      expect(await listFolder(root, root.parse('sub'))).toEqual([]);
+      expect([await read(root, 'open.key'), await read(root, 'dirs')]).toEqual(['ok', 'ok']);
+      for (const name of ['a.key', 'closed/open.key', 'sub/dirs/f'])
+        expect([name, await read(root, name)]).toEqual([name, 'not_found']);
+    }));
+
+  test('everything but a folder can be denied, and that folder written to', () =>
+    withRules({ deny: ['/*', '!/docs'] }, async (box, root) => {
+      box.file('f');
+      box.folder('docs');
+      expect([await write(root, 'f'), await write(root, 'new'), await write(root, 'docs/new/f')]).toEqual([
+        'not_allowed',
+        'not_allowed',
+        'ok',
+      ]);
+      expect((await listFolder(root, root.parse('.'))).map(({ name }) => name)).toEqual(['docs']);
+    }));
+});
+
+describe('which rule decided', () => {
+  test('is said for any path', () => {
+    using root = Root.open('r', fs.realpathSync(path.dirname(new URL(import.meta.url).pathname)), undefined, {
+      deny: ['*.pem'],
+      protect: ['**/.git/hooks'],
+    });
+    const rule = (name: string) => root.explain(root.parse(name));
+    expect(rule('a/b.pem')).toEqual({ rule: 'deny', pattern: '*.pem' });
+    expect(rule('x.pem/inner')).toEqual({ rule: 'deny', pattern: '*.pem' });
+    expect(rule('a/.ringfence/x')).toEqual({ rule: 'deny', pattern: '.ringfence' });
+    expect(rule('a/.git/hooks/pre-commit')).toEqual({ rule: 'protect', pattern: '**/.git/hooks' });
+    expect(rule('a/b')).toBeUndefined();
+  });
+});
