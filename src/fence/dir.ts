@@ -67,6 +67,7 @@ export abstract class Dir implements Disposable {
   /** Where this directory is in its root, for the rules. */
   #place: Place;
 
+  /** @internal */
   constructor(place: Place) {
     this.#place = place;
   }
@@ -74,7 +75,7 @@ export abstract class Dir implements Disposable {
   /** Returns the host path of an entry, or of the directory itself for `.`. Resolving that path does not confine by itself. */
   protected abstract pathUnconfined(name: Name): HostPath | Buffer;
 
-  /** Opens a subdirectory, or this directory once more for `.`, which is at that place. A link is `not_directory`. */
+  /** Opens a subdirectory, or this directory once more for `.`, which is at that place. A link is `not_directory`. @internal */
   protected abstract openInner(name: Name, place: Place): Dir;
 
   /**
@@ -423,7 +424,7 @@ export abstract class Dir implements Disposable {
     if (this.denial(name, isFolder) !== undefined) throw new FenceError('not_found', {});
   }
 
-  /** Raises `not_allowed` for a change that the rules of the root forbid. */
+  /** Raises `not_allowed` for a change that the rules of the root forbid. @internal */
   protected assertMayChange(name: Name, change: Change): void {
     const refusal = this.refusal(name, change);
     if (refusal !== undefined) throw new FenceError('not_allowed', refusal);
@@ -443,7 +444,7 @@ export abstract class Dir implements Disposable {
     if (checked.dev !== stats?.dev || checked.ino !== stats.ino) throw new FenceError('busy', {});
   }
 
-  /** Returns why an entry does not exist for callers. `creating` is set if it is about to be made. */
+  /** Returns why an entry does not exist for callers. `creating` is set if it is about to be made. @internal */
   protected denial(name: Name, isFolder?: boolean, creating = false): Refusal | undefined {
     const place = this.#place;
     const text = typeof name === 'string' ? name : name.toString();

@@ -441,3 +441,15 @@ describe('execute', () => {
     expect(() => createMemoryTool({ root: 'memories' })).toThrow('absolute path');
   });
 });
+
+it('what is made is for its owner alone, and what exists keeps its mode', async () => {
+  const folder = tempDir();
+  fs.writeFileSync(path.join(folder, 'old.txt'), 'a');
+  fs.chmodSync(path.join(folder, 'old.txt'), 0o644);
+  await using memory = createMemoryTool({ root: folder });
+  await memory.execute({ command: 'create', path: '/memories/deep/new.txt', file_text: 'a' });
+  await memory.execute({ command: 'str_replace', path: '/memories/old.txt', old_str: 'a', new_str: 'b' });
+  await memory.execute({ command: 'rename', old_path: '/memories/old.txt', new_path: '/memories/other/old.txt' });
+  const mode = (name: string) => (fs.statSync(path.join(folder, name)).mode & 0o777).toString(8);
+  expect(['deep', 'deep/new.txt', 'other', 'other/old.txt'].map(mode)).toEqual(['700', '600', '700', '644']);
+});
