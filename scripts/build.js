@@ -1,7 +1,8 @@
 // Compiles src/ to dist/: TypeScript by tsc, the kernels in assembly/ folders to WebAssembly by AssemblyScript. Removes what an
-// earlier build left there, and writes down what a server of each dialect says about itself, so that a start need not work it out.
+// earlier build left there, and writes down what a server of each dialect says about itself, so that a start need not work it out,
+// and which modules there are, so that a running server sees whether they are all in place.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -30,6 +31,10 @@ for (const name of readdirSync(path.join(dist, 'dialects'))) {
   const { [name]: dialect } = await load(`dialects/${name}/index.js`);
   writeFileSync(path.join(descriptions, `${name}.json`), JSON.stringify(describeServer(dialect)));
 }
+
+const modules = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
+const sizes = modules.sort().map((file) => [file.split(path.sep).join('/'), statSync(path.join(dist, file)).size]);
+writeFileSync(path.join(dist, 'modules.json'), JSON.stringify(Object.fromEntries(sizes)));
 
 /** Compiles `x/assembly/index.ts` to `dist/x/kernel.wasm`, which works in the memory that its host brings. */
 function compileKernel(file) {

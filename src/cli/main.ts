@@ -12,7 +12,7 @@ const EXIT_FAILURE = 1;
 /** Runs a command line until its command ends, and returns the exit code. Prints any error as one line on stderr. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
-    return (await runCommand(argv)) ? 0 : EXIT_USAGE_ERROR;
+    return (await runCommand(argv)) ? Number(process.exitCode ?? 0) : EXIT_USAGE_ERROR;
   } catch (error) {
     if (error instanceof ConfigError) return printError(error.message, EXIT_USAGE_ERROR);
     if (error instanceof ListenError) return printError(error.message, EXIT_FAILURE);

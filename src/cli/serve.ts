@@ -16,7 +16,7 @@ export interface ServeOptions extends ConfigSource {
   readonly port?: string;
 }
 
-/** Serves over HTTP until SIGTERM or SIGINT. Raises `ConfigError` and `ListenError`. */
+/** Serves over HTTP until SIGTERM, SIGINT or SIGHUP. Raises `ConfigError` and `ListenError`. */
 export async function serve(options: ServeOptions): Promise<void> {
   const config = withOverrides(await loadConfigSource(options), options);
   const stopped = firstSignal();

@@ -1,4 +1,4 @@
-/** Resolves with the first SIGTERM or SIGINT. A second one ends the process at once with exit code 1. */
+/** Resolves with the first SIGTERM, SIGINT or SIGHUP. A second one ends the process at once with exit code 1. */
 export function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked = false;
@@ -9,5 +9,6 @@ export function firstSignal(): Promise<NodeJS.Signals> {
     };
     process.on('SIGTERM', onSignal);
     process.on('SIGINT', onSignal);
+    process.on('SIGHUP', onSignal);
   });
 }

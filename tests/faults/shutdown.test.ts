@@ -17,12 +17,15 @@ const roots = [{ name: 'r', path: dir }];
 const config = { request_timeout: 300, log_level: 'debug' };
 
 describe.each(['http', 'stdio'] as const)('over %s', (transport) => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s ends an idle server at once, with exit code 0', async (signal) => {
-    await using rf = await startServer({ transport, roots, config });
-    await rf.call('list_roots');
-    expect(await rf.stop(signal)).toBe(0);
-    expect(rf.logs().at(-1)).toMatchObject({ msg: 'stopped' });
-  });
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    '%s ends an idle server at once, with exit code 0',
+    async (signal) => {
+      await using rf = await startServer({ transport, roots, config });
+      await rf.call('list_roots');
+      expect(await rf.stop(signal)).toBe(0);
+      expect(rf.logs().at(-1)).toMatchObject({ msg: 'stopped' });
+    },
+  );
 
   test.each(ERAS)('a running call is finished, answered and logged first (%s)', async (era) => {
     await using rf = await startServer({ transport, era, roots, config });

@@ -41,7 +41,11 @@ export class SdkTransport implements Transport, MessageReceiver {
 
   /** Passes a message to the SDK. */
   receive(message: JSONRPCMessage): void {
-    void this.#serving.then(() => this.onmessage?.(message));
+    // If the SDK cannot be loaded, the server ends.
+    void this.#serving.then(
+      () => this.onmessage?.(message),
+      () => {},
+    );
   }
 
   /** Passes a request to the SDK that the fast path has already answered, and drops the response of the SDK. */
@@ -51,7 +55,8 @@ export class SdkTransport implements Transport, MessageReceiver {
 
   /** Stops the SDK. */
   async end(): Promise<void> {
-    await (await this.#serving).close();
+    const serving = await this.#serving.catch(() => undefined);
+    await serving?.close();
   }
 
   /** Does nothing: messages arrive by `receive`. */

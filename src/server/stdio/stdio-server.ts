@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
+import { describeThrown } from '../../audit/describe-thrown.ts';
+import { assertLoadable, NotLoadableError } from '../../config/loadable-modules.ts';
 import { type WarmUp, type WarmUpOptions, warmUpInBackground } from '../background/warm-up.ts';
 import { processPeer } from '../call/peer.ts';
 import type { Service, SharedService } from '../call/service.ts';
@@ -13,6 +16,8 @@ import { StdioTransport } from './stdio-transport.ts';
 const AFTER_INPUT_MS = 5_000;
 /** How long the last responses may take to be written: a client that does not read stdout must not keep the process alive. */
 const LAST_RESPONSES_MS = 5_000;
+/** How often the tools are tried again for the SDK, to which messages cannot be refused. */
+const LOAD_AGAIN_MS = 500;
 /** The handshake counts as over when the client has sent nothing for so long. */
 const QUIET_MS = 50;
 
@@ -37,12 +42,12 @@ export function startStdio({ description, shared, load }: StdioOptions): Running
   const { stdin, stdout } = process;
   const { logger, running, roots, rates, scheduler, resultForms } = shared;
   const onerror = (error: Error): void => logger.debug({ problem: error.name }, 'protocol error');
-  const tools = new ToolLoader(load);
+  const tools = new ToolLoader(load, logger);
   /** Settles when the SDK is loaded; settled from the start if no message has needed it. */
   let sdkLoaded: Promise<unknown> = Promise.resolve();
   const serveSdk: ServeSdk = (transport) => {
     const serving = (async () => {
-      const [{ serveSdk: serve }, { service, caller }] = await Promise.all([import('./serve-sdk.ts'), tools.load()]);
+      const [{ service, caller }, { serveSdk: serve }] = await tools.loadPatiently(() => import('./serve-sdk.ts'));
       return serve(service, { caller, transport, onerror });
     })();
     sdkLoaded = serving;
@@ -67,6 +72,7 @@ export function startStdio({ description, shared, load }: StdioOptions): Running
   const gone = new Promise<void>((resolve) => {
     const inputEnded = async (): Promise<void> => {
       warmUp.stop();
+      tools.stop();
       do await nextTurn();
       while (transport.isBehind);
       await Promise.allSettled([sdkLoaded]);
@@ -79,6 +85,7 @@ export function startStdio({ description, shared, load }: StdioOptions): Running
     stdin.once('error', () => resolve());
     stdout.on('error', () => resolve());
     transport.onclose = resolve;
+    tools.onbroken = resolve;
   });
   return {
     gone,
@@ -94,21 +101,69 @@ export function startStdio({ description, shared, load }: StdioOptions): Running
   };
 }
 
-/** Loads the service and the caller of its tools once, for the first call that needs them. */
-class ToolLoader {
-  readonly #load: () => Promise<Service>;
-  #tools: Promise<{ service: Service; caller: ToolCaller }> | undefined;
+interface LoadedTools {
+  readonly service: Service;
+  readonly caller: ToolCaller;
+}
 
-  constructor(load: () => Promise<Service>) {
+/**
+ * Loads the service and the caller of its tools once, for the first call that needs them. If that is not possible at the moment, the
+ * next call tries again.
+ */
+class ToolLoader {
+  /** Called if the tools cannot be loaded any more: Node does not load a module again that failed once. */
+  onbroken: () => void = () => {};
+  readonly #load: () => Promise<Service>;
+  readonly #logger: SharedService['logger'];
+  #tools: Promise<LoadedTools> | undefined;
+  #stopped = false;
+
+  constructor(load: () => Promise<Service>, logger: SharedService['logger']) {
     this.#load = load;
+    this.#logger = logger;
   }
 
-  load(): Promise<{ service: Service; caller: ToolCaller }> {
-    this.#tools ??= Promise.all([import('../call/tool-caller.ts'), this.#load()]).then(([{ ToolCaller }, service]) => ({
-      service,
-      caller: new ToolCaller(service),
-    }));
+  load(): Promise<LoadedTools> {
+    this.#tools ??= this.#attempt(async () => {
+      const [{ ToolCaller }, service] = await Promise.all([import('../call/tool-caller.ts'), this.#load()]);
+      return { service, caller: new ToolCaller(service) };
+    }).catch((error) => {
+      this.#tools = undefined;
+      throw error;
+    });
     return this.#tools;
+  }
+
+  /** Loads the tools, and more that a caller needs, as soon as that is possible. Gives up when `stop` is called. */
+  async loadPatiently<T>(more: () => Promise<T>): Promise<[LoadedTools, T]> {
+    for (;;) {
+      try {
+        return [await this.load(), await this.#attempt(more)];
+      } catch (error) {
+        if (this.#stopped || !(error instanceof NotLoadableError)) throw error;
+      }
+      await sleep(LOAD_AGAIN_MS);
+    }
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async #attempt<T>(load: () => Promise<T>): Promise<T> {
+    try {
+      assertLoadable();
+      return await load();
+    } catch (error) {
+      if (error instanceof NotLoadableError) {
+        this.#logger.error({ problem: error.message }, 'the tools cannot be loaded yet, the next call tries again');
+      } else {
+        this.#logger.error({ error: describeThrown(error) }, 'the tools cannot be loaded, the server ends');
+        process.exitCode = 1;
+        this.onbroken();
+      }
+      throw error;
+    }
   }
 }
 
