@@ -14,4 +14,11 @@ export { OwnerNames } from './owner-names.ts';
 export type { Location, ResolveOptions } from './resolver.ts';
 export { Root, type RootPath, type SharedRoot } from './root.ts';
 export type { StatLite } from './syscalls.ts';
-export { appendJournalName, isAppendJournalName, isLeftover, isTemporaryName, temporaryName } from './temp-name.ts';
+export {
+  appendJournalName,
+  isAppendJournalName,
+  isLeftover,
+  isTemporaryName,
+  ownerState,
+  temporaryName,
+} from './temp-name.ts';

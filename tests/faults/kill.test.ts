@@ -6,7 +6,7 @@ import { memory, Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { listFolder } from '../../src/files/list/list-folder.ts';
 import { sweepLeftovers } from '../../src/files/sweep/sweep-leftovers.ts';
 import { DEFAULT_CONTEXT } from '../../src/runtime/operation-context.ts';
-import { type ChildOptions, startChild } from '../support/child.ts';
+import { type ChildOptions, cannotDropPrivileges, startChild } from '../support/child.ts';
 
 const KILLS = 40;
 const SIZE = 1024 * 1024;
@@ -77,6 +77,30 @@ describe('a process that is killed', () => {
     expect(await sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(3);
     expect(fs.readdirSync(box.inside)).toEqual(['d']);
   });
+
+  test.skipIf(cannotDropPrivileges)(
+    `in another container is swept only then, while it copies before (${cannotDropPrivileges ?? 'as root'})`,
+    async () => {
+      using box = new Sandbox('openat2');
+      for (let i = 0; i < 4; i += 1) box.file(`d/${i}`, 'x');
+      const script = `
+        const { writeSync } = await import('node:fs');
+        const progress = () => {
+          writeSync(1, 'ready');
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+        };
+        await copy(at('d'), at('e'), { durable: false }, { ...DEFAULT_CONTEXT, progress });`;
+      const child = startChild(script, { folder: box.inside, pidNamespace: true });
+      if (child.stdout === null) throw new Error('no output');
+      await once(child.stdout, 'data');
+      expect(await sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(0);
+      expect(temporary(box)).toHaveLength(1);
+      child.kill('SIGKILL');
+      await once(child, 'close');
+      await expect.poll(() => sweepLeftovers(box.root, DEFAULT_CONTEXT.signal)).toBe(1);
+      expect(fs.readdirSync(box.inside)).toEqual(['d']);
+    },
+  );
 
   test('does not take the temporary files of a living one with it', async () => {
     using box = new Sandbox('openat2');

@@ -132,10 +132,11 @@ async function copyFolderTo(
       return await copyTree({ ...job, merge: true }, existing);
     }
     location.dir.assertMayPut(location.name, true);
-    const temporary = temporaryName();
+    const temporary = temporaryName(location.dir);
     location.dir.mkdir(temporary, 0o700);
     try {
       using fresh = location.dir.openDir(temporary, location.name);
+      using _inUse = fresh.markInUse();
       const copied = await copyTree(job, fresh);
       renameFresh(location, temporary, options);
       if (options.durable ?? true) await syncEntry(location);

@@ -37,7 +37,7 @@ export async function moveAcross(move: MoveJob): Promise<void> {
   assertPlaceable(target.at, { overwrite, isFolder: source.at.stats?.isDirectory() ?? false });
   // Known before anything is copied in most cases; the rest shows when the source is removed.
   atEnd(source, (at) => at.dir.assertChangeable());
-  const hidden = temporaryName();
+  const hidden = temporaryName(dir);
   using copied = await copySource(move, hidden);
   let placed: PlacedCopy;
   try {
@@ -160,6 +160,7 @@ async function copyFolderAs(move: MoveJob, hidden: string): Promise<CopiedSource
     const before = await treeDigest(tree, context);
     target.at.dir.mkdir(hidden, 0o700);
     using fresh = target.at.dir.openDir(hidden, target.at.name);
+    using _inUse = fresh.markInUse();
     const job = { source: tree, options: { durable: options.durable ?? true, asMoved: true }, linksAsTheyAre: true };
     await copyTree({ ...job, context, pause: yieldPoint(context) }, fresh);
     const copied = await treeDigest({ root: target.root, path: target.path, dir: fresh }, context);

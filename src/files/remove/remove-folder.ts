@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type CallerPath,
   checkTree,
@@ -10,6 +11,7 @@ import {
   isTemporaryName,
   type Location,
   type Name,
+  ownerState,
   type Root,
   type RootPath,
   removeStaleLock,
@@ -19,6 +21,9 @@ import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtim
 import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
 import { undoAppend } from '../write/append-journal.ts';
+
+/** Longer than a process takes between making a temporary entry and marking it as in use. */
+const MARKING_MS = 20;
 
 /** Options of `removeFolder`. */
 export interface RemoveOptions {
@@ -86,6 +91,11 @@ export async function removeIfLeftover(dir: Dir, { name, raw }: Entry): Promise<
   if (isAppendJournalName(name)) return undoAppend(dir, raw);
   const stats = dir.lstat(raw);
   if (stats === undefined || !isLeftover(dir, name)) return false;
+  if (ownerState(name) === 'unknown') {
+    // Its process may have made the entry just now, and mark it as in use next.
+    await sleep(MARKING_MS);
+    if (!isLeftover(dir, name)) return false;
+  }
   if (stats.isDirectory()) await discardTree(dir, raw);
   else dir.unlink(raw);
   return true;
