@@ -9,6 +9,9 @@ import type { HttpError } from './sdk-response.ts';
 
 /** The most connections, whatever the limit of open files: each takes some 50 KB. */
 const MAX_CONNECTIONS = 4_096;
+/** Descriptors that the process itself needs, for example while its threads load their modules, and the fewest connections. */
+const OWN_FILES = 128;
+const MIN_CONNECTIONS = 32;
 /** Connections that no running request may take, so that somebody can always connect and ask for `/health`. */
 const SPARE_CONNECTIONS = 16;
 /** How many requests wait for the scheduler at once. */
@@ -75,9 +78,9 @@ export class HttpLimits {
   }
 }
 
-/** Returns how many connections leave at least half of all descriptors for files. */
+/** Returns how many connections leave enough descriptors for the process itself, and half of the rest for files. */
 function connectionsFor(openFiles: number): number {
-  return Math.min(MAX_CONNECTIONS, Math.floor(openFiles / 2));
+  return Math.min(MAX_CONNECTIONS, Math.max(MIN_CONNECTIONS, Math.floor((openFiles - OWN_FILES) / 2)));
 }
 
 /** Returns the name of the client at an address. A network of IPv6 has 2^64 addresses for each client, so only the network counts. */

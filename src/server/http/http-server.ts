@@ -34,7 +34,7 @@ export interface HttpOptions {
   readonly sessions?: SessionLimits;
   /** The memory in bytes that requests may take in all; by default 512 MiB. */
   readonly memory?: number;
-  /** By default as many as leave half of all descriptors for files, and 4096 at most. */
+  /** By default as many as leave enough descriptors for files, and 4096 at most. */
   readonly maxConnections?: number;
   /** Whether the fast path answers plain requests; by default true. Without it the SDK answers every request. */
   readonly fastPath?: boolean;
