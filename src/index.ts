@@ -64,6 +64,7 @@ export type {
   LandlockMode,
   LocalRootConfig,
   ProjectConfig,
+  RateLimitConfig,
   RootConfig,
   TokenConfig,
 } from './config/config.ts';
