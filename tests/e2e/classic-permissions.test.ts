@@ -9,7 +9,7 @@ const { classic } = await from('dialects/classic/index.js');
 const { SearchPool } = await from('search/pool/search-pool.js');
 const context = {
   ...DEFAULT_CONTEXT, durable: false, limits: { maxFullReadSize: 1e7 },
-  search: new SearchPool({ size: 1 }), boundRoot: () => root, require: () => {},
+  search: new SearchPool({ size: 1 }), boundRoot: () => root, require: () => {}, requireWritable: () => {},
 };
 const answers = [];
 for (const [name, given] of JSON.parse(args[0])) {

@@ -233,7 +233,8 @@ test.each(['text', 'both'] as const)(
     const folder = tempDir();
     using root = Root.open('w', folder);
     const { signal } = new AbortController();
-    const stopped = { stopped: true, stop: () => {}, requestSteal: () => {}, [Symbol.dispose]: () => {} };
+    const abandoned = new Promise<void>(() => {});
+    const stopped = { stopped: true, abandoned, stop: () => {}, requestSteal: () => {}, [Symbol.dispose]: () => {} };
     const context = {
       signal,
       results: { ...DEFAULT_RESULT_FORM, mode },
