@@ -46,6 +46,62 @@ test('resources, completions and hints know nothing of what is denied, and the l
   expect(rf.stderr()).not.toContain(SECRET);
 });
 
+test('by default, no tool writes git hooks or settings, and .ringfence does not exist, in any dialect', async () => {
+  const folder = makeRoot();
+  for (const name of ['.git/hooks', 'nested/repo/.git/hooks', '.ringfence', 'fake/hooks']) {
+    fs.mkdirSync(path.join(folder, name), { recursive: true });
+  }
+  for (const name of [
+    '.git/config',
+    '.git/HEAD',
+    'nested/repo/.git/config',
+    '.ringfence/kept',
+    'fake/hooks/pre-commit',
+  ]) {
+    fs.writeFileSync(path.join(folder, name), 'as it was');
+  }
+  const roots = [{ name: 'w', path: folder }];
+  const hooks = ['.git/hooks/pre-commit', '.git/config', 'nested/repo/.git/hooks/new', '.ringfence/x'];
+  {
+    await using rf = await startServer({ roots });
+    for (const file of hooks) {
+      expect(await rf.fails('write_file', { root: 'w', path: file, content: 'x' })).toContain('not allowed');
+      const copy = { source_root: 'w', source_path: 'settings.txt', dest_root: 'w', dest_path: file };
+      expect(await rf.fails('copy', copy)).toContain('not allowed');
+    }
+    const move = { source_root: 'w', source_path: 'fake', dest_root: 'w', dest_path: 'new/.git' };
+    expect(await rf.fails('move', move)).toContain('not allowed');
+    expect(await rf.fails('move', { ...move, source_path: '.git', dest_path: 'g' })).toContain('not allowed');
+    expect(await rf.fails('remove_folder', { root: 'w', path: 'nested' })).toContain('not allowed');
+    expect(await rf.fails('read_file', { root: 'w', path: '.ringfence/kept' })).toContain('not found');
+    const { entries } = await rf.ok('list_folder', { root: 'w', path: '' });
+    expect(entries.map(({ name }: { name: string }) => name)).toEqual([
+      '.git',
+      'fake',
+      'nested',
+      'secrets',
+      'settings.env',
+      'settings.txt',
+    ]);
+    expect((await rf.ok('read_file', { root: 'w', path: '.git/config' })).content).toBe('as it was');
+    await rf.ok('write_file', { root: 'w', path: '.git/HEAD', content: 'ref' });
+  }
+  for (const [dialect, tool, encoding] of [
+    ['memory', 'create', 'utf-8'],
+    ['classic', 'write', 'utf8'],
+  ] as const) {
+    await using rf = await startServer({ dialect, roots, config: { dialects: { [dialect]: { root: 'w' } } } } as never);
+    for (const file of hooks) {
+      const { isError, text } = await rf.call(tool, { path: file, content: 'x', encoding });
+      expect([file, isError, text]).toEqual([file, true, expect.stringMatching(/not allowed|permission denied/i)]);
+    }
+    await rf.ok(tool, { path: `plain-${dialect}.txt`, content: 'x', encoding });
+  }
+  expect(fs.readdirSync(path.join(folder, '.git/hooks'))).toEqual([]);
+  expect(fs.readdirSync(path.join(folder, 'nested/repo/.git/hooks'))).toEqual([]);
+  expect(fs.readdirSync(path.join(folder, '.ringfence'))).toEqual(['kept']);
+});
+
 test('a token may do no more than its tools say', async () => {
   const tokens = [{ name: 'reader', token_env: 'READER', roots: ['w'], tools: ['read_file', 'list_folder'] }];
   const roots = [{ name: 'w', path: makeRoot() }];
