@@ -38,7 +38,8 @@ export class WorkerThread<Call, Result, Notice = never> {
   readonly #pending = new Map<number, PendingCall<Result>>();
   #nextId = 1;
   #isReady = false;
-  #ended: Error | undefined;
+  /** Makes the error of a call that the ended thread does not answer. Each call gets its own, since callers add to it. */
+  #ended: (() => Error) | undefined;
 
   constructor({ entry, errors, crashed = plainError, onEnd }: WorkerThreadOptions) {
     this.#errors = errors;
@@ -47,7 +48,7 @@ export class WorkerThread<Call, Result, Notice = never> {
     this.#worker.unref();
     this.#worker.on('message', (message: FromWorker<Result>) => this.#receive(message));
     const ended = (cause: unknown): void => {
-      this.#end(crashed(cause));
+      this.#end(() => crashed(cause));
       onEnd?.();
     };
     this.#worker.on('error', ended);
@@ -79,7 +80,7 @@ export class WorkerThread<Call, Result, Notice = never> {
    * thread ends before it answers, and with the reason of `close`.
    */
   call(call: Call, transfer: readonly ArrayBuffer[] = []): Promise<Result> {
-    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    if (this.#ended !== undefined) return Promise.reject(this.#ended());
     const id = this.#nextId;
     this.#nextId += 1;
     const result = new Promise<Result>((resolve, reject) => {
@@ -90,8 +91,8 @@ export class WorkerThread<Call, Result, Notice = never> {
     return result;
   }
 
-  /** Terminates the thread. Pending calls reject with `reason`, by default a `CancelledError`. */
-  async close(reason: Error = new CancelledError()): Promise<void> {
+  /** Terminates the thread. Pending calls reject with what `reason` makes, by default a `CancelledError`. */
+  async close(reason: () => Error = () => new CancelledError()): Promise<void> {
     this.#end(reason);
     await this.#worker.terminate();
   }
@@ -106,9 +107,9 @@ export class WorkerThread<Call, Result, Notice = never> {
     else pending?.reject(fromWorkerError(message.error, this.#errors));
   }
 
-  #end(error: Error): void {
+  #end(error: () => Error): void {
     this.#ended ??= error;
-    for (const { reject } of this.#pending.values()) reject(this.#ended);
+    for (const { reject } of this.#pending.values()) reject(this.#ended());
     this.#pending.clear();
   }
 }

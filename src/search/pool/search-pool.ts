@@ -108,7 +108,7 @@ export class SearchPool implements AsyncDisposable {
   #watch(thread: SearchThread, answer: Promise<unknown>): void {
     const timer = setTimeout(() => {
       this.#remove(thread);
-      void thread.close(new ThreadHungError('a search thread hangs'));
+      void thread.close(() => new ThreadHungError('a search thread hangs'));
     }, HUNG_MS);
     timer.unref();
     const settled = (): void => clearTimeout(timer);
