@@ -8,9 +8,9 @@ export { FenceError, type FenceErrorCode, type FenceErrorDetails, isFenceError }
 export { lockFolder, lockFolders, removeStaleLock } from './folder-lock.ts';
 export { DEFAULT_PROTECT, DEFAULT_RULES, type GuardRules, type Refusal } from './guard/guard.ts';
 export { patternOf, patternsProblem } from './guard/path-rules.ts';
-export { ensureHostFolder } from './host-folder.ts';
+export { ensureHostFolder } from './host/host-folder.ts';
+export { OwnerNames } from './host/owner-names.ts';
 export type { OpenFile, ReadableFile } from './open-file.ts';
-export { OwnerNames } from './owner-names.ts';
 export type { Location, ResolveOptions } from './resolver.ts';
 export { Root, type RootPath, type SharedRoot } from './root.ts';
 export type { StatLite } from './syscalls.ts';
