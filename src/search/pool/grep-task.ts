@@ -12,7 +12,7 @@ import { type GrepFound, MatchCollector } from './match-collector.ts';
 import type { GrepSpec } from './messages.ts';
 import type { Coroutine } from './round-robin.ts';
 import type { StopFlag } from './shared-flags.ts';
-import { type LineRange, packNames, unpackNames, type WorkResult, type WorkUnit } from './work-unit.ts';
+import { type FileRange, packNames, unpackNames, type WorkResult, type WorkUnit } from './work-unit.ts';
 
 /** A file larger than this is searched in ranges, by several workers at once. */
 const LARGE_FILE = 8 * 1024 * 1024;
@@ -243,7 +243,7 @@ export class GrepTask {
     return true;
   }
 
-  #search(node: DirNode, name: Name, range?: LineRange): FileSearch {
+  #search(node: DirNode, name: Name, range?: FileRange): FileSearch {
     const { spec, pattern, stop, memory, buffer } = this.#options;
     const { contextLines, output } = spec;
     const found = this.#collector.list;

@@ -1,8 +1,8 @@
 import type { Name } from '../../fence/index.ts';
 import { childNode, type DirNode, START_NODE } from '../walk/dir-cache.ts';
 
-/** The lines of a large file that start in a range of its bytes. */
-export interface LineRange {
+/** A range of bytes of a large file, which stands for the lines that start in it. */
+export interface FileRange {
   readonly from: number;
   readonly to: number;
   /** Size of the file when the search reached it. */
@@ -20,7 +20,7 @@ export type WorkUnit =
   /** Some files of one folder. */
   | ({ readonly kind: 'files'; readonly node: DirNode; readonly names: PackedNames } & Turn)
   /** A range of a large file. */
-  | ({ readonly kind: 'lines'; readonly node: DirNode; readonly name: Name; readonly range: LineRange } & Turn);
+  | ({ readonly kind: 'lines'; readonly node: DirNode; readonly name: Name; readonly range: FileRange } & Turn);
 
 interface Turn {
   /** Set if a task handed the unit back because it has to wait until nothing before it is unfinished. */
