@@ -1,6 +1,6 @@
 import { RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
-import { HeldRoot } from '../../files/sweep/held-root.ts';
+import { StorageRoot } from '../../files/sweep/storage-root.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
 import { isCode } from '../../tools/errors.ts';
 import { showValue } from '../../tools/show-value.ts';
@@ -34,7 +34,7 @@ const NAMES = Object.keys(COMMANDS) as CommandName[];
 
 /** Opens a folder for Claude's memory tool. Throws if it cannot be used. */
 export function createMemoryTool({ root }: MemoryToolOptions): MemoryTool {
-  const held = HeldRoot.open('memories', root);
+  const storage = StorageRoot.open('memories', root);
   const checks = new Map(
     NAMES.map((name) => [name, argumentChecker(COMMANDS[name]) as (value: unknown) => CheckedArguments<CommandFields>]),
   );
@@ -48,7 +48,7 @@ export function createMemoryTool({ root }: MemoryToolOptions): MemoryTool {
     if ('problems' in checked) return `Error: ${checked.problems.map(({ message }) => message).join('; ')}`;
     const run = COMMAND_HANDLERS[name as CommandName] as CommandHandler;
     try {
-      return await held.use((opened) => run(opened, checked.value));
+      return await storage.use((opened) => run(opened, checked.value));
     } catch (error) {
       if (!(error instanceof RingfenceError) || isCode(error, 'internal')) throw error;
       return formatError(error, name as CommandName, checked.value);
@@ -56,7 +56,7 @@ export function createMemoryTool({ root }: MemoryToolOptions): MemoryTool {
   };
 
   const handlers = Object.fromEntries(NAMES.map((name) => [name, execute])) as MemoryTool['handlers'];
-  const close = (): Promise<void> => held.close();
+  const close = (): Promise<void> => storage.close();
   return { execute, handlers, close, [Symbol.asyncDispose]: close };
 }
 

@@ -1,7 +1,7 @@
 import { RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
 import { MAX_READ_BYTES } from '../../files/read/read-file.ts';
-import { HeldRoot } from '../../files/sweep/held-root.ts';
+import { StorageRoot } from '../../files/sweep/storage-root.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
 import { DEFAULT_RESULT_FORM } from '../../tools/result-form.ts';
@@ -23,13 +23,13 @@ interface CheckedTool {
  * `StorageError`. Keeps the folder open until `close`.
  */
 export class FileStorage implements AsyncDisposable {
-  readonly #held: HeldRoot;
+  readonly #storage: StorageRoot;
   readonly #durable: boolean;
   readonly #tools: ReadonlyMap<string, CheckedTool>;
   #closed = false;
 
-  private constructor(held: HeldRoot, durable: boolean) {
-    this.#held = held;
+  private constructor(storage: StorageRoot, durable: boolean) {
+    this.#storage = storage;
     this.#durable = durable;
     this.#tools = new Map(memory.tools.map((tool) => [tool.name, { tool, check: argumentChecker(tool.input) }]));
   }
@@ -39,7 +39,7 @@ export class FileStorage implements AsyncDisposable {
    * `durable`, writes do not wait for the disk.
    */
   static open(basePath: string, { durable = true }: { durable?: boolean } = {}): FileStorage {
-    return new FileStorage(HeldRoot.open('memory', basePath), durable);
+    return new FileStorage(StorageRoot.open('memory', basePath), durable);
   }
 
   /** Returns the content of a file, or the names in a folder. */
@@ -75,7 +75,7 @@ export class FileStorage implements AsyncDisposable {
   /** Closes the folder after running calls have finished. Later calls are rejected with `internal_error`. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#held.close();
+    await this.#storage.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -88,7 +88,7 @@ export class FileStorage implements AsyncDisposable {
     if ('problems' in checked) throw toArgumentsError(checked.problems);
     if (this.#closed) throw new StorageError('internal_error', 'already closed');
     try {
-      return await this.#held.use((root) => tool.run(checked.value, contextFor(root, this.#durable)));
+      return await this.#storage.use((root) => tool.run(checked.value, contextFor(root, this.#durable)));
     } catch (error) {
       if (error instanceof RingfenceError) throw toStorageError(error, { tool, args });
       // The message of an unexpected error may contain host paths, so it is kept as the cause only.

@@ -4,10 +4,10 @@ import { undoAppends } from '../write/append-journal.ts';
 import { sweepLeftovers } from './sweep-leftovers.ts';
 
 /**
- * A root that a program holds open while it uses it. Opening it undoes what killed processes left of appends, before
- * any work, and starts the removal of their temporary files.
+ * A root in which a program stores files of its own, for as long as the program uses it. Opening it undoes what killed
+ * processes left of appends, before any work, and starts the removal of their temporary files.
  */
-export class HeldRoot {
+export class StorageRoot {
   readonly #root: Root;
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
@@ -22,13 +22,13 @@ export class HeldRoot {
   }
 
   /** Opens a folder by its absolute host path, and creates it if missing. Throws an `Error` with a message for the operator. */
-  static open(name: string, hostPath: string): HeldRoot {
+  static open(name: string, hostPath: string): StorageRoot {
     if (typeof hostPath !== 'string' || !path.isAbsolute(hostPath)) {
       throw new TypeError(`the folder must be given by an absolute path, got ${JSON.stringify(hostPath)}`);
     }
     try {
       ensureHostFolder(hostPath);
-      return new HeldRoot(Root.open(name, hostPath, chooseBackend(), DEFAULT_RULES));
+      return new StorageRoot(Root.open(name, hostPath, chooseBackend(), DEFAULT_RULES));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       throw new Error(`the folder ${hostPath} cannot be used: ${code ?? 'unknown error'}`, { cause: error });
