@@ -93,7 +93,7 @@ export async function listEntries(
       for (let step = 0; step < batch.steps; step += 1) {
         const wait = pause();
         if (wait !== undefined) await wait;
-        if (help !== undefined) await help.done(step, context.signal);
+        if (help !== undefined) await help.claimOrWait(step, context.signal);
         const done = reportStep({ root, path, dir, names: next, batch, onEntry }, step);
         reported += done.reported;
         missing += done.missing;

@@ -77,7 +77,7 @@ export class StatHelp implements Disposable {
    * Claims a step for the caller, or waits until the second thread has finished it, failed at it, or ended. The caller must
    * stat the entries that are still missing. Raises the reason of an aborted signal.
    */
-  async done(step: number, signal: AbortSignal): Promise<void> {
+  async claimOrWait(step: number, signal: AbortSignal): Promise<void> {
     const batch = this.#batch;
     if (batch.claim(step)) return;
     while (!batch.isFilled(step)) {
