@@ -1,7 +1,7 @@
 import type { EntryType, Root } from '../../fence/index.ts';
 import { compileLinePattern } from '../file/line-pattern.ts';
 import type { SearchMemory } from '../kernels/search-memory.ts';
-import { compileFileType } from '../pattern/file-type.ts';
+import { compileFileType } from '../pattern/compile-file-type.ts';
 import { compileExcludes, compileGlob, compileGlobFilter, type PathPattern } from '../pattern/glob-pattern.ts';
 import { compileRegex } from '../pattern/regex.ts';
 import { IgnoreRules } from '../walk/ignore-rules.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { expect, test } from 'vitest';
 import { tempDir } from '../../../tests/support/temp-dir.ts';
-import { compileFileType } from './file-type.ts';
+import { compileFileType } from './compile-file-type.ts';
 import { FILE_TYPES } from './file-types.ts';
 
 function ripgrep(...args: string[]): string[] {
