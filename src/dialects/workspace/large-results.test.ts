@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memory, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { SearchPool } from '../../search/index.ts';
-import { renderSuccess } from '../../server/call/tool-caller.ts';
+import { renderSuccess } from '../../server/call/render-result.ts';
 import { DEFAULT_RESULT_FORM } from '../../tools/result-form.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { jsonBytes } from '../../wire/json-chunks.ts';
