@@ -1,15 +1,16 @@
 import { type CallFailure, recordCall } from '../../audit/record-call.ts';
 import { RingfenceError } from '../../errors.ts';
+import type { Refusal } from '../../fence/index.ts';
 import { escapeUnprintable } from '../../runtime/printable.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
 import type { FailedCall } from '../../tools/dialect.ts';
-import { type CallError, ToolError } from '../../tools/errors.ts';
+import { type CallError, isCode, ToolError } from '../../tools/errors.ts';
 import { closest } from '../../tools/nearest.ts';
+import type { Roots } from '../../tools/roots.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { JsonChunks } from '../../wire/json-chunks.ts';
 import { CallSlot, type ClientLimits } from '../limits/client-limits.ts';
 import type { Arguments, CallRequest } from './call-request.ts';
-import { decidingRule } from './deciding-rule.ts';
 import { InputRequired } from './input-required.ts';
 import { type RenderedCall, type ResultFields, renderFailure, renderSuccess } from './render-result.ts';
 import { CallTimer } from './running-calls.ts';
@@ -193,6 +194,23 @@ function closestTool(name: string, tools: readonly string[]): string | undefined
 
 /** Up to this many letters, only one edit is taken for a misspelling. */
 const SHORT_NAME = 10;
+
+/** Returns the rule of a root because of which a call failed, for the log: clients are told only that there is no such file. */
+function decidingRule(error: CallError, roots: Roots): Refusal | undefined {
+  if (isCode(error, 'not_allowed')) return error.details;
+  const { path, root: name } = error;
+  if (!isCode(error, 'not_found') || path === undefined || name === undefined || !roots.has(name)) return undefined;
+  const found = roots.find(name, []);
+  if (found.kind === 'agent') return undefined;
+  const { root } = found;
+  try {
+    const refusal = root.explain(root.parse(path));
+    return refusal?.rule === 'deny' ? refusal : undefined;
+  } catch (thrown) {
+    if (thrown instanceof RingfenceError) return undefined;
+    throw thrown;
+  }
+}
 
 /**
  * Runs work after the responses of this turn of the event loop are written. All of it shares one `setImmediate`, because one per
