@@ -53,9 +53,8 @@ export function compileGlob(glob: string): PathPattern {
  * search if it has one. Raises `invalid_pattern`.
  */
 export function compileGlobFilter(glob: string): (path: string) => boolean {
-  const pattern = compileGlob(glob);
-  if (glob.includes('/')) return (path) => pattern.matches(path, 'file');
-  return (path) => pattern.matches(path.slice(path.lastIndexOf('/') + 1), 'file');
+  const matches = compileNameOrPath(glob);
+  return (path) => matches(path, 'file');
 }
 
 /**
@@ -66,15 +65,15 @@ export function compileGlobFilter(glob: string): (path: string) => boolean {
 export function compileExcludes(globs: readonly string[]): (path: string, type: EntryType) => boolean {
   const length = globs.reduce((sum, glob) => sum + expandedLength(glob), 0);
   if (length > MAX_EXPANDED_LENGTH) throw tooMany();
-  const tests = globs.map((glob) => {
-    const pattern = compileGlob(glob);
-    const isPath = glob.slice(0, -1).includes('/');
-    return (path: string, name: string, type: EntryType) => pattern.matches(isPath ? path : name, type);
-  });
-  return (path, type) => {
-    const name = path.slice(path.lastIndexOf('/') + 1);
-    return tests.some((test) => test(path, name, type));
-  };
+  const tests = globs.map(compileNameOrPath);
+  return (path, type) => tests.some((test) => test(path, type));
+}
+
+/** Compiles a glob that looks at the name of an entry if it has no slash before its end, otherwise at the path. */
+function compileNameOrPath(glob: string): (path: string, type: EntryType) => boolean {
+  const pattern = compileGlob(glob);
+  if (glob.slice(0, -1).includes('/')) return (path, type) => pattern.matches(path, type);
+  return (path, type) => pattern.matches(path.slice(path.lastIndexOf('/') + 1), type);
 }
 
 /** Returns how many characters the alternatives have together that the braces of a glob stand for. */
