@@ -104,13 +104,9 @@ export class DescriptorDir extends Dir {
   }
 
   override list(includeHidden = false): Entry[] {
-    if (!this.#listable) return [...this.listBatches(includeHidden)].flat();
-    this.#assertOpen();
-    this.#listable = false;
-    let found = this.#syscalls?.getdents(this.fd);
-    if (found === undefined) return super.list(includeHidden);
     const entries: Entry[] = [];
-    for (; found.length > 0; found = this.#nextBatch(this.fd)) entries.push(...this.#toEntries(found, includeHidden));
+    // Not `push(...batch)`: what Node lists is one batch, and may have more entries than a call can have arguments.
+    for (const batch of this.listBatches(includeHidden)) for (const entry of batch) entries.push(entry);
     return entries;
   }
 
