@@ -32,7 +32,7 @@ export abstract class RingfenceError<
   }
 
   /** Adds where the error happened, unless something closer to the failure already did. */
-  locate(path: string | undefined, root?: string): this {
+  addLocation(path: string | undefined, root?: string): this {
     this.path ??= path;
     this.root ??= root;
     return this;

@@ -33,7 +33,7 @@ export class BridgeError<C extends AgentErrorCode = AgentErrorCode> extends Agen
     if (error instanceof BridgeError) return error;
     const where = { path: error.path ?? path, cause: error };
     const { code, details } = error as AgentError;
-    return new BridgeError(code, details, where).locate(undefined, error.root);
+    return new BridgeError(code, details, where).addLocation(undefined, error.root);
   }
 }
 

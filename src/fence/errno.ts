@@ -60,7 +60,7 @@ export function errnoOf(error: unknown): string | undefined {
 
 /** Turns a system error into a `FenceError` and adds path and root. Errors of other kinds are returned unchanged. */
 export function fromSystem(error: unknown, path?: string, root?: string): unknown {
-  if (error instanceof RingfenceError) return error.locate(path, root);
+  if (error instanceof RingfenceError) return error.addLocation(path, root);
   const errno = errnoOf(error);
   if (errno === undefined) return error;
   const code = CODES[errno];

@@ -325,7 +325,7 @@ export class FilesystemBridge {
     { operation, path, time }: { operation: BridgeOperation; path: string; time: number },
   ): unknown {
     if (!(error instanceof RingfenceError)) return error;
-    const failure = BridgeError.from(error, path).locate(path);
+    const failure = BridgeError.from(error, path).addLocation(path);
     const where = { operation, path: failure.path ?? path, time, durationMs: this.#now() - time };
     this.#audit({ ...where, result: 'error', ...errorFieldsOf(failure) });
     return failure;

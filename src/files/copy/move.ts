@@ -104,7 +104,7 @@ async function renameOrCopy(move: MoveJob): Promise<void> {
 function nameFailedEnd(error: unknown, { source, target }: MoveJob): unknown {
   const vanished = isFenceError(error, 'not_found') && source.at.dir.lstat(source.at.name) === undefined;
   const closed = isFenceError(error, 'permission_denied') && canChangeEntries(target.at.dir);
-  return vanished || closed ? error.locate(source.path.raw, source.root.name) : error;
+  return vanished || closed ? error.addLocation(source.path.raw, source.root.name) : error;
 }
 
 function isSameEntry(a: Location, b: Location): boolean {
