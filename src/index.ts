@@ -136,6 +136,7 @@ export type { ResultForm, ResultMode } from './tools/result-form.ts';
 export type { NamedAgentRoot, NamedLocalRoot, NamedRoot, Roots } from './tools/roots.ts';
 export { schemaMarkdown } from './tools/schema-markdown.ts';
 export {
+  type BoundRootContext,
   type CallContext,
   defineTool,
   type Effect,

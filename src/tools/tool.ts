@@ -33,12 +33,27 @@ type ResolvedRoot =
   | { readonly root: Root; readonly agent?: undefined }
   | { readonly root?: undefined; readonly agent: AgentRoot };
 
+/** What a tool of a dialect with one root works with. Valid for one call. */
+export interface BoundRootContext extends OperationContext {
+  readonly limits: Limits;
+  /** Whether writes wait for the disk; false with `durable_writes: false`. */
+  readonly durable: boolean;
+  /**
+   * Returns the one root of a dialect whose tools take no root name, checked to allow what the tool `needs`. Raises
+   * `tool_not_allowed`.
+   */
+  boundRoot(): Root;
+  /**
+   * Checks one more capability, for a tool that learns only while running that it needs it. Raises `tool_not_allowed`.
+   */
+  require(root: Root, capability: Capability): void;
+}
+
 /** What the server passes to a running tool. Valid for one call. */
-export interface CallContext extends OperationContext {
+export interface CallContext extends BoundRootContext {
   readonly client: Client;
   /** Asks the client's model; undefined for a client without sampling support. */
   readonly sample: Sample | undefined;
-  readonly limits: Limits;
   /** How the result is written for this client, and how long it may be. */
   readonly results: ResultForm;
   readonly search: SearchPool;
@@ -49,8 +64,6 @@ export interface CallContext extends OperationContext {
    * from the start.
    */
   readonly lineIndex?: LineIndexCache | undefined;
-  /** Whether writes wait for the disk; false with `durable_writes: false`. */
-  readonly durable: boolean;
   /** The names of users and groups as they were at the start; undefined to read them again. @internal */
   readonly ownerNames?: OwnerNames | undefined;
   /**
@@ -65,20 +78,11 @@ export interface CallContext extends OperationContext {
    */
   resolveRoot(name: string): ResolvedRoot;
   /**
-   * Returns the one root of a dialect whose tools take no root name, checked to allow what the tool `needs`. Raises
-   * `tool_not_allowed`.
-   */
-  boundRoot(): Root;
-  /**
    * Returns the bridge to this client's own files, those of an agent root if one is named. Raises `unknown_root`,
    * `invalid_argument` if there are several agent roots and none is named, and `tool_not_allowed` for a client that has no
    * access to any root that they appear as.
    */
   agentFiles(root?: string): FilesystemBridge;
-  /**
-   * Checks one more capability, for a tool that learns only while running that it needs it. Raises `tool_not_allowed`.
-   */
-  require(root: Root, capability: Capability): void;
   /** Raises `tool_not_allowed` for a root that is read-only, for a tool that changes one of the roots it uses and reads another. */
   requireWritable(root: Root): void;
   /** Logs a warning about this call. `facts` must not contain file content. */
@@ -92,8 +96,12 @@ export interface CallContext extends OperationContext {
   allRoots(): NamedRoot[];
 }
 
-/** One tool of a dialect. Create it with `defineTool`. */
-export interface Tool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject = z.ZodObject> {
+/** One tool of a dialect, which needs no more than the context `C` to run. Create it with `defineTool`. */
+export interface Tool<
+  I extends z.ZodObject = z.ZodObject,
+  O extends z.ZodObject = z.ZodObject,
+  C extends BoundRootContext = CallContext,
+> {
   readonly name: string;
   /** Has to be enough for a model to use the tool without other documentation. */
   readonly description: string;
@@ -112,7 +120,7 @@ export interface Tool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject
    * A tool that asks the client (`context.sample`) may be run again from the start, because a client of the 2026-07-28
    * protocol sends its answer in a new call. So it must not change anything before its last question is answered.
    */
-  run(args: z.output<I>, context: CallContext): Promise<ToolResult<z.output<O>>>;
+  run(args: z.output<I>, context: C): Promise<ToolResult<z.output<O>>>;
   /** Formats the result as text for people and models; by default its JSON. */
   text?(result: z.output<O>, args: z.output<I>): string;
   /**
@@ -160,13 +168,17 @@ export interface RenderedResult {
  * A tool as `defineTool` takes it. One with `text` or `render` has to return plain lists, because those functions read
  * them.
  */
-export type ToolDefinition<I extends z.ZodObject, O extends z.ZodObject> = Tool<I, O> &
-  ({ run(args: z.output<I>, context: CallContext): Promise<z.output<O>> } | { text?: never; render?: never });
+export type ToolDefinition<
+  I extends z.ZodObject,
+  O extends z.ZodObject,
+  C extends BoundRootContext = CallContext,
+> = Tool<I, O, C> & ({ run(args: z.output<I>, context: C): Promise<z.output<O>> } | { text?: never; render?: never });
 
 /**
- * Type-checks a tool against its schemas, and returns it without its type parameters, so that all tools fit into one
- * list.
+ * Type-checks a tool against its schemas, and returns it without their types, so that all tools fit into one list.
  */
-export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(tool: ToolDefinition<I, O>): Tool {
-  return tool as unknown as Tool;
+export function defineTool<I extends z.ZodObject, O extends z.ZodObject, C extends BoundRootContext = CallContext>(
+  tool: ToolDefinition<I, O, C>,
+): Tool<z.ZodObject, z.ZodObject, C> {
+  return tool as unknown as Tool<z.ZodObject, z.ZodObject, C>;
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
 import { writeFile } from '../../files/write/write-file.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
-import { defineTool } from '../../tools/tool.ts';
+import { type BoundRootContext, defineTool } from '../../tools/tool.ts';
 import { changedPath, encoding, SUBJECT, storagePath } from './shared-schemas.ts';
 
 export const create = defineTool({
@@ -14,7 +14,7 @@ export const create = defineTool({
   subject: SUBJECT,
   input: z.strictObject({ path: storagePath, content: z.string(), encoding }),
   output: changedPath,
-  run: async ({ path, content, encoding }, context) => {
+  run: async ({ path, content, encoding }, context: BoundRootContext) => {
     const root = context.boundRoot();
     const target = parseRelativePath(root, path);
     const bytes = (encoding === 'base64' ? base64ToBytes : textToBytes)(content, 'content');

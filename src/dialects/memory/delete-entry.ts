@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { refuseOutwardLink } from '../../files/links.ts';
 import { removeEntry } from '../../files/remove/remove-entry.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
-import { defineTool } from '../../tools/tool.ts';
+import { type BoundRootContext, defineTool } from '../../tools/tool.ts';
 import { changedPath, SUBJECT, storagePath } from './shared-schemas.ts';
 
 /** The tool `delete`, whose name is a reserved word in JavaScript. */
@@ -14,7 +14,7 @@ export const deleteEntry = defineTool({
   subject: SUBJECT,
   input: z.strictObject({ path: storagePath }),
   output: changedPath,
-  run: async ({ path }, context) => {
+  run: async ({ path }, context: BoundRootContext) => {
     const root = context.boundRoot();
     const target = parseRelativePath(root, path);
     refuseOutwardLink(root, target);

@@ -4,17 +4,16 @@ import { MAX_READ_BYTES } from '../../files/read/read-file.ts';
 import { StorageRoot } from '../../files/sweep/storage-root.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
-import { DEFAULT_RESULT_FORM } from '../../tools/result-form.ts';
-import type { CallContext, Tool } from '../../tools/tool.ts';
+import type { BoundRootContext } from '../../tools/tool.ts';
 import { toArgumentsError, toStorageError } from './errors.ts';
-import { memory } from './index.ts';
+import { memoryTools } from './index.ts';
 import { StorageError } from './storage-error.ts';
 import type { FileContent } from './view.ts';
 
 type Args = Readonly<Record<string, unknown>>;
 
 interface CheckedTool {
-  readonly tool: Tool;
+  readonly tool: (typeof memoryTools)[number];
   check(args: unknown): CheckedArguments<Args>;
 }
 
@@ -31,7 +30,7 @@ export class FileStorage implements AsyncDisposable {
   private constructor(storage: StorageRoot, durable: boolean) {
     this.#storage = storage;
     this.#durable = durable;
-    this.#tools = new Map(memory.tools.map((tool) => [tool.name, { tool, check: argumentChecker(tool.input) }]));
+    this.#tools = new Map(memoryTools.map((tool) => [tool.name, { tool, check: argumentChecker(tool.input) }]));
   }
 
   /**
@@ -98,30 +97,12 @@ export class FileStorage implements AsyncDisposable {
 }
 
 /** Builds the context that a server would pass to the tools, with everything allowed on the one root. */
-function contextFor(root: Root, durable: boolean): CallContext {
-  const context: Omit<CallContext, 'search'> = {
+function contextFor(root: Root, durable: boolean): BoundRootContext {
+  return {
     ...DEFAULT_CONTEXT,
-    client: { key: 'process', kind: 'process', name: undefined },
-    sample: undefined,
     durable,
     limits: { maxFullReadSize: MAX_READ_BYTES },
-    results: DEFAULT_RESULT_FORM,
     boundRoot: () => root,
     require: () => {},
-    requireWritable: () => {},
-    warn: () => {},
-    reportFailure: () => {},
-    allRoots: () => [],
-    root: () => {
-      throw new Error('memory tools name no roots');
-    },
-    resolveRoot: () => {
-      throw new Error('memory tools name no roots');
-    },
-    agentFiles: () => {
-      throw new Error('memory tools ask no client for files');
-    },
   };
-  // No memory tool searches, so there is no pool of search threads.
-  return context as CallContext;
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { insertText } from '../../files/edit/edit-file.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
-import { defineTool } from '../../tools/tool.ts';
+import { type BoundRootContext, defineTool } from '../../tools/tool.ts';
 import { changedPath, SUBJECT, storagePath } from './shared-schemas.ts';
 
 export const insert = defineTool({
@@ -17,7 +17,7 @@ export const insert = defineTool({
     new_str: z.string(),
   }),
   output: changedPath,
-  run: async ({ path, insert_line, new_str }, context) => {
+  run: async ({ path, insert_line, new_str }, context: BoundRootContext) => {
     const root = context.boundRoot();
     const insertion = { after: insert_line - 1, text: new_str, as: 'text' } as const;
     await insertText(root, parseRelativePath(root, path), insertion, context);

@@ -3,7 +3,7 @@ import { move } from '../../files/copy/move.ts';
 import { FileError } from '../../files/errors.ts';
 import { refuseOutwardLink } from '../../files/links.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
-import { defineTool } from '../../tools/tool.ts';
+import { type BoundRootContext, defineTool } from '../../tools/tool.ts';
 import { storagePath } from './shared-schemas.ts';
 
 export const rename = defineTool({
@@ -14,7 +14,7 @@ export const rename = defineTool({
   subject: ['old_path', 'new_path'],
   input: z.strictObject({ old_path: storagePath, new_path: storagePath }),
   output: z.object({ old_path: z.string(), new_path: z.string() }),
-  run: async ({ old_path, new_path }, context) => {
+  run: async ({ old_path, new_path }, context: BoundRootContext) => {
     const root = context.boundRoot();
     const from = { root, path: parseRelativePath(root, old_path) };
     const to = { root, path: parseRelativePath(root, new_path) };

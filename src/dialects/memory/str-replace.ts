@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { replaceText } from '../../files/edit/edit-file.ts';
 import { ToolError } from '../../tools/errors.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
-import { defineTool } from '../../tools/tool.ts';
+import { type BoundRootContext, defineTool } from '../../tools/tool.ts';
 import { changedPath, SUBJECT, storagePath } from './shared-schemas.ts';
 
 export const strReplace = defineTool({
@@ -14,7 +14,7 @@ export const strReplace = defineTool({
   subject: SUBJECT,
   input: z.strictObject({ path: storagePath, old_str: z.string(), new_str: z.string() }),
   output: changedPath,
-  run: async ({ path, old_str, new_str }, context) => {
+  run: async ({ path, old_str, new_str }, context: BoundRootContext) => {
     const root = context.boundRoot();
     const target = parseRelativePath(root, path);
     if (old_str === '') {

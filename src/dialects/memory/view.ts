@@ -4,7 +4,7 @@ import { encodeContent } from '../../files/encoding.ts';
 import { folderNames } from '../../files/list/list-folder.ts';
 import { readFile } from '../../files/read/read-file.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
-import { defineTool } from '../../tools/tool.ts';
+import { type BoundRootContext, defineTool } from '../../tools/tool.ts';
 import { encoding, SUBJECT, storagePath } from './shared-schemas.ts';
 
 const output = z.object({
@@ -27,7 +27,7 @@ export const view = defineTool({
   subject: SUBJECT,
   input: z.strictObject({ path: storagePath }),
   output,
-  run: async ({ path: raw }, context): Promise<FileContent> => {
+  run: async ({ path: raw }, context: BoundRootContext): Promise<FileContent> => {
     const root = context.boundRoot();
     const path = parseRelativePath(root, raw);
     try {
