@@ -14,7 +14,10 @@ export interface Backend {
   readonly syscalls: Syscalls | undefined;
 }
 
-/** Chooses the strongest backend that works on this machine, or `forced`. Throws a plain `Error` if `forced` does not work here. */
+/**
+ * Chooses the strongest backend that works on this machine, or `forced`. Throws a plain `Error` if `forced` does not
+ * work here.
+ */
 export function chooseBackend(forced?: BackendName): Backend {
   if (forced === 'portable') return { name: 'portable', syscalls: undefined };
   if (process.platform !== 'linux' || !fs.existsSync('/proc/self/fd')) {

@@ -24,9 +24,10 @@ const MAX_LENGTH = 32_768;
 const MAX_NAMES = 1_024;
 
 /**
- * Parses the path that a caller sent. A leading `/` means the root's top. `..` removes the name before it, as written; more of
- * them than names is `outside_root`. Percent signs are ordinary characters. Raises `invalid_path` for NUL bytes, for strings
- * that no file name can hold, and for reserved names, and `name_too_long` for more than 32,768 characters or 1,024 names.
+ * Parses the path that a caller sent. A leading `/` means the root's top. `..` removes the name before it, as written;
+ * more of them than names is `outside_root`. Percent signs are ordinary characters. Raises `invalid_path` for NUL
+ * bytes, for strings that no file name can hold, and for reserved names, and `name_too_long` for more than 32,768
+ * characters or 1,024 names.
  */
 export function parseCallerPath(raw: string): CallerPath {
   if (raw.length > MAX_LENGTH) throw new FenceError('name_too_long', {}, { path: raw });

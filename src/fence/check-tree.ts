@@ -23,9 +23,10 @@ interface CheckTreeOptions {
 }
 
 /**
- * Checks that a folder may be moved or removed with everything in it: nothing in it is denied or protected, neither where it is nor
- * where it goes. Raises `not_allowed`, and what listing raises. Nothing of this program can put such an entry there afterwards; one
- * that another program puts there is noticed when it is removed, but moves along with its folder.
+ * Checks that a folder may be moved or removed with everything in it: nothing in it is denied or protected, neither
+ * where it is nor where it goes. Raises `not_allowed`, and what listing raises. Nothing of this program can put such an
+ * entry there afterwards; one that another program puts there is noticed when it is removed, but moves along with its
+ * folder.
  */
 export async function checkTree({ dir, name }: DirEntry, options: CheckTreeOptions): Promise<CheckedTree> {
   const { from, to, pause } = options;

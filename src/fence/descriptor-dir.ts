@@ -10,7 +10,10 @@ import type { RawEntry, StatLite, Syscalls } from './syscalls.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = fs.constants;
 
-/** An open(2) flag that Node's constants lack. The descriptor only marks a place in the tree, and needs no read permission. */
+/**
+ * An open(2) flag that Node's constants lack. The descriptor only marks a place in the tree, and needs no read
+ * permission.
+ */
 export const O_PATH = 0o10000000;
 
 interface Options {
@@ -18,15 +21,19 @@ interface Options {
   readonly place: Place;
   /** Undefined for the `procfd` backend: then everything goes through Node. */
   readonly syscalls: Syscalls | undefined;
-  /** Whether disposing of the `Dir` closes the descriptor; by default true. False for a root's, which outlives the `Dir`. */
+  /**
+   * Whether disposing of the `Dir` closes the descriptor; by default true. False for a root's, which outlives the
+   * `Dir`.
+   */
   readonly owned?: boolean;
   /** Whether the descriptor was just opened for reading, so that the first listing can use it. */
   readonly listable?: boolean;
 }
 
 /**
- * A directory held by its descriptor, for the `openat2` and `procfd` backends (Linux). `/proc/PID/fd/N/name` is looked up from
- * the very directory that was opened, wherever it has been moved since, so there is no path left that anyone could swap.
+ * A directory held by its descriptor, for the `openat2` and `procfd` backends (Linux). `/proc/PID/fd/N/name` is looked
+ * up from the very directory that was opened, wherever it has been moved since, so there is no path left that anyone
+ * could swap.
  */
 export class DescriptorDir extends Dir {
   readonly fd: number;
@@ -285,7 +292,10 @@ export class DescriptorDir extends Dir {
 /** Computed once: a process keeps its number. */
 let folder: string | undefined;
 
-/** Returns the folder in which /proc shows our descriptors. `/proc/self` is a link, and following it with each call costs time. */
+/**
+ * Returns the folder in which /proc shows our descriptors. `/proc/self` is a link, and following it with each call
+ * costs time.
+ */
 function descriptorFolder(): string {
   folder ??= `/proc/${fs.readlinkSync('/proc/self')}/fd/`;
   return folder;

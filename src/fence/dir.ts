@@ -18,7 +18,10 @@ const openAsync = promisify(fs.open);
 const fsyncAsync = promisify(fs.fsync);
 const closeAsync = promisify(fs.close);
 
-/** The open(2) flags for a file of unknown kind: a FIFO must not block, a terminal must not become ours, no link is followed. */
+/**
+ * The open(2) flags for a file of unknown kind: a FIFO must not block, a terminal must not become ours, no link is
+ * followed.
+ */
 export const SAFE_OPEN_FLAGS = constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
 
 const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
@@ -44,7 +47,8 @@ interface Change {
 }
 
 /**
- * Proof that a folder may be moved with everything in it, which `checkTree` finds out: `Dir.rename` moves no folder without one.
+ * Proof that a folder may be moved with everything in it, which `checkTree` finds out: `Dir.rename` moves no folder
+ * without one.
  */
 export interface CheckedTree {
   readonly dev: number;
@@ -54,14 +58,15 @@ export interface CheckedTree {
 }
 
 /**
- * An open directory inside a root. Every method acts on entries of this very directory by a single name and never follows a
- * link in it, so a `Dir` that lies inside the root can only lead to what lies inside the root. A failed system call is raised as
- * the `FenceError` that its errno stands for, without path and root, which only the caller knows. A name that is not a single
- * name is a bug of the caller and throws a plain `Error`. Dispose of a `Dir` to close it.
+ * An open directory inside a root. Every method acts on entries of this very directory by a single name and never
+ * follows a link in it, so a `Dir` that lies inside the root can only lead to what lies inside the root. A failed
+ * system call is raised as the `FenceError` that its errno stands for, without path and root, which only the caller
+ * knows. A name that is not a single name is a bug of the caller and throws a plain `Error`. Dispose of a `Dir` to
+ * close it.
  *
- * The rules of the root hold in every method: a denied entry is missing for those that read (`not_found`, or undefined where that
- * means missing), and those that make, change or remove a denied or protected one raise `not_allowed`. Names of temporary files are
- * exempt, since callers cannot use them.
+ * The rules of the root hold in every method: a denied entry is missing for those that read (`not_found`, or undefined
+ * where that means missing), and those that make, change or remove a denied or protected one raise `not_allowed`. Names
+ * of temporary files are exempt, since callers cannot use them.
  */
 export abstract class Dir implements Disposable {
   /** Where this directory is in its root, for the rules. */
@@ -72,15 +77,21 @@ export abstract class Dir implements Disposable {
     this.#place = place;
   }
 
-  /** Returns the host path of an entry, or of the directory itself for `.`. Resolving that path does not confine by itself. */
+  /**
+   * Returns the host path of an entry, or of the directory itself for `.`. Resolving that path does not confine by
+   * itself.
+   */
   protected abstract pathUnconfined(name: Name): HostPath | Buffer;
 
-  /** Opens a subdirectory, or this directory once more for `.`, which is at that place. A link is `not_directory`. @internal */
+  /**
+   * Opens a subdirectory, or this directory once more for `.`, which is at that place. A link is `not_directory`.
+   * @internal
+   */
   protected abstract openInner(name: Name, place: Place): Dir;
 
   /**
-   * Opens a subdirectory, or this directory once more for `.`. A link in its place is `not_directory`. A temporary directory is
-   * opened `as` the name that it will have, so that the rules for that name hold in it.
+   * Opens a subdirectory, or this directory once more for `.`. A link in its place is `not_directory`. A temporary
+   * directory is opened `as` the name that it will have, so that the rules for that name hold in it.
    */
   openDir(name: Name, as: Name = name): Dir {
     this.assertSeen(name, true);
@@ -92,13 +103,18 @@ export abstract class Dir implements Disposable {
     return this.openDir(name);
   }
 
-  /** Returns the host path of this directory, for comparing two of them. It may be out of date as soon as it is returned. */
+  /**
+   * Returns the host path of this directory, for comparing two of them. It may be out of date as soon as it is
+   * returned.
+   */
   abstract hostPath(): HostPath;
 
   /** Closes the directory. Further calls are ignored. */
   abstract [Symbol.dispose](): void;
 
-  /** Called before anything is changed or opened. The portable backend checks here that the directory is still inside. */
+  /**
+   * Called before anything is changed or opened. The portable backend checks here that the directory is still inside.
+   */
   protected assertInside(): void {}
 
   /** Called with each file that `createInUse` creates. */
@@ -107,7 +123,10 @@ export abstract class Dir implements Disposable {
   /** Called with each opened file. The portable backend checks here that it opened what the name leads to. */
   protected assertOpened(_fd: number, _name: Name): void {}
 
-  /** Lists the entries in the order the system gives them. Temporary files and denied entries show only with `includeHidden`. */
+  /**
+   * Lists the entries in the order the system gives them. Temporary files and denied entries show only with
+   * `includeHidden`.
+   */
   list(includeHidden = false): Entry[] {
     return this.#call('.', (hostPath) => {
       const dirents = fs.readdirSync(hostPath, { withFileTypes: true });
@@ -118,7 +137,10 @@ export abstract class Dir implements Disposable {
     });
   }
 
-  /** Lists the entries in batches as the system hands them out, so that the caller can yield while it lists a huge directory. */
+  /**
+   * Lists the entries in batches as the system hands them out, so that the caller can yield while it lists a huge
+   * directory.
+   */
   *listBatches(includeHidden = false): Generator<Entry[], void, undefined> {
     yield this.list(includeHidden);
   }
@@ -145,12 +167,18 @@ export abstract class Dir implements Disposable {
     return this.#call(name, (hostPath) => fs.lstatSync(hostPath, { throwIfNoEntry: false }) !== undefined);
   }
 
-  /** Returns what another thread needs to stat entries while this is open; undefined if that would not be faster. @internal */
+  /**
+   * Returns what another thread needs to stat entries while this is open; undefined if that would not be faster.
+   * @internal
+   */
   share(): SharedDir | undefined {
     return undefined;
   }
 
-  /** Stats an entry as `lstat` does, and returns the part that a listing shows, which takes half the time with `openat2`. */
+  /**
+   * Stats an entry as `lstat` does, and returns the part that a listing shows, which takes half the time with
+   * `openat2`.
+   */
   statLite(name: Name): StatLite | undefined {
     const stats = this.lstat(name);
     return stats && { type: entryTypeOf(stats), size: stats.size, mtimeMs: stats.mtimeMs };
@@ -172,7 +200,10 @@ export abstract class Dir implements Disposable {
     return this.#call(name, (hostPath) => decodeName(fs.readlinkSync(hostPath, 'buffer')));
   }
 
-  /** Opens a regular file with open(2) flags. A link is `link_loop`, a folder `is_directory`, anything else `special_file`. */
+  /**
+   * Opens a regular file with open(2) flags. A link is `link_loop`, a folder `is_directory`, anything else
+   * `special_file`.
+   */
   openFile(name: Name, flags: number = constants.O_RDONLY, mode = 0o644): OpenFile {
     return this.#open(name, flags, mode, false);
   }
@@ -199,9 +230,9 @@ export abstract class Dir implements Disposable {
   }
 
   /**
-   * Reads a whole regular file into the beginning of a buffer and returns its size, if it is not empty and has at most `limit`
-   * bytes. Returns undefined for any other file, for an error, and where the backend has no faster way; the caller then opens the
-   * file, which reports the error.
+   * Reads a whole regular file into the beginning of a buffer and returns its size, if it is not empty and has at most
+   * `limit` bytes. Returns undefined for any other file, for an error, and where the backend has no faster way; the
+   * caller then opens the file, which reports the error.
    */
   readSmallFile(_name: Name, _into: Buffer, _limit: number): number | undefined {
     return undefined;
@@ -227,7 +258,10 @@ export abstract class Dir implements Disposable {
     }
   }
 
-  /** Raises what adding an entry to this directory, or removing one, would raise for all of them: `permission_denied`, `read_only`. */
+  /**
+   * Raises what adding an entry to this directory, or removing one, would raise for all of them: `permission_denied`,
+   * `read_only`.
+   */
   assertChangeable(): void {
     this.#call('.', (hostPath) => fs.accessSync(hostPath, constants.W_OK | constants.X_OK));
   }
@@ -260,13 +294,19 @@ export abstract class Dir implements Disposable {
     this.#call(name, (hostPath) => fs.rmdirSync(hostPath));
   }
 
-  /** Makes a symbolic link to `target`, which is stored as it is and not checked: following the link is what is confined. */
+  /**
+   * Makes a symbolic link to `target`, which is stored as it is and not checked: following the link is what is
+   * confined.
+   */
   symlink(target: Name, name: Name): void {
     this.assertMayPut(name);
     this.#call(name, (hostPath) => fs.symlinkSync(target, hostPath));
   }
 
-  /** Sets the mode of a subdirectory, or of this directory for `.`. chmod(2) follows links, so the directory is opened first. */
+  /**
+   * Sets the mode of a subdirectory, or of this directory for `.`. chmod(2) follows links, so the directory is opened
+   * first.
+   */
   chmod(name: Name, mode: number): void {
     this.assertMayChange(name, { isFolder: true });
     using dir = this.openDir(name);
@@ -274,16 +314,16 @@ export abstract class Dir implements Disposable {
   }
 
   /**
-   * Holds a file open while its entry is unlinked or replaced, so that disposing of the hold frees its blocks on another thread
-   * (a third of a second per gigabyte). Undefined if the backend cannot, or the entry is missing.
+   * Holds a file open while its entry is unlinked or replaced, so that disposing of the hold frees its blocks on
+   * another thread (a third of a second per gigabyte). Undefined if the backend cannot, or the entry is missing.
    */
   holdOpen(_name: Name): Disposable | undefined {
     return undefined;
   }
 
   /**
-   * Moves an entry in one step, replacing a file, or an empty directory by a directory. In a root with rules, a directory needs to be
-   * `checked` for the same destination, unless it is temporary.
+   * Moves an entry in one step, replacing a file, or an empty directory by a directory. In a root with rules, a
+   * directory needs to be `checked` for the same destination, unless it is temporary.
    */
   rename(name: Name, to: Dir, toName: Name, checked?: CheckedTree): void {
     this.assertMayMove(name, to, toName, checked);
@@ -310,7 +350,10 @@ export abstract class Dir implements Disposable {
     });
   }
 
-  /** Gives a file, or a link itself, one more name in this directory, and reports whether the system can; otherwise nothing is done. */
+  /**
+   * Gives a file, or a link itself, one more name in this directory, and reports whether the system can; otherwise
+   * nothing is done.
+   */
   link(name: Name, other: Name): boolean {
     try {
       this.#callOnPair(name, this, other, (from, into) => fs.linkSync(from, into));
@@ -326,8 +369,8 @@ export abstract class Dir implements Disposable {
   }
 
   /**
-   * Tries to lock this directory with flock(2), until the result is disposed of. Undefined where the system cannot: `lockFolder`
-   * has another way then.
+   * Tries to lock this directory with flock(2), until the result is disposed of. Undefined where the system cannot:
+   * `lockFolder` has another way then.
    */
   flock(): Disposable | 'busy' | undefined {
     return undefined;
@@ -339,8 +382,8 @@ export abstract class Dir implements Disposable {
   }
 
   /**
-   * Marks this directory as in use until the result is disposed of, or this process ends. Processes that cannot see this one know by
-   * the mark that it is running: those of other containers on the same machine. It keeps nobody out.
+   * Marks this directory as in use until the result is disposed of, or this process ends. Processes that cannot see
+   * this one know by the mark that it is running: those of other containers on the same machine. It keeps nobody out.
    */
   markInUse(): Disposable | undefined {
     return undefined;
@@ -351,7 +394,10 @@ export abstract class Dir implements Disposable {
     return undefined;
   }
 
-  /** Reports whether this directory is on a file system that only this machine can have mounted. False where that cannot be known. */
+  /**
+   * Reports whether this directory is on a file system that only this machine can have mounted. False where that cannot
+   * be known.
+   */
   isLocal(): boolean {
     return this.#call('.', (hostPath) => LOCAL_FILE_SYSTEMS.has(fs.statfsSync(hostPath).type));
   }
@@ -372,14 +418,14 @@ export abstract class Dir implements Disposable {
   }
 
   /**
-   * Flushes the whole file system to disk where the system can. That is many times faster than file by file, but some network
-   * file systems flush less than they do for a file.
+   * Flushes the whole file system to disk where the system can. That is many times faster than file by file, but some
+   * network file systems flush less than they do for a file.
    */
   async syncFilesystem(): Promise<void> {}
 
   /**
-   * Raises `not_allowed` if the rules of the root forbid to put a file or link there, or a folder. Every method that does so checks
-   * that itself; this saves the work before.
+   * Raises `not_allowed` if the rules of the root forbid to put a file or link there, or a folder. Every method that
+   * does so checks that itself; this saves the work before.
    */
   assertMayPut(name: Name, isFolder = false): void {
     this.assertMayChange(name, { isFolder, put: true });
@@ -506,7 +552,8 @@ export abstract class Dir implements Disposable {
   ): void {
     this.#call(name, (from) => {
       to.assertInside();
-      // SAFETY: single names in two open directories, and no call that renames, links or removes follows a link as the last name.
+      // SAFETY: single names in two open directories, and no call that renames, links or removes follows a link as the
+      // last name.
       run(from, to.pathUnconfined(toName));
     });
   }

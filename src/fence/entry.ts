@@ -3,13 +3,18 @@ import type fs from 'node:fs';
 /** A file name: a string, or its bytes where they are not UTF-8. */
 export type Name = string | Buffer;
 
-/** Decodes a file name to a string, or returns its bytes where they are not UTF-8 and a string would name another file. */
+/**
+ * Decodes a file name to a string, or returns its bytes where they are not UTF-8 and a string would name another file.
+ */
 export function decodeName(bytes: Buffer): Name {
   const text = bytes.toString();
   return Buffer.from(text).equals(bytes) ? text : bytes;
 }
 
-/** Throws a plain `Error` unless a name is one plain name or `.`. With a slash or `..`, a single name could leave its directory. */
+/**
+ * Throws a plain `Error` unless a name is one plain name or `.`. With a slash or `..`, a single name could leave its
+ * directory.
+ */
 export function assertSingleName(name: Name): void {
   // A NUL would end the name early where it is handed to the kernel as a C string.
   const bad = typeof name === 'string' ? /[/\0]/.test(name) : name.includes(0x2f) || name.includes(0);

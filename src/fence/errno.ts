@@ -37,7 +37,10 @@ const CODES: Readonly<Record<string, PlainCode>> = {
   ENXIO: 'special_file',
 };
 
-/** Error names by number. Reversed so that of two names for one number (EAGAIN, EWOULDBLOCK) the first one stays, which is the one Node uses. */
+/**
+ * Error names by number. Reversed so that of two names for one number (EAGAIN, EWOULDBLOCK) the first one stays, which
+ * is the one Node uses.
+ */
 const NAMES = new Map(
   Object.entries(os.constants.errno)
     .reverse()

@@ -2,8 +2,8 @@ import { codeGuard, RingfenceError } from '../errors.ts';
 import type { Refusal } from './guard/guard.ts';
 
 /**
- * What each code of a `FenceError` carries in `details`. `resolved` and `errno` can reveal something about the host: they are for
- * logs, not for whoever sent the path.
+ * What each code of a `FenceError` carries in `details`. `resolved` and `errno` can reveal something about the host:
+ * they are for logs, not for whoever sent the path.
  */
 export type FenceErrorDetails = {
   /** The path has a NUL, is not valid Unicode, or has a reserved name; or a link's target is not UTF-8. */
@@ -25,8 +25,8 @@ export type FenceErrorDetails = {
   /** A name or the path is longer than the file system allows. */
   name_too_long: object;
   /**
-   * The operator's rules for the root do not allow the change: the entry is denied or protected, or a folder holds one that is.
-   * `pattern` is for logs.
+   * The operator's rules for the root do not allow the change: the entry is denied or protected, or a folder holds one
+   * that is. `pattern` is for logs.
    */
   not_allowed: Refusal;
   /** The operating system denies this process the access. */
@@ -39,7 +39,9 @@ export type FenceErrorDetails = {
   not_empty: object;
   /** The process has no descriptors or memory left. */
   exhausted: object;
-  /** Another process is changing the folder, and did not finish while this one waited. Nothing was changed; try again. */
+  /**
+   * Another process is changing the folder, and did not finish while this one waited. Nothing was changed; try again.
+   */
   busy: object;
   /** Any other system error; `errno` is its symbolic name. */
   io_error: { readonly errno?: string };
@@ -49,8 +51,8 @@ export type FenceErrorDetails = {
 export type FenceErrorCode = keyof FenceErrorDetails;
 
 /**
- * What the file system, or the fence around it, refuses. `path` is the path as the caller wrote it and `root` the name of the
- * root; the message is the code alone, and the system error is the `cause`.
+ * What the file system, or the fence around it, refuses. `path` is the path as the caller wrote it and `root` the name
+ * of the root; the message is the code alone, and the system error is the `cause`.
  */
 export class FenceError<C extends FenceErrorCode = FenceErrorCode> extends RingfenceError<FenceErrorDetails, C> {}
 

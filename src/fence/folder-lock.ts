@@ -6,33 +6,41 @@ import { FenceError, isFenceError } from './errors.ts';
 import { isFlockHeld } from './kernel-locks.ts';
 import { ownerState, temporaryName } from './temp-name.ts';
 
-/** The link that stands for a lock. It is hidden like a temporary file, and its text is a temporary name of its owner. */
+/**
+ * The link that stands for a lock. It is hidden like a temporary file, and its text is a temporary name of its owner.
+ */
 const LOCK_NAME = reservedName('lock');
-/** How long to wait for a lock. Nearly all are held for milliseconds, that of a retried edit until its file is on disk. */
+/**
+ * How long to wait for a lock. Nearly all are held for milliseconds, that of a retried edit until its file is on disk.
+ */
 const PATIENCE_MS = 5_000;
-/** How long the link of an owner who cannot be seen from here has to stand before it is taken over; less than the patience. */
+/**
+ * How long the link of an owner who cannot be seen from here has to stand before it is taken over; less than the
+ * patience.
+ */
 const TAKEOVER_MS = 4_000;
 /** How often a lock is tried before the thread does something else: most locks are held for microseconds. */
 const QUICK_TRIES = 20;
 const MAX_SLEEP_MS = 2;
 
 /**
- * Waits until no other process of this program is changing entries of a folder, and keeps the others out until the result is
- * disposed of. Undefined if the folder has no locks; raises `busy` if it has, and another process holds it for longer than
- * `patienceMs`. Programs that do not ask for the lock are not kept out. It is not reentrant, so whoever holds it must not wait for
- * another call that takes it. Most changes hold it for their last check and rename only; an edit that others keep getting ahead of
- * holds it from reading the file until it is replaced.
+ * Waits until no other process of this program is changing entries of a folder, and keeps the others out until the
+ * result is disposed of. Undefined if the folder has no locks; raises `busy` if it has, and another process holds it
+ * for longer than `patienceMs`. Programs that do not ask for the lock are not kept out. It is not reentrant, so whoever
+ * holds it must not wait for another call that takes it. Most changes hold it for their last check and rename only; an
+ * edit that others keep getting ahead of holds it from reading the file until it is replaced.
  *
- * The lock is a flock(2) on the folder (https://man7.org/linux/man-pages/man2/flock.2.html), which the kernel releases when its
- * process ends. Where there is none (the backends without system calls of their own, some network file systems, a folder that may
- * not be read), it is a symbolic link in the folder, which symlink(2) creates for one process only and which others remove once its
- * owner is gone. The two exclude each other as in Dekker's algorithm: each side first takes its own lock, then looks for the other's.
- * Whoever has a flock and finds a link gives way; whoever has the link waits for the flock to end, which /proc/locks shows.
+ * The lock is a flock(2) on the folder (https://man7.org/linux/man-pages/man2/flock.2.html), which the kernel releases
+ * when its process ends. Where there is none (the backends without system calls of their own, some network file
+ * systems, a folder that may not be read), it is a symbolic link in the folder, which symlink(2) creates for one
+ * process only and which others remove once its owner is gone. The two exclude each other as in Dekker's algorithm:
+ * each side first takes its own lock, then looks for the other's. Whoever has a flock and finds a link gives way;
+ * whoever has the link waits for the flock to end, which /proc/locks shows.
  *
- * An owner is gone if the kernel knows no such process, whatever the clock says. Of a link whose owner is in another container, that
- * cannot be known, so it is taken over once it has stood for four seconds: such an owner must not be stopped for that long. A flock
- * has no such limit. A flock needs read permission for the folder. A link needs write permission, without which nothing in the folder
- * can be replaced either, and a file system with symbolic links.
+ * An owner is gone if the kernel knows no such process, whatever the clock says. Of a link whose owner is in another
+ * container, that cannot be known, so it is taken over once it has stood for four seconds: such an owner must not be
+ * stopped for that long. A flock has no such limit. A flock needs read permission for the folder. A link needs write
+ * permission, without which nothing in the folder can be replaced either, and a file system with symbolic links.
  */
 export async function lockFolder(dir: Dir, patienceMs = PATIENCE_MS): Promise<Disposable | undefined> {
   const flock = dir.flock();
@@ -57,8 +65,8 @@ export async function lockFolder(dir: Dir, patienceMs = PATIENCE_MS): Promise<Di
 }
 
 /**
- * Locks two folders, which may be one, in an order that is the same for everyone, so that no two processes wait for each other.
- * Raises `busy` as `lockFolder` does, and then holds neither.
+ * Locks two folders, which may be one, in an order that is the same for everyone, so that no two processes wait for
+ * each other. Raises `busy` as `lockFolder` does, and then holds neither.
  */
 export async function lockFolders(a: Dir, b: Dir, patienceMs = PATIENCE_MS): Promise<Disposable> {
   const [statsOfA, statsOfB] = [a.lstat('.'), b.lstat('.')];
@@ -78,7 +86,9 @@ export async function lockFolders(a: Dir, b: Dir, patienceMs = PATIENCE_MS): Pro
   }
 }
 
-/** Removes a lock, or what serves to break one, if its owner is gone. Reports whether the entry was one and is removed. */
+/**
+ * Removes a lock, or what serves to break one, if its owner is gone. Reports whether the entry was one and is removed.
+ */
 export function removeStaleLock(dir: Dir, name: Name): boolean {
   if (typeof name !== 'string' || !name.startsWith(LOCK_NAME)) return false;
   const owner = ownerOf(dir, name);
@@ -90,7 +100,10 @@ type Attempted = Disposable | 'busy' | 'unsupported';
 /** The tries of one caller to lock a folder. */
 class LockAttempt {
   readonly #dir: Dir;
-  /** The link that this caller has, while it waits for a flock of another to end. New ones give way to the link meanwhile. */
+  /**
+   * The link that this caller has, while it waits for a flock of another to end. New ones give way to the link
+   * meanwhile.
+   */
   #link: Disposable | undefined;
   /** The owner in the way who cannot be seen from here, and since when. */
   #unseen: { readonly owner: string; readonly since: number } | undefined;
@@ -159,9 +172,9 @@ function makeLink(dir: Dir, name: string): Attempted {
 }
 
 /**
- * Removes the lock of an owner who is gone, and reports whether it is no longer there. Of all that find it at the same time, only one
- * may remove it, or the second would remove the lock that the first has taken since. So it takes a lock first that is named after the
- * owner who is gone, and looks again.
+ * Removes the lock of an owner who is gone, and reports whether it is no longer there. Of all that find it at the same
+ * time, only one may remove it, or the second would remove the lock that the first has taken since. So it takes a lock
+ * first that is named after the owner who is gone, and looks again.
  */
 function breakLock(dir: Dir, name: string, owner: string): boolean {
   const claimName = `${LOCK_NAME}-${owner.split('-').at(-1)}`;

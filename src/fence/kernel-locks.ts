@@ -3,8 +3,9 @@ import type { Dir } from './dir.ts';
 
 /**
  * Reports whether any process of this machine holds a lock of the kernel on a directory, from /proc/locks
- * (https://man7.org/linux/man-pages/man5/proc_locks.5.html), which needs no system call that Node lacks. False where that cannot be
- * seen. A flock of another PID namespace is not shown there, but the mark that comes with it is (`Syscalls.markInUse`).
+ * (https://man7.org/linux/man-pages/man5/proc_locks.5.html), which needs no system call that Node lacks. False where
+ * that cannot be seen. A flock of another PID namespace is not shown there, but the mark that comes with it is
+ * (`Syscalls.markInUse`).
  */
 export function isFlockHeld(dir: Dir): boolean {
   let locks: string;

@@ -24,7 +24,9 @@ export class ReadableFile implements Disposable {
     return this.#fd;
   }
 
-  /** Reads at `position`, or on from the last read if it is null. Returns the number of bytes, 0 at the end of the file. */
+  /**
+   * Reads at `position`, or on from the last read if it is null. Returns the number of bytes, 0 at the end of the file.
+   */
   read(into: Uint8Array, position: number | null = null, length = into.byteLength): number {
     try {
       return fs.readSync(this.#fd, into, 0, length, position);
@@ -34,8 +36,8 @@ export class ReadableFile implements Disposable {
   }
 
   /**
-   * Reads at `position` on libuv's thread pool, so that a slow disk does not block this thread. Costs more than a small read. The
-   * file must not be disposed of before the promise settles.
+   * Reads at `position` on libuv's thread pool, so that a slow disk does not block this thread. Costs more than a small
+   * read. The file must not be disposed of before the promise settles.
    */
   readAsync(into: Uint8Array, position: number): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -61,7 +63,9 @@ export class ReadableFile implements Disposable {
     return `${dev} ${ino}`;
   }
 
-  /** Closes the file on libuv's thread pool: closing the last descriptor of a large removed file frees all its blocks. */
+  /**
+   * Closes the file on libuv's thread pool: closing the last descriptor of a large removed file frees all its blocks.
+   */
   closeAsync(): Promise<void> {
     const fd = this.#fd;
     if (fd === CLOSED) return Promise.resolve();
@@ -74,7 +78,9 @@ export class ReadableFile implements Disposable {
     });
   }
 
-  /** Closes the file. Further calls are ignored, other methods fail: the descriptor's number may soon be another file's. */
+  /**
+   * Closes the file. Further calls are ignored, other methods fail: the descriptor's number may soon be another file's.
+   */
   [Symbol.dispose](): void {
     if (this.#fd === CLOSED) return;
     fs.closeSync(this.#fd);
@@ -104,8 +110,8 @@ export class OpenFile extends ReadableFile {
   }
 
   /**
-   * Makes one write(2) on libuv's thread pool, so that a slow disk does not block this thread. The file must not be disposed of,
-   * nor the data changed, before the promise settles.
+   * Makes one write(2) on libuv's thread pool, so that a slow disk does not block this thread. The file must not be
+   * disposed of, nor the data changed, before the promise settles.
    */
   writeAsync(data: Uint8Array): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -142,8 +148,9 @@ export class OpenFile extends ReadableFile {
   }
 
   /**
-   * Sets the time of last modification to now, to a fraction of a millisecond that is random. The system's own stamps are those of
-   * its last clock tick, so that two changes within milliseconds get the same one. Does nothing where the file is not this user's.
+   * Sets the time of last modification to now, to a fraction of a millisecond that is random. The system's own stamps
+   * are those of its last clock tick, so that two changes within milliseconds get the same one. Does nothing where the
+   * file is not this user's.
    */
   stampMtime(): void {
     const now = (Date.now() + Math.random()) / 1000;
@@ -164,7 +171,9 @@ export class OpenFile extends ReadableFile {
   }
 }
 
-/** Makes an `OpenFile` of a descriptor. Raises `is_directory` or `special_file` for anything else, without closing it. */
+/**
+ * Makes an `OpenFile` of a descriptor. Raises `is_directory` or `special_file` for anything else, without closing it.
+ */
 export function wrapRegularFile(fd: number): OpenFile {
   const stats = fs.fstatSync(fd);
   if (!stats.isFile()) throw notRegularError(entryTypeOf(stats));

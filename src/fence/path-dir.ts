@@ -8,9 +8,9 @@ import { FenceError } from './errors.ts';
 import type { Place } from './guard/place.ts';
 
 /**
- * A directory known by its real path, for the `portable` backend (macOS, Windows). Best effort: the real path is compared before
- * each step, and every opened file is compared with what its name leads to afterwards. That leaves little time for a swap, but
- * some.
+ * A directory known by its real path, for the `portable` backend (macOS, Windows). Best effort: the real path is
+ * compared before each step, and every opened file is compared with what its name leads to afterwards. That leaves
+ * little time for a swap, but some.
  */
 export class PathDir extends Dir {
   /** The real path at the time it was opened. */
@@ -45,7 +45,8 @@ export class PathDir extends Dir {
       // SAFETY: lstat follows no link as the last name; the real path is compared below.
       if (!fs.lstatSync(this.pathUnconfined(name)).isDirectory()) throw new FenceError('not_directory', {});
       if (name === '.') return new PathDir(this.real, place);
-      // A path that is a string cannot hold bytes that are not UTF-8, and the platforms that need this class have no such names.
+      // A path that is a string cannot hold bytes that are not UTF-8, and the platforms that need this class have no
+      // such names.
       if (typeof name !== 'string') throw new FenceError('not_found', {});
       // The name as the disk spells it, because later checks compare it with what realpath says: `SRC` may name `src`.
       // SAFETY: the result must lie directly below this directory, else it is refused.

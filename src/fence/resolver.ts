@@ -9,8 +9,8 @@ const MAX_LINKS = 40;
 const MAX_EXTRA_STEPS = 10_000;
 
 /**
- * Where a path ends: an open directory and one name in it. Dispose of it to close the directory. That also removes the folders
- * that `makeParents` made and that are still empty, because what they were made for has failed.
+ * Where a path ends: an open directory and one name in it. Dispose of it to close the directory. That also removes the
+ * folders that `makeParents` made and that are still empty, because what they were made for has failed.
  */
 export interface Location extends Disposable {
   /** The directory that holds the entry, or the directory itself if `name` is `.`. */
@@ -21,7 +21,10 @@ export interface Location extends Disposable {
   readonly stats: Stats | undefined;
   /** The path from the root, with a followed last link replaced by where it leads; empty for the root. */
   readonly path: string;
-  /** Flushes the names of the folders that `makeParents` made, which lie in folders above `dir`. Undefined if it made none. */
+  /**
+   * Flushes the names of the folders that `makeParents` made, which lie in folders above `dir`. Undefined if it made
+   * none.
+   */
   readonly syncMade?: (() => Promise<void>) | undefined;
 }
 
@@ -46,10 +49,10 @@ export interface ResolverRoot {
 }
 
 /**
- * Resolves a path one name at a time from the root's directory and reads links itself, as the kernel's RESOLVE_BENEATH does in
- * one call. Nothing outside the root is opened: a link that climbs above the root is compared, name by name, with the root's own
- * path, and is refused (`outside_root`) unless it comes back in. Raises `link_loop` past 40 links, and `invalid_path` for a link
- * whose target is not UTF-8.
+ * Resolves a path one name at a time from the root's directory and reads links itself, as the kernel's RESOLVE_BENEATH
+ * does in one call. Nothing outside the root is opened: a link that climbs above the root is compared, name by name,
+ * with the root's own path, and is refused (`outside_root`) unless it comes back in. Raises `link_loop` past 40 links,
+ * and `invalid_path` for a link whose target is not UTF-8.
  */
 export function resolveBeneath(root: ResolverRoot, segments: readonly string[], options: ResolveOptions): Location {
   const resolver = new Resolver(root, segments);
@@ -193,7 +196,9 @@ class Resolver {
     this.#pending.push(...names.reverse());
   }
 
-  /** Reads where a link leads. Undefined if something has replaced the link, so that the name has to be resolved again. */
+  /**
+   * Reads where a link leads. Undefined if something has replaced the link, so that the name has to be resolved again.
+   */
   #readlink(name: string): string | undefined {
     try {
       return this.dir.readlink(name);
@@ -211,8 +216,9 @@ class Resolver {
       // The parent of `/` is `/`.
       this.#above = Math.min(1, this.#root.real.length);
     } else {
-      // Only the current directory is open, so a parent is reached by walking from the root again. A row of `..` is taken at
-      // once: otherwise a link up from far below would cost a number of steps that grows with the square of its depth.
+      // Only the current directory is open, so a parent is reached by walking from the root again. A row of `..` is
+      // taken at once: otherwise a link up from far below would cost a number of steps that grows with the square of
+      // its depth.
       this.#names.pop();
       while (this.#names.length > 0 && this.#pending.at(-1) === '..') {
         this.#names.pop();

@@ -34,11 +34,13 @@ export interface SharedRoot {
 }
 
 /**
- * Gives access to the files beneath one folder and to nothing else, like Go's os.Root (https://pkg.go.dev/os#Root). A root is an
- * open descriptor, not a string: no path, no link and no rename by another process makes its methods return what lies outside.
+ * Gives access to the files beneath one folder and to nothing else, like Go's os.Root (https://pkg.go.dev/os#Root). A
+ * root is an open descriptor, not a string: no path, no link and no rename by another process makes its methods return
+ * what lies outside.
  *
- * It does not protect against hard links and bind mounts that somebody with access to the host put inside the folder, nor
- * against other processes with the same rights. On macOS and Windows (backend `portable`) a swap at the right moment can win.
+ * It does not protect against hard links and bind mounts that somebody with access to the host put inside the folder,
+ * nor against other processes with the same rights. On macOS and Windows (backend `portable`) a swap at the right
+ * moment can win.
  */
 export class Root implements Disposable {
   /** The name that errors and results use for this root. */
@@ -72,20 +74,24 @@ export class Root implements Disposable {
   }
 
   /**
-   * Opens a folder of the host as a root. The folder stays the root even if it is renamed or replaced later. Throws the system
-   * error of Node, with the host path in it, if the folder is missing, not a folder or not readable. Close the root after use.
-   * The `rules` hold for everything that is done through the root; without any, everything is allowed.
+   * Opens a folder of the host as a root. The folder stays the root even if it is renamed or replaced later. Throws the
+   * system error of Node, with the host path in it, if the folder is missing, not a folder or not readable. Close the
+   * root after use. The `rules` hold for everything that is done through the root; without any, everything is allowed.
    */
   static open(name: string, hostPath: string, backend: Backend = chooseBackend(), rules?: GuardRules): Root {
     const given = path.resolve(hostPath) as HostPath;
     const real = fs.realpathSync.native(given) as HostPath;
-    // Asks for permission without opening the folder, which Landlock would refuse for one that was replaced after the start.
+    // Asks for permission without opening the folder, which Landlock would refuse for one that was replaced after the
+    // start.
     fs.accessSync(`${real}${path.sep}.`, fs.constants.R_OK);
     const fd = backend.name === 'portable' ? undefined : fs.openSync(real, O_PATH | O_DIRECTORY);
     return new Root({ name, fd, real, given, backend: backend.name, rules }, backend, true);
   }
 
-  /** Makes a root of what `share` returned in another thread. It borrows the descriptor, which the original closes. @internal */
+  /**
+   * Makes a root of what `share` returned in another thread. It borrows the descriptor, which the original closes.
+   * @internal
+   */
   static fromShared(shared: SharedRoot): Root {
     return new Root(shared, chooseBackend(shared.backend), false);
   }
@@ -96,8 +102,8 @@ export class Root implements Disposable {
   }
 
   /**
-   * Says which rule hides a path from callers, or keeps it from being changed; undefined if none does. Decides by the names as they
-   * are written, and takes the last one for that of a file unless it is a folder.
+   * Says which rule hides a path from callers, or keeps it from being changed; undefined if none does. Decides by the
+   * names as they are written, and takes the last one for that of a file unless it is a folder.
    */
   explain(path: CallerPath, isFolder = false): Refusal | undefined {
     return Place.explain(this.#guard, path.segments, isFolder);
@@ -113,7 +119,10 @@ export class Root implements Disposable {
     return this.#resolverRoot.open();
   }
 
-  /** Parses a path that a caller wrote for this root, without touching the disk. Raises `outside_root` and `invalid_path`. */
+  /**
+   * Parses a path that a caller wrote for this root, without touching the disk. Raises `outside_root` and
+   * `invalid_path`.
+   */
   parse(raw: string): CallerPath {
     try {
       return parseCallerPath(raw);
@@ -125,8 +134,8 @@ export class Root implements Disposable {
   }
 
   /**
-   * Returns the path in this root that a host path stands for, `.` for the root's folder; undefined if it does not lie inside.
-   * Compares names only, for messages to a caller who wrote a host path. @internal
+   * Returns the path in this root that a host path stands for, `.` for the root's folder; undefined if it does not lie
+   * inside. Compares names only, for messages to a caller who wrote a host path. @internal
    */
   fromHostPath(hostPath: string): string | undefined {
     if (!path.isAbsolute(hostPath)) return undefined;
@@ -138,7 +147,10 @@ export class Root implements Disposable {
     return folder && (names.slice(folder.length).join('/') || '.');
   }
 
-  /** Runs work that reads and then writes a file, after all such work on the same path that was started before. @internal */
+  /**
+   * Runs work that reads and then writes a file, after all such work on the same path that was started before.
+   * @internal
+   */
   exclusive<T>(path: CallerPath, work: () => Promise<T>): Promise<T> {
     return this.#fileLocks.runExclusive(path.segments.join('/'), work);
   }
@@ -149,8 +161,8 @@ export class Root implements Disposable {
   }
 
   /**
-   * Opens a regular file for reading. Links that stay inside are followed. Raises `outside_root`, `not_found`, `is_directory`,
-   * `special_file` and what else the file system refuses. Dispose of the file to close it.
+   * Opens a regular file for reading. Links that stay inside are followed. Raises `outside_root`, `not_found`,
+   * `is_directory`, `special_file` and what else the file system refuses. Dispose of the file to close it.
    */
   openFile(path: CallerPath): OpenFile {
     return this.#withLocation(path, () => {
@@ -173,16 +185,16 @@ export class Root implements Disposable {
   }
 
   /**
-   * Opens a folder. Links that stay inside are followed. Raises `outside_root`, `not_found`, `not_directory` and what else the
-   * file system refuses. Dispose of the `Dir` to close it.
+   * Opens a folder. Links that stay inside are followed. Raises `outside_root`, `not_found`, `not_directory` and what
+   * else the file system refuses. Dispose of the `Dir` to close it.
    */
   openDir(path: CallerPath): Dir {
     return this.#withLocation(path, () => this.#openDir(path.segments));
   }
 
   /**
-   * Makes a `Dir` of a directory of this root that is open in another thread, to stat entries with. Once it is closed there, its
-   * descriptor may be another directory's, and what is found means nothing.
+   * Makes a `Dir` of a directory of this root that is open in another thread, to stat entries with. Once it is closed
+   * there, its descriptor may be another directory's, and what is found means nothing.
    * @internal
    */
   borrowDir({ fd }: SharedDir): Dir {
@@ -197,15 +209,18 @@ export class Root implements Disposable {
   }
 
   /**
-   * Finds where a path ends, without opening the entry itself. With `follow`, a link as the last name is resolved; one that is
-   * swapped in later is not followed either, because a `Dir` never does. A missing last name is no error, a missing folder before
-   * it is `not_found`. Raises `outside_root` and what else the file system refuses. Dispose of the location to close its directory.
+   * Finds where a path ends, without opening the entry itself. With `follow`, a link as the last name is resolved; one
+   * that is swapped in later is not followed either, because a `Dir` never does. A missing last name is no error, a
+   * missing folder before it is `not_found`. Raises `outside_root` and what else the file system refuses. Dispose of
+   * the location to close its directory.
    */
   locate(path: CallerPath, options: ResolveOptions): Location {
     return this.#withLocation(path, () => this.#locateByKernel(path, options) ?? this.#resolve(path.segments, options));
   }
 
-  /** Closes the root. Further calls are ignored. Using it afterwards throws a plain `Error`; what it opened stays open. */
+  /**
+   * Closes the root. Further calls are ignored. Using it afterwards throws a plain `Error`; what it opened stays open.
+   */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -292,8 +307,9 @@ export class Root implements Disposable {
   }
 
   /**
-   * Opens a path with one openat2(2). In a root with rules, the path has no links, so that its names are where the entry is. Undefined
-   * if another way has to open it (links, very long paths, names that may be denied), or has to find out what is wrong.
+   * Opens a path with one openat2(2). In a root with rules, the path has no links, so that its names are where the
+   * entry is. Undefined if another way has to open it (links, very long paths, names that may be denied), or has to
+   * find out what is wrong.
    */
   #openBeneath(segments: readonly string[], flags: number): number | undefined {
     const fd = this.#fd();
@@ -303,8 +319,8 @@ export class Root implements Disposable {
   }
 
   /**
-   * Opens a path with links in a root with rules, and asks the kernel where it led. Undefined if the resolver has to open it, which
-   * decides about names that may be denied.
+   * Opens a path with links in a root with rules, and asks the kernel where it led. Undefined if the resolver has to
+   * open it, which decides about names that may be denied.
    */
   #openLinked(segments: readonly string[], flags: number): { fd: number; names: readonly string[] } | undefined {
     const top = this.#fd();
@@ -320,8 +336,8 @@ export class Root implements Disposable {
   }
 
   /**
-   * Repeats an attempt that failed because a link was swapped in between resolving and opening, a few times. A circle of links is
-   * reported by the resolver, without a system error as its cause, and is not retried.
+   * Repeats an attempt that failed because a link was swapped in between resolving and opening, a few times. A circle
+   * of links is reported by the resolver, without a system error as its cause, and is not retried.
    */
   #retrySwaps<T>(attempt: () => T): T {
     for (let left = SWAP_RETRIES; ; left -= 1) {

@@ -3,17 +3,19 @@ import { loadKoffi, type NativeLibrary } from '../runtime/koffi.ts';
 import { decodeName, type Entry, type EntryType } from './entry.ts';
 
 /**
- * The Linux system calls that Node does not offer, made through koffi. They report success, not the reason of a failure: after
- * openat2(2) refuses a path the caller has to try again in any case (EXDEV may be an absolute link that stays inside, EAGAIN only
- * means that something was renamed while a `..` was resolved), and it does so through Node, which reports the reason.
+ * The Linux system calls that Node does not offer, made through koffi. They report success, not the reason of a
+ * failure: after openat2(2) refuses a path the caller has to try again in any case (EXDEV may be an absolute link that
+ * stays inside, EAGAIN only means that something was renamed while a `..` was resolved), and it does so through Node,
+ * which reports the reason.
  *
- * Calls that take a name and could leave a directory by themselves end in `Unconfined`; whoever calls one says in a `SAFETY`
- * comment why it cannot.
+ * Calls that take a name and could leave a directory by themselves end in `Unconfined`; whoever calls one says in a
+ * `SAFETY` comment why it cannot.
  */
 export interface Syscalls {
   /**
-   * Opens a path beneath a directory. The kernel refuses whatever would leave it (`RESOLVE_BENEATH`) and, unless `follow` is set,
-   * any link (`RESOLVE_NO_SYMLINKS`), so that the names of the path are where the entry is. Undefined on failure.
+   * Opens a path beneath a directory. The kernel refuses whatever would leave it (`RESOLVE_BENEATH`) and, unless
+   * `follow` is set, any link (`RESOLVE_NO_SYMLINKS`), so that the names of the path are where the entry is. Undefined
+   * on failure.
    */
   openat2(dirFd: number, path: string, flags: number, follow: boolean): number | undefined;
   /** openat(2): opens a name in a directory, through a link unless `flags` have `O_NOFOLLOW`. Undefined on failure. */
@@ -22,17 +24,23 @@ export interface Syscalls {
   renameNoReplaceUnconfined(fromFd: number, from: string | Buffer, toFd: number, to: string | Buffer): boolean;
   /** Calls renameat2(2) with `RENAME_EXCHANGE` within a directory, and reports whether it exchanged. */
   exchangeUnconfined(dirFd: number, name: string | Buffer, other: string | Buffer): boolean;
-  /** flock(2) of an open file or directory, exclusive and without waiting. Undefined where the file system has no such locks. */
+  /**
+   * flock(2) of an open file or directory, exclusive and without waiting. Undefined where the file system has no such
+   * locks.
+   */
   flock(fd: number): 'held' | 'busy' | undefined;
   /** syncfs(2) of the file system that an open file is on, on libuv's thread pool. Failures are ignored. */
   syncfs(fd: number): Promise<void>;
   /**
-   * Marks an open file or directory as in use until this descriptor is closed, which the end of the process does, too: an open file
-   * description lock for reading (https://man7.org/linux/man-pages/man2/F_OFD_SETLK.2const.html). It keeps nobody out. A file system
-   * without such locks is not an error.
+   * Marks an open file or directory as in use until this descriptor is closed, which the end of the process does, too:
+   * an open file description lock for reading (https://man7.org/linux/man-pages/man2/F_OFD_SETLK.2const.html). It keeps
+   * nobody out. A file system without such locks is not an error.
    */
   markInUse(fd: number): void;
-  /** Reports whether any process has marked an open file or directory as in use. Undefined where the file system has no such locks. */
+  /**
+   * Reports whether any process has marked an open file or directory as in use. Undefined where the file system has no
+   * such locks.
+   */
   isInUse(fd: number): boolean | undefined;
   /** statx(2) of an entry, of a link itself for a link. Undefined on failure. Takes half the time of Node's lstat. */
   statxUnconfined(dirFd: number, name: string): StatLite | undefined;
@@ -40,7 +48,9 @@ export interface Syscalls {
   isMissingUnconfined(dirFd: number, name: string): boolean;
   /** statx(2) of an open file. Undefined on failure. */
   fstatx(fd: number): StatLite | undefined;
-  /** getdents64(2): the next entries of an open directory without `.` and `..`, none at its end. Undefined on failure. */
+  /**
+   * getdents64(2): the next entries of an open directory without `.` and `..`, none at its end. Undefined on failure.
+   */
   getdents(fd: number): RawEntry[] | undefined;
   /** read(2) into the beginning of a buffer. Returns the number of bytes, or a negative number on failure. */
   read(fd: number, into: Buffer, length: number): number;
@@ -216,7 +226,9 @@ const S_IFREG = 0o100000;
 const S_IFDIR = 0o040000;
 const S_IFLNK = 0o120000;
 
-/** Decodes a `struct statx` as words of four bytes: the mode is in word 7, the size in 10 and 11, the mtime from 28 on. */
+/**
+ * Decodes a `struct statx` as words of four bytes: the mode is in word 7, the size in 10 and 11, the mtime from 28 on.
+ */
 function toStatLite(status: Uint32Array): StatLite {
   const word = (at: number): number => status[at] as number;
   return {
@@ -238,7 +250,9 @@ const DIRENT_TYPES: Readonly<Record<number, EntryType>> = { 4: 'directory', 8: '
 const DT_UNKNOWN = 0;
 const DOT = 0x2e;
 
-/** Decodes a row of `struct linux_dirent64`: the length of a record is at 16, the type at 18, the name from 19 to a NUL. */
+/**
+ * Decodes a row of `struct linux_dirent64`: the length of a record is at 16, the type at 18, the name from 19 to a NUL.
+ */
 function dirEntries(records: Buffer, length: number): RawEntry[] {
   const found: RawEntry[] = [];
   for (let at = 0; at < length; at += records.readUInt16LE(at + 16)) {

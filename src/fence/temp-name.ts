@@ -12,9 +12,10 @@ interface OwnedDir {
 }
 
 /**
- * Makes a name for a temporary file or folder. It is never listed, and names the process that made it: the boot of the machine, the
- * PID namespace, the pid and when that process started. With the directory that it is for, it also tells whether the entry will be
- * marked as in use (`Dir.createInUse`, `Dir.markInUse`), so that processes which cannot see the owner can decide, too.
+ * Makes a name for a temporary file or folder. It is never listed, and names the process that made it: the boot of the
+ * machine, the PID namespace, the pid and when that process started. With the directory that it is for, it also tells
+ * whether the entry will be marked as in use (`Dir.createInUse`, `Dir.markInUse`), so that processes which cannot see
+ * the owner can decide, too.
  */
 export function temporaryName(dir?: Pick<OwnedDir, 'canMarkInUse'>): string {
   const marked = dir?.canMarkInUse === true ? MARKED : UNMARKED;
@@ -40,9 +41,9 @@ export function isAppendJournalName(name: string): boolean {
 export type OwnerState = 'running' | 'gone' | 'unknown';
 
 /**
- * Reports whether the process that a temporary name names is still running. Nothing here depends on a clock that can be set, nor is
- * another process with a reused pid taken for it. Unknown if it is a process of another container or another machine, or was one of
- * this machine before it was started again. A malformed name has no owner.
+ * Reports whether the process that a temporary name names is still running. Nothing here depends on a clock that can be
+ * set, nor is another process with a reused pid taken for it. Unknown if it is a process of another container or
+ * another machine, or was one of this machine before it was started again. A malformed name has no owner.
  */
 export function ownerState(name: string): OwnerState {
   const { boot, namespace, pid, start } = parse(name);
@@ -51,10 +52,10 @@ export function ownerState(name: string): OwnerState {
 }
 
 /**
- * Reports whether a temporary entry was left behind by a process that is gone. Of a process that cannot be seen from here, that is
- * certain if the entry would be marked as in use, or if the machine was started since; otherwise it counts as in use. `owner` is the
- * temporary name of the process, if the entry has another name. A name of another form is that of another version of this program,
- * and counts as left behind after a day.
+ * Reports whether a temporary entry was left behind by a process that is gone. Of a process that cannot be seen from
+ * here, that is certain if the entry would be marked as in use, or if the machine was started since; otherwise it
+ * counts as in use. `owner` is the temporary name of the process, if the entry has another name. A name of another form
+ * is that of another version of this program, and counts as left behind after a day.
  */
 export function isLeftover(dir: OwnedDir, name: string, owner = name): boolean {
   if (!isTemporaryName(owner)) return false;
@@ -95,7 +96,10 @@ function isRunning(pid: number, start: string | undefined): boolean {
   return started === undefined || started === start;
 }
 
-/** Computed once: a process keeps its number, its start and its PID namespace, and ends before its machine is started again. */
+/**
+ * Computed once: a process keeps its number, its start and its PID namespace, and ends before its machine is started
+ * again.
+ */
 let known: { readonly prefix: string; readonly pidAndStart: string } | undefined;
 
 function self() {
@@ -110,7 +114,10 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Returns what is the same for all processes of one running kernel and for no others. Elsewhere the host name has to do. */
+/**
+ * Returns what is the same for all processes of one running kernel and for no others. Elsewhere the host name has to
+ * do.
+ */
 function bootId(): string {
   return orElse(() => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1'), os.hostname());
 }
@@ -121,14 +128,16 @@ function pidNamespace(): string {
 }
 
 /**
- * Returns when a process started, in clock ticks since the boot, or a text that no process has if it has ended and only its parent
- * has not noticed. Undefined if that cannot be seen: on other systems, or if /proc shows another PID namespace or hides the process.
+ * Returns when a process started, in clock ticks since the boot, or a text that no process has if it has ended and only
+ * its parent has not noticed. Undefined if that cannot be seen: on other systems, or if /proc shows another PID
+ * namespace or hides the process.
  */
 function startOf(pid: number): string | undefined {
   return orElse(() => {
     if (fs.readlinkSync('/proc/self') !== String(process.pid)) return undefined;
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // proc_pid_stat(5): the state is the third field, the start the 22nd. The second, in brackets, may contain anything.
+    // proc_pid_stat(5): the state is the third field, the start the 22nd. The second, in brackets, may contain
+    // anything.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' || fields[0] === 'X' ? 'ended' : fields[19];
   }, undefined);

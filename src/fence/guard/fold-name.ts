@@ -3,8 +3,9 @@ const NOT_ASCII = /[^\0-\x7f]/;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 /**
- * Returns a text that is equal for all spellings of a name which any file system takes for the same: other case, composed or
- * decomposed characters, invisible ones (https://docs.kernel.org/admin-guide/ext4.html#case-insensitive-file-name-lookups).
+ * Returns a text that is equal for all spellings of a name which any file system takes for the same: other case,
+ * composed or decomposed characters, invisible ones
+ * (https://docs.kernel.org/admin-guide/ext4.html#case-insensitive-file-name-lookups).
  */
 export function foldName(name: string): string {
   if (!NOT_ASCII.test(name)) return name.toLowerCase();

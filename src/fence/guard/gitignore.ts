@@ -6,8 +6,9 @@ const MAX_RULE_LENGTH = 4_096;
 /** A rule whose braces stand for more alternatives has no effect. */
 const MAX_ALTERNATIVES = 200;
 /**
- * Maximum number of characters of all rules with their braces expanded. What follows has no effect. A rule with wildcards inside
- * a name counts several times: comparing a name with it can take as many steps as the product of their lengths.
+ * Maximum number of characters of all rules with their braces expanded. What follows has no effect. A rule with
+ * wildcards inside a name counts several times: comparing a name with it can take as many steps as the product of their
+ * lengths.
  */
 const MAX_EXPANDED = MAX_RULE_BYTES;
 const WILDCARD_WEIGHT = 4;
@@ -30,12 +31,12 @@ interface Rule extends DecidingRule {
 }
 
 /**
- * The rules of a `.gitignore` or `.ignore` file (https://git-scm.com/docs/gitignore), read as ripgrep reads them: `{a,b}`
- * stands for alternatives, and a rule that cannot be parsed has no effect. Names are compared byte by byte, so `?` is one
- * byte, as in git.
+ * The rules of a `.gitignore` or `.ignore` file (https://git-scm.com/docs/gitignore), read as ripgrep reads them:
+ * `{a,b}` stands for alternatives, and a rule that cannot be parsed has no effect. Names are compared byte by byte, so
+ * `?` is one byte, as in git.
  *
- * Matching takes time bounded by the product of the lengths of rule and path, whatever the rule: rule files are written by
- * anyone who can write to the tree.
+ * Matching takes time bounded by the product of the lengths of rule and path, whatever the rule: rule files are written
+ * by anyone who can write to the tree.
  */
 export class IgnoreFile {
   /** Rules that are a plain name, by that name. First rule first. */
@@ -52,15 +53,18 @@ export class IgnoreFile {
   }
 
   /**
-   * Returns whether the rules ignore an entry: true, false if they say that it is not to be ignored, undefined if they say
-   * nothing. `folder` is the path from the folder of the rule file to that of the entry.
+   * Returns whether the rules ignore an entry: true, false if they say that it is not to be ignored, undefined if they
+   * say nothing. `folder` is the path from the folder of the rule file to that of the entry.
    */
   ignores(folder: readonly string[], name: string, isFolder: boolean): boolean | undefined {
     const decides = this.decidingRule(folder, name, isFolder);
     return decides && !decides.negated;
   }
 
-  /** Returns the rule that decides about an entry, by its line from 0; undefined if none matches. `folder` is as for `ignores`. */
+  /**
+   * Returns the rule that decides about an entry, by its line from 0; undefined if none matches. `folder` is as for
+   * `ignores`.
+   */
   decidingRule(folder: readonly string[], name: string, isFolder: boolean): DecidingRule | undefined {
     let decides = this.#names.get(name)?.findLast((rule) => isFolder || !rule.foldersOnly);
     for (const rule of this.#globs) {
@@ -178,8 +182,8 @@ function partsOf(glob: string): string[] {
 }
 
 /**
- * Returns the globs that one with braces stands for. Undefined if a brace is not closed or not opened, if there are too many,
- * or if there is no room for them. An empty alternative counts for nothing, as in ripgrep.
+ * Returns the globs that one with braces stands for. Undefined if a brace is not closed or not opened, if there are too
+ * many, or if there is no room for them. An empty alternative counts for nothing, as in ripgrep.
  */
 function expandBraces(glob: string, room: Room): string[] | undefined {
   if (!/[{}]/.test(glob)) {

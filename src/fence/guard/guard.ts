@@ -2,8 +2,8 @@ import { foldName } from './fold-name.ts';
 import { type FolderNames, PathRules, type RuleMatch } from './path-rules.ts';
 
 /**
- * What an operator rules out in a root, by patterns in the syntax of gitignore that are relative to the root's top. In a root that has
- * rules, `.ringfence` is denied at any depth, whatever they say.
+ * What an operator rules out in a root, by patterns in the syntax of gitignore that are relative to the root's top. In
+ * a root that has rules, `.ringfence` is denied at any depth, whatever they say.
  */
 export interface GuardRules {
   /** What does not exist for any caller. */
@@ -76,8 +76,8 @@ export class Guard {
   }
 
   /**
-   * Returns the `protect` pattern for something below an entry, if the entry is where only a folder may be put: a link or file in
-   * place of `.git` would lead git to other hooks.
+   * Returns the `protect` pattern for something below an entry, if the entry is where only a folder may be put: a link
+   * or file in place of `.git` would lead git to other hooks.
    */
   placeholder(at: FolderPlace, name: string): RuleMatch | undefined {
     return this.#above.isEmpty ? undefined : this.#above.match(at.folder, name, false);

@@ -30,7 +30,9 @@ export class PathRules {
     return this.#patterns.length === 0;
   }
 
-  /** Returns what matches an entry itself; undefined if nothing does. That a folder above it matches is not considered. */
+  /**
+   * Returns what matches an entry itself; undefined if nothing does. That a folder above it matches is not considered.
+   */
   match(folder: FolderNames, name: string, isFolder: boolean): RuleMatch | undefined {
     const exact = this.#match(this.#exact, folder.names, name, isFolder);
     const folded = this.#match(this.#folded, folder.folded, foldName(name), isFolder);

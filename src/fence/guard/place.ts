@@ -16,8 +16,8 @@ export interface WrittenPath {
 }
 
 /**
- * Where an open folder is in its root, for the guard. Names are put together only if a rule asks for them: most folders are listed
- * and read without.
+ * Where an open folder is in its root, for the guard. Names are put together only if a rule asks for them: most folders
+ * are listed and read without.
  */
 export class Place {
   readonly #guard: Guard;
@@ -93,7 +93,9 @@ export class Place {
     return this.#match('denial', name, isFolder) ?? this.#aboveAliases('denial');
   }
 
-  /** Why the folder itself does not exist for callers, although it is open: the path to it as it was written is denied. */
+  /**
+   * Why the folder itself does not exist for callers, although it is open: the path to it as it was written is denied.
+   */
   get ownDenial(): Refusal | undefined {
     const pattern = patternIn(this.#aboveAliases('denial'));
     return pattern === undefined ? undefined : { rule: 'deny', pattern };
@@ -120,8 +122,8 @@ export class Place {
   }
 
   /**
-   * Why the folder itself may not be changed. Of the folders above it, other spellings of a protected name count, too, whether the
-   * file system takes them for the same or not.
+   * Why the folder itself may not be changed. Of the folders above it, other spellings of a protected name count, too,
+   * whether the file system takes them for the same or not.
    */
   get ownProtection(): Refusal | undefined {
     this.#protection ??= this.#findProtection() ?? 'none';

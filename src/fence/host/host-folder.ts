@@ -1,7 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** Creates a folder of the host, and those above it, unless it exists, and flushes their names to disk. Does not confine. Throws a system error if that fails. */
+/**
+ * Creates a folder of the host, and those above it, unless it exists, and flushes their names to disk. Does not
+ * confine. Throws a system error if that fails.
+ */
 export function ensureHostFolder(hostPath: string): void {
   const folder = path.resolve(hostPath);
   if (tryMake(folder)) return;
@@ -10,7 +13,10 @@ export function ensureHostFolder(hostPath: string): void {
   if (!tryMake(folder)) throw Object.assign(new Error('cannot be made'), { code: 'ENOENT' });
 }
 
-/** Creates one folder unless it exists, and reports whether it is there now; it is not if the folder above it is missing. */
+/**
+ * Creates one folder unless it exists, and reports whether it is there now; it is not if the folder above it is
+ * missing.
+ */
 function tryMake(folder: string): boolean {
   try {
     fs.mkdirSync(folder, { mode: 0o700 });

@@ -1,6 +1,9 @@
 import fs from 'node:fs';
 
-/** The user and group names of this machine, read once from `/etc/passwd` and `/etc/group`. Other name services are not asked. */
+/**
+ * The user and group names of this machine, read once from `/etc/passwd` and `/etc/group`. Other name services are not
+ * asked.
+ */
 export class OwnerNames {
   readonly #users: ReadonlyMap<string, string>;
   readonly #groups: ReadonlyMap<string, string>;
