@@ -36,11 +36,14 @@ export interface GlobScope {
   readonly type?: 'file' | 'directory' | 'symlink' | 'all';
   /** Skips entries whose name starts with a dot, and everything below such folders. */
   readonly skipHidden?: boolean;
-  /** Globs of files and folders to leave out: by name if they have no slash, by path relative to `path` if they have one. */
+  /**
+   * Globs of files and folders to leave out: by name if they have no slash, by path relative to `path` if they have
+   * one.
+   */
   readonly exclude?: readonly string[] | undefined;
   /**
-   * Whether to skip `.git` and what `.gitignore` and `.ignore` files inside the root rule out, in or above `path`. By default
-   * nothing is skipped.
+   * Whether to skip `.git` and what `.gitignore` and `.ignore` files inside the root rule out, in or above `path`. By
+   * default nothing is skipped.
    */
   readonly ignore?: boolean;
   /** Number of matches to leave out at the beginning. */
@@ -67,7 +70,10 @@ export interface GlobResult {
   readonly totalMatches: number;
   /** Whether there was at least one more match. */
   readonly truncated: boolean;
-  /** Whether the time ran out. The matches are then a prefix of the complete result, or the newest that were found in time. */
+  /**
+   * Whether the time ran out. The matches are then a prefix of the complete result, or the newest that were found in
+   * time.
+   */
   readonly timedOut: boolean;
   /** Number of folders that could not be read. */
   readonly skipped: number;

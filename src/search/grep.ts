@@ -23,11 +23,14 @@ export interface GrepOptions {
   readonly globFilter?: string | undefined;
   /** A type of files to search, by ripgrep's name for it: `ts`, `py`, `rust`. */
   readonly type?: string | undefined;
-  /** Globs of files and folders not to search: by name if they have no slash, by path relative to `path` if they have one. */
+  /**
+   * Globs of files and folders not to search: by name if they have no slash, by path relative to `path` if they have
+   * one.
+   */
   readonly exclude?: readonly string[] | undefined;
   /**
-   * Whether to skip `.git` and what `.gitignore` and `.ignore` files inside the root rule out, in or above `path`. `path`
-   * itself is searched in any case. By default everything is searched.
+   * Whether to skip `.git` and what `.gitignore` and `.ignore` files inside the root rule out, in or above `path`.
+   * `path` itself is searched in any case. By default everything is searched.
    */
   readonly ignore?: boolean;
   /** What to return, by default lines. With `files` a file is read only to its first match. */
@@ -55,7 +58,10 @@ export interface GrepOptions {
 export interface GrepResult {
   /** Sorted by code point of the whole path, then by line number. */
   readonly matches: readonly LineMatch[];
-  /** The files with matches if `output` is not lines. With `files`, each count is at least 1 and means no more than that. */
+  /**
+   * The files with matches if `output` is not lines. With `files`, each count is at least 1 and means no more than
+   * that.
+   */
   readonly files: readonly FileCount[];
   /** Number of matches, or of files if `output` is not lines. */
   readonly totalMatches: number;
@@ -142,8 +148,8 @@ export async function grep(
 }
 
 /**
- * Returns whether `path` is a file. Raises the error of opening it if it cannot be read; unreadable files found during the
- * search are only counted.
+ * Returns whether `path` is a file. Raises the error of opening it if it cannot be read; unreadable files found during
+ * the search are only counted.
  */
 function isReadableFile(root: Root, path: CallerPath): boolean {
   using found = root.locate(path, { follow: true });

@@ -84,8 +84,8 @@ export class FileSearch {
   }
 
   /**
-   * Searches an open file, and yields between blocks and while its pattern pauses. Returns false if the file is binary, in which case it has no
-   * matches.
+   * Searches an open file, and yields between blocks and while its pattern pauses. Returns false if the file is binary,
+   * in which case it has no matches.
    */
   *run(file: ReadableFile): Generator<undefined, boolean> {
     this.#file = file;

@@ -34,8 +34,8 @@ export interface MatchLimits {
 }
 
 /**
- * Collects matches up to one more than may be returned; the extra one shows that the result is truncated. Matches that the
- * offset leaves out are only counted, as far as it is known which ones these are.
+ * Collects matches up to one more than may be returned; the extra one shows that the result is truncated. Matches that
+ * the offset leaves out are only counted, as far as it is known which ones these are.
  */
 export class MatchList {
   readonly matches: LineMatch[] = [];
@@ -51,7 +51,9 @@ export class MatchList {
   #counted: FileCount | undefined;
   #files = 0;
 
-  /** Makes an empty list. `toPass` is the number of matches to leave out that are not in other lists, if it is known. */
+  /**
+   * Makes an empty list. `toPass` is the number of matches to leave out that are not in other lists, if it is known.
+   */
   constructor({ offset, maxResults, maxText }: MatchLimits, toPass?: number) {
     this.#maxText = maxText;
     this.#maxCount = (toPass ?? offset) + maxResults;
@@ -63,7 +65,10 @@ export class MatchList {
     return this.#passed + this.matches.length + this.#files > this.#maxCount || this.#text > this.#maxText;
   }
 
-  /** Whether there is too much text, some of which may have to be left out, so that further matches may be part of the result. */
+  /**
+   * Whether there is too much text, some of which may have to be left out, so that further matches may be part of the
+   * result.
+   */
   get overflows(): boolean {
     return this.#toPass === undefined && this.#text > this.#maxText;
   }

@@ -72,7 +72,9 @@ test('counts more LFs than an 8-bit lane can hold', () => {
   }
 });
 
-/** A small alphabet, so that sequences match now and then; its bytes differ in the high nibble, the low nibble, or both. */
+/**
+ * A small alphabet, so that sequences match now and then; its bytes differ in the high nibble, the low nibble, or both.
+ */
 const byte = fc.constantFrom<number[]>(0x41, 0x61, 0x42, 0x62, 0x51, 0xe2, 0x84, 0x00, 0xff);
 const positions = (most: number) =>
   fc.array(fc.uniqueArray(byte, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: most });

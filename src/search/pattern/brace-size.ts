@@ -12,9 +12,9 @@ const ONE: BraceSize = { alternatives: 1, length: 0 };
 const RANGE = /^(?:(-?\d+)\.\.(-?\d+)|([a-zA-Z])\.\.([a-zA-Z]))(?:\.\.(-?\d+))?$/;
 
 /**
- * Computes the size of a glob's brace expansion without expanding it, in time linear in the length of the glob: expanding
- * `{a,b}` a hundred times up to any limit takes a second. Follows the rules of Bash, except for groups that lack a comma and
- * are followed by one (`{a},b}`), which it may count as fewer alternatives.
+ * Computes the size of a glob's brace expansion without expanding it, in time linear in the length of the glob:
+ * expanding `{a,b}` a hundred times up to any limit takes a second. Follows the rules of Bash, except for groups that
+ * lack a comma and are followed by one (`{a},b}`), which it may count as fewer alternatives.
  */
 export function braceSize(glob: string): BraceSize {
   const open: OpenGroup[] = [];

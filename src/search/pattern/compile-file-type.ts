@@ -2,7 +2,10 @@ import { IgnoreFile } from '../../fence/guard/gitignore.ts';
 import { FILE_TYPES } from './file-types.ts';
 import { SearchError } from './search-error.ts';
 
-/** Compiles the name of a type of files to a test of file names. Raises `invalid_pattern` for a type that does not exist. */
+/**
+ * Compiles the name of a type of files to a test of file names. Raises `invalid_pattern` for a type that does not
+ * exist.
+ */
 export function compileFileType(type: string): (name: string) => boolean {
   const globs = Object.hasOwn(FILE_TYPES, type) ? FILE_TYPES[type] : undefined;
   if (globs === undefined) throw new SearchError('invalid_pattern', { problem: unknownType(type) });

@@ -6,8 +6,8 @@ import { SearchError } from './search-error.ts';
 const OPTIONS = { dot: true, nonegate: true, nocomment: true } as const;
 
 /**
- * The most characters of all alternatives that the braces of a glob stand for, or of all globs of a list together. Comparing a name
- * takes up to 3 ns for each of them and each character of the name: 8 ms for the longest.
+ * The most characters of all alternatives that the braces of a glob stand for, or of all globs of a list together.
+ * Comparing a name takes up to 3 ns for each of them and each character of the name: 8 ms for the longest.
  */
 const MAX_EXPANDED_LENGTH = 10_000;
 const MAX_ALTERNATIVES = 1_000;
@@ -58,9 +58,9 @@ export function compileGlobFilter(glob: string): (path: string) => boolean {
 }
 
 /**
- * Compiles globs of files and folders to leave out. One without a slash looks at the name, any other at the path relative to
- * the start of the search; a trailing `/` restricts it to folders. Raises `invalid_pattern`, also for globs that expand to more
- * than 10,000 characters together.
+ * Compiles globs of files and folders to leave out. One without a slash looks at the name, any other at the path
+ * relative to the start of the search; a trailing `/` restricts it to folders. Raises `invalid_pattern`, also for globs
+ * that expand to more than 10,000 characters together.
  */
 export function compileExcludes(globs: readonly string[]): (path: string, type: EntryType) => boolean {
   const length = globs.reduce((sum, glob) => sum + expandedLength(glob), 0);

@@ -2,16 +2,16 @@
 export const PAUSED = -2;
 
 /**
- * Work after which a matcher pauses, in instructions of the program that a Pike VM visits. It takes a few milliseconds, for
- * which a DFA whose states are known reads megabytes.
+ * Work after which a matcher pauses, in instructions of the program that a Pike VM visits. It takes a few milliseconds,
+ * for which a DFA whose states are known reads megabytes.
  */
 export const WORK_PER_TURN = 200_000;
 
 /** Decides which lines match. */
 export interface LineMatcher {
   /**
-   * Returns an offset within the first matching line of `[from, to)`, -1, or `PAUSED`. `from` must be the start of a line
-   * and `to` the end of one. Once the stop signal is raised, the result may be -1 in any case.
+   * Returns an offset within the first matching line of `[from, to)`, -1, or `PAUSED`. `from` must be the start of a
+   * line and `to` the end of one. Once the stop signal is raised, the result may be -1 in any case.
    */
   next(bytes: Buffer, from: number, to: number): number;
   /** Continues a call that returned `PAUSED`, on the same bytes, and returns what `next` would have. */

@@ -32,9 +32,9 @@ function openGroup(marks: number): Alternatives {
 }
 
 /**
- * Estimates how many instructions a regular expression in RE2 syntax compiles to, without parsing it, in time linear in its
- * length. Parts that take long to compile count as more. Alternatives that the parser would merge count in full. The
- * estimate of text that is not a regular expression has no meaning.
+ * Estimates how many instructions a regular expression in RE2 syntax compiles to, without parsing it, in time linear in
+ * its length. Parts that take long to compile count as more. Alternatives that the parser would merge count in full.
+ * The estimate of text that is not a regular expression has no meaning.
  */
 export function regexSize(pattern: string, caseInsensitive = false): number {
   return new SizeScan(pattern, caseInsensitive || FOLDS_CASE.test(pattern)).run();

@@ -7,8 +7,8 @@ import { withShortNames } from './unicode-names.ts';
 /** Estimating the size takes time that grows with the length. */
 const MAX_LENGTH = 64 * 1024;
 /**
- * Maximum size as `regexSize` estimates it, unless the text itself is as long: a program of 20,000 instructions takes 7 MB with
- * the states of its DFA. Compiling takes at most about a tenth of a second.
+ * Maximum size as `regexSize` estimates it, unless the text itself is as long: a program of 20,000 instructions takes 7
+ * MB with the states of its DFA. Compiling takes at most about a tenth of a second.
  */
 const MAX_SIZE = 20_000;
 /** A smaller pattern compiles within milliseconds. */
@@ -19,8 +19,8 @@ const MAX_PROBLEM = 400;
 const MAX_MS = 1_000;
 
 /**
- * Compiles a regular expression in RE2 syntax. Raises `invalid_pattern`, also for patterns over 64 Ki characters and for those
- * that are too large to compile within a moment.
+ * Compiles a regular expression in RE2 syntax. Raises `invalid_pattern`, also for patterns over 64 Ki characters and
+ * for those that are too large to compile within a moment.
  */
 export function compileRegex(pattern: string, caseInsensitive = false): RE2JS {
   if (pattern.length > MAX_LENGTH) throw invalid(`pattern is longer than ${MAX_LENGTH} characters`);
@@ -74,8 +74,9 @@ function invalid(problem: string, cause?: unknown): SearchError {
 const SCRIPT = new Script('run()');
 
 /**
- * Runs a function, and interrupts it when the time is over, wherever it is. Returns whether it has finished; what it raises is
- * passed on. The function must not hold anything that it has to give back, since an interrupted one runs no `finally`.
+ * Runs a function, and interrupts it when the time is over, wherever it is. Returns whether it has finished; what it
+ * raises is passed on. The function must not hold anything that it has to give back, since an interrupted one runs no
+ * `finally`.
  *
  * It is a watchdog of Node (https://nodejs.org/api/vm.html#scriptrunincontextcontextifiedobject-options), which takes
  * about a millisecond to set up.

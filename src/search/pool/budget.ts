@@ -10,8 +10,9 @@ const STEPS_PER_LOOK = 8;
 const MIN_WORK = 1_000;
 
 /**
- * Limits the work of one task. It counts estimated microseconds, not real time, so that the same work is done on every run, and
- * is spent early if another worker requests work. The owner asks `isSpent` between steps and hands back what is left.
+ * Limits the work of one task. It counts estimated microseconds, not real time, so that the same work is done on every
+ * run, and is spent early if another worker requests work. The owner asks `isSpent` between steps and hands back what
+ * is left.
  */
 export class Budget {
   readonly #steal: StealRequest;

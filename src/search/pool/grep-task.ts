@@ -155,8 +155,8 @@ export class GrepTask {
   }
 
   /**
-   * Opens, reads and closes a small file in one go, the common case in trees of source code. Returns undefined if the file is too
-   * large or cannot be read, so that the general path has to handle it.
+   * Opens, reads and closes a small file in one go, the common case in trees of source code. Returns undefined if the
+   * file is too large or cannot be read, so that the general path has to handle it.
    */
   #readSmall(node: DirNode, name: Name): Buffer | undefined {
     const { spec, buffer } = this.#options;
@@ -170,7 +170,9 @@ export class GrepTask {
     }
   }
 
-  /** Returns whether a small file has a match, or may have one that takes long to find. Counts the file if it has none. */
+  /**
+   * Returns whether a small file has a match, or may have one that takes long to find. Counts the file if it has none.
+   */
   #mayMatch(block: Buffer): boolean {
     const { pattern, memory } = this.#options;
     this.#budget.spend(SEARCH_COST.byte * block.length);
@@ -232,8 +234,8 @@ export class GrepTask {
   }
 
   /**
-   * Hands back a file, or a range of it, that has more text than a result may have if the offset may leave some of it out: it is
-   * searched again once it is known how many matches come before it. Ends the task in this case.
+   * Hands back a file, or a range of it, that has more text than a result may have if the offset may leave some of it
+   * out: it is searched again once it is known how many matches come before it. Ends the task in this case.
    */
   #handsBack(unit: WorkUnit & { kind: 'files' | 'lines' }): boolean {
     if (!this.#collector.list.overflows) return false;

@@ -60,8 +60,8 @@ export class MatchCollector {
   }
 
   /**
-   * Ends a file, or a folder that could not be read: assigns to it the matches added since the last call, and counts it unless
-   * it is binary or not the first part of a file.
+   * Ends a file, or a folder that could not be read: assigns to it the matches added since the last call, and counts it
+   * unless it is binary or not the first part of a file.
    */
   endFile(as: 'searched' | 'skipped' | undefined): void {
     if (as !== undefined) this.#counts[as] += 1;

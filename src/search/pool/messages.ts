@@ -46,7 +46,9 @@ export interface SearchTask {
   readonly search: number;
   readonly units: PackedResults<never>;
   readonly budget: number;
-  /** Number of matches of these units that the offset of a grep leaves out, at most; undefined if it is not known yet. */
+  /**
+   * Number of matches of these units that the offset of a grep leaves out, at most; undefined if it is not known yet.
+   */
   readonly toPass: number | undefined;
 }
 

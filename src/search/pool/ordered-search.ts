@@ -58,7 +58,10 @@ export class OrderedSearch<F> {
     this.#options = options;
   }
 
-  /** Resolves when the last task has ended, or a moment after the search was stopped. Rejects with the first error that a task or `take` raises. */
+  /**
+   * Resolves when the last task has ended, or a moment after the search was stopped. Rejects with the first error that
+   * a task or `take` raises.
+   */
   run(): Promise<SearchOutcome> {
     return new Promise((resolve, reject) => {
       this.#end = () => {

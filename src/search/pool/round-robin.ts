@@ -18,9 +18,9 @@ interface QueueKey {
 }
 
 /**
- * Round-robin scheduler for coroutines on one thread (https://en.wikipedia.org/wiki/Round-robin_scheduling), in two levels:
- * shares take turns of 8 ms, and in the turn of a share one of its searches runs, each in its turn. Jobs of one search run one
- * after another. Between turns the thread handles messages.
+ * Round-robin scheduler for coroutines on one thread (https://en.wikipedia.org/wiki/Round-robin_scheduling), in two
+ * levels: shares take turns of 8 ms, and in the turn of a share one of its searches runs, each in its turn. Jobs of one
+ * search run one after another. Between turns the thread handles messages.
  *
  * It is not preemptive: a job that does not yield holds the thread.
  */

@@ -13,7 +13,9 @@ import { type PackedResults, packResults, unpackResults, type WorkResult, type W
 
 /** More threads compete for disk and memory bandwidth without searching faster. */
 const MAX_WORKERS = 8;
-/** Starting a thread takes about this much processor time, so a search that ends sooner is better off without another. */
+/**
+ * Starting a thread takes about this much processor time, so a search that ends sooner is better off without another.
+ */
 const START_MS = 50;
 /** Time for the tasks of a search that was stopped to hand in what they have. */
 const GRACE_MS = 50;
@@ -26,11 +28,11 @@ type SearchThread = WorkerThread<SearchTask, TaskResult, SearchNotice>;
 
 /**
  * The worker threads that grep and glob run on. Threads start on demand and are kept; while idle they do not keep the
- * process alive. A thread that crashes fails the searches it takes part in with `internal` and is replaced. So is one that
- * hangs, whose other searches go on elsewhere.
+ * process alive. A thread that crashes fails the searches it takes part in with `internal` and is replaced. So is one
+ * that hangs, whose other searches go on elsewhere.
  *
- * Concurrent searches use the threads in round-robin order: shares get equal time, and the searches of one share divide its
- * time among them. There is no limit on the number of shares; of one share, some searches run and the others wait.
+ * Concurrent searches use the threads in round-robin order: shares get equal time, and the searches of one share divide
+ * its time among them. There is no limit on the number of shares; of one share, some searches run and the others wait.
  */
 export class SearchPool implements AsyncDisposable {
   /** Maximum number of threads, by default the number of processors but at most 8. */
@@ -169,8 +171,8 @@ export class PooledSearch<F> implements Disposable {
 
   /**
    * Runs a task on the least busy worker and returns, in path order, what it found and what is left to do. Rejects with
-   * the error the task raises, or `internal` if the thread crashes. If the thread hangs in another search, the task runs again on
-   * another one, which makes no difference to what it returns.
+   * the error the task raises, or `internal` if the thread crashes. If the thread hangs in another search, the task
+   * runs again on another one, which makes no difference to what it returns.
    */
   async run(units: readonly WorkUnit[], limits: Pick<SearchTask, 'budget' | 'toPass'>): Promise<WorkResult<F>[]> {
     if (this.#options.slot.ready !== undefined) await this.#options.slot.ready;

@@ -20,8 +20,8 @@ interface Waiting {
 }
 
 /**
- * Limits how many searches of each share run at once, by weight; the others wait. A search that is heavier than the limit runs
- * alone.
+ * Limits how many searches of each share run at once, by weight; the others wait. A search that is heavier than the
+ * limit runs alone.
  */
 export class ShareLimit {
   readonly #shares = new Map<string, Share>();

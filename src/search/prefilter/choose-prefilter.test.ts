@@ -11,7 +11,10 @@ const memory = new SearchMemory();
 const buffer = memory.take(root);
 afterAll(() => root[Symbol.dispose]());
 
-/** Returns where the chosen prefilter finds a candidate after the first line, -1 for nowhere, or undefined if none pays off. */
+/**
+ * Returns where the chosen prefilter finds a candidate after the first line, -1 for nowhere, or undefined if none pays
+ * off.
+ */
 function firstIn(pattern: string, text: string): number | undefined {
   const regex = RE2JS.compile(pattern);
   const block = buffer.subarray(0, buffer.write(text));

@@ -6,7 +6,10 @@ import { buildProbeTables, type CostedTables, MAX_POSITIONS } from './probe-tabl
 /** Budget without effect: the literal decides alone, so there is nothing to fall back to. */
 const UNLIMITED = 0x7fff_ffff;
 
-/** Number of bytes to compare, after which a scan pauses: a long literal may begin at every byte. Takes a few milliseconds. */
+/**
+ * Number of bytes to compare, after which a scan pauses: a long literal may begin at every byte. Takes a few
+ * milliseconds.
+ */
 const BYTES_PER_TURN = 16 * 1024 * 1024;
 
 /** Maximum length of what `Buffer.indexOf` looks for: on hostile text, its time is the product of both lengths. */

@@ -11,7 +11,10 @@ const GIT_FOLDER = '.git';
 /** Maximum number of folders whose rules are kept. */
 const MAX_FOLDERS = 4096;
 
-/** The rules of a file, and about how many of them every entry is compared with: all but plain names, which are looked up. */
+/**
+ * The rules of a file, and about how many of them every entry is compared with: all but plain names, which are looked
+ * up.
+ */
 interface RuleFile {
   readonly rules: IgnoreFile;
   readonly compared: number;
@@ -62,8 +65,9 @@ export class FolderRules {
 }
 
 /**
- * The ignore rules of a tree, loaded folder by folder as a search gets there. Rule files are read through the fence: those
- * of the folders from the top of the root down, never above it. One that is a link, or cannot be read, has no effect.
+ * The ignore rules of a tree, loaded folder by folder as a search gets there. Rule files are read through the fence:
+ * those of the folders from the top of the root down, never above it. One that is a link, or cannot be read, has no
+ * effect.
  *
  * Holds for one search: a rule file that changes during the search may count in either version.
  */

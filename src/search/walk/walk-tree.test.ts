@@ -5,7 +5,10 @@ import { DirCache, START_NODE } from './dir-cache.ts';
 import { IgnoreRules } from './ignore-rules.ts';
 import { walkTree } from './walk-tree.ts';
 
-/** Walks a folder of 100 files with these rules and returns what that costs, how many entries it visits and how often it pauses. */
+/**
+ * Walks a folder of 100 files with these rules and returns what that costs, how many entries it visits and how often it
+ * pauses.
+ */
 function walked(rules: string, isStopped = (): boolean => false, name = 'f') {
   using box = new Sandbox(chooseBackend().name);
   box.file('.gitignore', rules);

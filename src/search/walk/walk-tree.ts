@@ -50,8 +50,8 @@ export interface WalkTreeOptions {
 }
 
 /**
- * Entries of one folder that are adjacent in path order, none if the walk only lets others run, or, if `entries` is undefined,
- * a folder that was not entered because the budget is spent.
+ * Entries of one folder that are adjacent in path order, none if the walk only lets others run, or, if `entries` is
+ * undefined, a folder that was not entered because the budget is spent.
  */
 export interface WalkVisit {
   readonly node: DirNode;
