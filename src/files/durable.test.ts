@@ -22,7 +22,9 @@ const TEXT = Buffer.from('text');
 const CREATING_PATCH = '--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+new\n';
 const FETCHED = { folders: [['x']], files: [{ names: ['x', 'y'], bytes: TEXT }] };
 
-/** Operations on a sandbox with a file `f` and a folder `d`, each with the folders that have a name added or removed. */
+/**
+ * Operations on a sandbox with a file `f` and a folder `d`, each with the folders that have a name added or removed.
+ */
 const OPERATIONS: readonly [string, (box: Sandbox, options: Durable) => Promise<unknown>, readonly string[]][] = [
   ['write', (b, o) => writeFile(b.root, b.at('a/b/g').path, TEXT, o), ['', 'a', 'a/b']],
   ['create', (b, o) => writeFile(b.root, b.at('a/g').path, TEXT, { ...o, mode: 'create_only' }), ['', 'a']],

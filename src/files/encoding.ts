@@ -14,8 +14,8 @@ export function encodeContent(bytes: Buffer): { content: string; encoding: Encod
 }
 
 /**
- * Encodes a text in UTF-8. Raises `invalid_encoding`, with the name of the caller's `argument`, for a lone surrogate, which
- * would otherwise become U+FFFD.
+ * Encodes a text in UTF-8. Raises `invalid_encoding`, with the name of the caller's `argument`, for a lone surrogate,
+ * which would otherwise become U+FFFD.
  */
 export function textToBytes(text: string, argument: string): Buffer {
   if (!text.isWellFormed()) throw new FileError('invalid_encoding', { argument });
@@ -23,8 +23,8 @@ export function textToBytes(text: string, argument: string): Buffer {
 }
 
 /**
- * Decodes canonical base64 (RFC 4648, section 4). Raises `invalid_encoding`, with the name of the caller's `argument`, for
- * anything else: white space, missing padding, the URL-safe alphabet, nonzero trailing bits.
+ * Decodes canonical base64 (RFC 4648, section 4). Raises `invalid_encoding`, with the name of the caller's `argument`,
+ * for anything else: white space, missing padding, the URL-safe alphabet, nonzero trailing bits.
  */
 export function base64ToBytes(text: string, argument: string): Buffer {
   // Node's decoder skips invalid characters; only canonical input survives the round trip.

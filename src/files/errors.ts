@@ -25,8 +25,8 @@ export type FileErrorDetails = {
   /** Another process or call changed the file while the operation ran. */
   changed_meanwhile: object;
   /**
-   * A move has made a complete copy at `destination` but could not remove the source, nor undo the copy. What is left of the source
-   * is at `left`.
+   * A move has made a complete copy at `destination` but could not remove the source, nor undo the copy. What is left
+   * of the source is at `left`.
    */
   move_incomplete: { readonly destination: string; readonly destinationRoot: string; readonly left: string };
   /** The file is not the one that the caller expects; `now` is what is there, undefined if nothing is. */

@@ -12,16 +12,17 @@ const BROKEN_LINK_CODES = [
 
 /**
  * Reports whether following a link failed because of the link's target: missing, unreachable, too long, or in a loop.
- * Such a failure concerns that link alone, so a listing or a copy can go on with the next entry. `outside_root` is not among
- * these codes.
+ * Such a failure concerns that link alone, so a listing or a copy can go on with the next entry. `outside_root` is not
+ * among these codes.
  */
 export function isBrokenLinkError(error: unknown): boolean {
   return isFenceError(error, ...BROKEN_LINK_CODES);
 }
 
 /**
- * Raises `outside_root` if the path, with all links followed, leads outside the root, even to a missing file. Operations that
- * act on a link itself (move, remove) call it to refuse such links. A missing path or a link loop passes.
+ * Raises `outside_root` if the path, with all links followed, leads outside the root, even to a missing file.
+ * Operations that act on a link itself (move, remove) call it to refuse such links. A missing path or a link loop
+ * passes.
  */
 export function refuseOutwardLink(root: Root, path: CallerPath): void {
   try {

@@ -5,13 +5,14 @@ const numbers = new Float64Array(5);
 const words = new Uint32Array(numbers.buffer);
 
 /**
- * Returns a short opaque text that is the same for two statuses only if the entry was not changed or replaced between them: a
- * 58-bit hash of device, inode, size and the times of the last change. The change time is among them because a program can set the
- * modification time back. A mere change of mode or owner gives a new version, too.
+ * Returns a short opaque text that is the same for two statuses only if the entry was not changed or replaced between
+ * them: a 58-bit hash of device, inode, size and the times of the last change. The change time is among them because a
+ * program can set the modification time back. A mere change of mode or owner gives a new version, too.
  *
- * Files that this program replaces get a modification time that is finer than the system's clock tick (`OpenFile.stampMtime`), so
- * two replacements within one tick differ even if the filesystem reuses an inode. Another program that rewrites a file in place, to
- * the same size and within one tick (4 ms, Linux before 6.13), is not noticed.
+ * Files that this program replaces get a modification time that is finer than the system's clock tick
+ * (`OpenFile.stampMtime`), so two replacements within one tick differ even if the filesystem reuses an inode. Another
+ * program that rewrites a file in place, to the same size and within one tick (4 ms, Linux before 6.13), is not
+ * noticed.
  */
 export function versionOf({
   dev,
@@ -35,7 +36,10 @@ export function versionOf({
   return base32(a) + base32(b);
 }
 
-/** Scrambles 32 bits: the finalizer of MurmurHash3 (https://github.com/aappleby/smhasher/blob/master/src/MurmurHash3.cpp). */
+/**
+ * Scrambles 32 bits: the finalizer of MurmurHash3
+ * (https://github.com/aappleby/smhasher/blob/master/src/MurmurHash3.cpp).
+ */
 function mix(bits: number): number {
   let mixed = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);

@@ -22,7 +22,8 @@ export interface Versioned {
 
 /**
  * Replaces a text that occurs exactly once in a file; every other byte stays. Raises `not_found`, `not_text`,
- * `text_not_found`, `text_not_unique`, `invalid_encoding` for a new text with a lone surrogate, and what `rewriteFile` raises.
+ * `text_not_found`, `text_not_unique`, `invalid_encoding` for a new text with a lone surrogate, and what `rewriteFile`
+ * raises.
  */
 export async function replaceText(
   root: Root,
@@ -35,8 +36,9 @@ export async function replaceText(
 }
 
 /**
- * Inserts text between two lines of a file; every other byte stays, and a byte order mark stays first. Raises `not_found`,
- * `not_text`, `line_out_of_range`, `invalid_encoding` for a text with a lone surrogate, and what `rewriteFile` raises.
+ * Inserts text between two lines of a file; every other byte stays, and a byte order mark stays first. Raises
+ * `not_found`, `not_text`, `line_out_of_range`, `invalid_encoding` for a text with a lone surrogate, and what
+ * `rewriteFile` raises.
  */
 export async function insertText(
   root: Root,
@@ -76,8 +78,8 @@ export async function replaceTexts(
 }
 
 /**
- * Reports what `writeFile` would change, without changing anything. The diff is undefined if one of the contents is not text or
- * the file is too large to compare. Raises what `writeFile` raises, as far as that can be known.
+ * Reports what `writeFile` would change, without changing anything. The diff is undefined if one of the contents is not
+ * text or the file is too large to compare. Raises what `writeFile` raises, as far as that can be known.
  */
 export async function previewWrite(
   root: Root,

@@ -13,9 +13,9 @@ export interface EditCall {
 }
 
 /**
- * Applies an edit in a worker thread that ends before this returns. The original is transferred to the thread, not copied: it
- * must be the only buffer on its `ArrayBuffer`, and cannot be used afterwards. Raises what `applyEdit` raises, `exhausted`, and the
- * reason of an aborted signal.
+ * Applies an edit in a worker thread that ends before this returns. The original is transferred to the thread, not
+ * copied: it must be the only buffer on its `ArrayBuffer`, and cannot be used afterwards. Raises what `applyEdit`
+ * raises, `exhausted`, and the reason of an aborted signal.
  */
 export async function editInWorker<E extends Edit>(
   original: Buffer | undefined,

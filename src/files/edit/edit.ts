@@ -32,8 +32,9 @@ export type EditResult<C extends Edit> = EditResults[C['kind']];
 
 /**
  * Applies an edit to the content of a file; `original` is undefined if there is no file. Runs synchronously, in time
- * proportional to the sizes of the file and the edit, so large inputs belong on a worker thread. Raises what `replaceOnce`,
- * `insertLines`, `applyReplacements` or `applyPatch` raises, and `WorkLimitExceeded` only if `options.workLimited` is set.
+ * proportional to the sizes of the file and the edit, so large inputs belong on a worker thread. Raises what
+ * `replaceOnce`, `insertLines`, `applyReplacements` or `applyPatch` raises, and `WorkLimitExceeded` only if
+ * `options.workLimited` is set.
  */
 export function applyEdit<C extends Edit>(original: Buffer | undefined, edit: C, options?: PatchOptions) {
   return apply(original, edit, options) as EditOutcome<EditResult<C>>;

@@ -49,13 +49,15 @@ export interface Rewritten<R> extends EditOutcome<R> {
 }
 
 /**
- * Reads a file, applies an edit, and replaces the file atomically, following links that stay inside the root. Rewrites of one
- * path in this process are serialized. If another process changes the file meanwhile, the edit is applied again to the new
- * content (optimistic concurrency), so no change is lost; after a few such attempts, other processes of this program have to wait.
- * Large files are read, edited and written on other threads, one file of a root at a time. Missing parent folders are created only after the edit has succeeded.
+ * Reads a file, applies an edit, and replaces the file atomically, following links that stay inside the root. Rewrites
+ * of one path in this process are serialized. If another process changes the file meanwhile, the edit is applied again
+ * to the new content (optimistic concurrency), so no change is lost; after a few such attempts, other processes of this
+ * program have to wait. Large files are read, edited and written on other threads, one file of a root at a time.
+ * Missing parent folders are created only after the edit has succeeded.
  *
- * Raises what `applyEdit` and `replaceFile` raise, `too_large`, `version_mismatch` if the file is not that of `ifMatch`,
- * `changed_meanwhile` after 20 attempts, `busy` if another process keeps the folder locked, and the reason of an aborted signal.
+ * Raises what `applyEdit` and `replaceFile` raise, `too_large`, `version_mismatch` if the file is not that of
+ * `ifMatch`, `changed_meanwhile` after 20 attempts, `busy` if another process keeps the folder locked, and the reason
+ * of an aborted signal.
  */
 export async function rewriteFile<C extends Edit>(
   root: Root,
@@ -68,7 +70,8 @@ export async function rewriteFile<C extends Edit>(
     for (let left = MAX_ATTEMPTS; ; left -= 1) {
       const once = async () => {
         using lock = left > MAX_ATTEMPTS - OPTIMISTIC_ATTEMPTS ? undefined : await lockFolderOf(root, path);
-        // Held open until the file is replaced: the inode number of a removed and closed file may be reused for another.
+        // Held open until the file is replaced: the inode number of a removed and closed file may be reused for
+        // another.
         using current = await openCurrent(root, path, lock !== undefined);
         const job = { root, path, edit, options, current, locked: lock !== undefined };
         return large ? await attemptLarge(job) : await attemptQuick(job);
@@ -100,10 +103,14 @@ interface RewriteAttempt<C extends Edit> {
   readonly locked: boolean;
 }
 
-/** Edits on this thread, or returns undefined, with nothing changed, if a worker thread should do it. Raises `too_large`. */
+/**
+ * Edits on this thread, or returns undefined, with nothing changed, if a worker thread should do it. Raises
+ * `too_large`.
+ */
 async function attemptQuick<C extends Edit>(job: RewriteAttempt<C>): Promise<Rewritten<EditResult<C>> | undefined> {
   const size = job.current?.size ?? 0;
-  // Before the condition is checked, because the other attempt checks it, too, and that may take reading the whole file.
+  // Before the condition is checked, because the other attempt checks it, too, and that may take reading the whole
+  // file.
   if (size <= MAX_EDIT_BYTES && !isQuickEdit(size, job.edit)) return undefined;
   await assertMatch(job);
   assertEditable(size);

@@ -29,16 +29,16 @@ export interface Insertion {
   readonly after: number;
   readonly text: string;
   /**
-   * How line breaks are added. `text` inserts the text literally, preceded by a line break only below a last line that has
-   * none. `lines` also ends the text with a line break, unless it became the unterminated last line, and counts the empty
-   * line after a final line break, as editors do.
+   * How line breaks are added. `text` inserts the text literally, preceded by a line break only below a last line that
+   * has none. `lines` also ends the text with a line break, unless it became the unterminated last line, and counts the
+   * empty line after a final line break, as editors do.
    */
   readonly as: 'text' | 'lines';
 }
 
 /**
- * Replaces a text that occurs exactly once; every other byte stays. Raises `not_found` if there is no file, `not_text` if it
- * is not UTF-8, `text_not_found`, `text_not_unique`, and `invalid_encoding` for a new text with a lone surrogate.
+ * Replaces a text that occurs exactly once; every other byte stays. Raises `not_found` if there is no file, `not_text`
+ * if it is not UTF-8, `text_not_found`, `text_not_unique`, and `invalid_encoding` for a new text with a lone surrogate.
  */
 export function replaceOnce(
   original: Buffer | undefined,
@@ -57,9 +57,9 @@ export function replaceOnce(
 }
 
 /**
- * Inserts text between two lines; every other byte stays, and a byte order mark stays first. Added line breaks are CRLF if
- * the last one in the file is. Raises `not_found` if there is no file, `not_text` if it is not UTF-8, `line_out_of_range`,
- * and `invalid_encoding` for a text with a lone surrogate.
+ * Inserts text between two lines; every other byte stays, and a byte order mark stays first. Added line breaks are CRLF
+ * if the last one in the file is. Raises `not_found` if there is no file, `not_text` if it is not UTF-8,
+ * `line_out_of_range`, and `invalid_encoding` for a text with a lone surrogate.
  */
 export function insertLines(original: Buffer | undefined, { after, text, as }: Insertion): EditOutcome<EditPosition> {
   const added = textToBytes(text, 'text');

@@ -10,7 +10,10 @@ export interface WriteDiff {
   readonly diff: string | undefined;
 }
 
-/** Compares the content of a file with what would be written over it, or added to its end. A missing file counts as empty. */
+/**
+ * Compares the content of a file with what would be written over it, or added to its end. A missing file counts as
+ * empty.
+ */
 export function diffWrite(
   original: Buffer = Buffer.alloc(0),
   { bytes, append }: { readonly bytes: Uint8Array; readonly append: boolean },

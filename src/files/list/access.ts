@@ -9,9 +9,9 @@ export interface Access {
 }
 
 /**
- * Reports what this process may do with the entry at a path, links followed. A regular file is opened to find out, without
- * changing it, so that read-only mounts and ACLs are respected; for anything else the mode bits decide. A missing entry allows
- * nothing. Raises what `Root.locate` raises.
+ * Reports what this process may do with the entry at a path, links followed. A regular file is opened to find out,
+ * without changing it, so that read-only mounts and ACLs are respected; for anything else the mode bits decide. A
+ * missing entry allows nothing. Raises what `Root.locate` raises.
  */
 export async function accessOf(root: Root, path: CallerPath): Promise<Access> {
   return withLocation(root, path, () => {

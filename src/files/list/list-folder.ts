@@ -20,8 +20,8 @@ import type { StatThread } from './stat-thread.ts';
 const MIN_SHARED_ENTRIES = 512;
 
 /**
- * What a link leads to: `external` is outside the root, `missing` is a dangling link, a loop, or a link that no path can name
- * because its name is not UTF-8.
+ * What a link leads to: `external` is outside the root, `missing` is a dangling link, a loop, or a link that no path
+ * can name because its name is not UTF-8.
  */
 export type TargetType = 'file' | 'directory' | 'other' | 'external' | 'missing';
 
@@ -54,8 +54,8 @@ export interface ListOptions {
 }
 
 /**
- * Lists the direct children of a folder, hidden ones included, sorted by code point. An entry that is removed meanwhile is left
- * out. Raises what `Root.openDir` raises, and the reason of an aborted signal.
+ * Lists the direct children of a folder, hidden ones included, sorted by code point. An entry that is removed meanwhile
+ * is left out. Raises what `Root.openDir` raises, and the reason of an aborted signal.
  */
 export async function listFolder(
   root: Root,
@@ -69,8 +69,8 @@ export async function listFolder(
 }
 
 /**
- * Reports `maxEntries` children of a folder from `offset` on, sorted by code point, and returns how many children there are. The
- * others are not statted. Raises what `Root.openDir` raises, and the reason of an aborted signal.
+ * Reports `maxEntries` children of a folder from `offset` on, sorted by code point, and returns how many children there
+ * are. The others are not statted. Raises what `Root.openDir` raises, and the reason of an aborted signal.
  */
 export async function listEntries(
   root: Root,

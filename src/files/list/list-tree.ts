@@ -44,10 +44,10 @@ interface Node {
 }
 
 /**
- * Lists a folder and the folders in it, hidden entries included. If not everything fits, what is nearest to the top is listed
- * (breadth-first), and each folder says how many of its children are left out. Links are not followed. A folder that cannot be
- * opened, other than the first, is listed as empty. Raises what `Root.openDir` raises for the first folder, and the reason of an
- * aborted signal.
+ * Lists a folder and the folders in it, hidden entries included. If not everything fits, what is nearest to the top is
+ * listed (breadth-first), and each folder says how many of its children are left out. Links are not followed. A folder
+ * that cannot be opened, other than the first, is listed as empty. Raises what `Root.openDir` raises for the first
+ * folder, and the reason of an aborted signal.
  */
 export async function listTree(
   root: Root,

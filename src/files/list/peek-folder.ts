@@ -7,8 +7,9 @@ export interface NamedEntry {
 }
 
 /**
- * Returns up to `maxEntries` children of a folder, in no particular order and without statting them, for completions and hints
- * that may be incomplete. Leaves out names that are not UTF-8. Does not yield. Raises what `Root.openDir` raises.
+ * Returns up to `maxEntries` children of a folder, in no particular order and without statting them, for completions
+ * and hints that may be incomplete. Leaves out names that are not UTF-8. Does not yield. Raises what `Root.openDir`
+ * raises.
  */
 export function peekFolder(root: Root, path: CallerPath, maxEntries: number): NamedEntry[] {
   using dir = root.openDir(path);

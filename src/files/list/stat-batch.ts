@@ -20,8 +20,8 @@ export const STEP_ENTRIES = 128;
 /** A batch in the form that is posted to another thread. */
 export interface SharedStatBatch {
   /**
-   * The names, joined: one long string is cloned faster than many short ones. A name that is not UTF-8 is empty, and left to
-   * the caller.
+   * The names, joined: one long string is cloned faster than many short ones. A name that is not UTF-8 is empty, and
+   * left to the caller.
    */
   readonly names: string;
   readonly count: number;
@@ -29,8 +29,8 @@ export interface SharedStatBatch {
 }
 
 /**
- * The stats of some entries of a folder, in shared memory. Two threads fill it in steps of `STEP_ENTRIES` entries; each step
- * belongs to the thread that claims it first, by an atomic compare-and-exchange.
+ * The stats of some entries of a folder, in shared memory. Two threads fill it in steps of `STEP_ENTRIES` entries; each
+ * step belongs to the thread that claims it first, by an atomic compare-and-exchange.
  */
 export class StatBatch {
   readonly shared: SharedStatBatch;
@@ -76,7 +76,9 @@ export class StatBatch {
     for (let step = this.steps - 1; step >= 0 && this.claim(step); step -= 1) this.#fill(step, names, dir);
   }
 
-  /** Stats the entries of a claimed step and wakes its waiter. If one cannot be statted, the step is marked as failed. */
+  /**
+   * Stats the entries of a claimed step and wakes its waiter. If one cannot be statted, the step is marked as failed.
+   */
   #fill(step: number, names: readonly string[], dir: Dir): void {
     let outcome = FAILED;
     try {
@@ -120,7 +122,9 @@ export class StatBatch {
     return Atomics.load(this.#states, step) === FAILED;
   }
 
-  /** Returns the type of an entry, or undefined if it was not statted or is missing; its size and time are then invalid. */
+  /**
+   * Returns the type of an entry, or undefined if it was not statted or is missing; its size and time are then invalid.
+   */
   type(at: number): EntryType | undefined {
     return TYPES[Atomics.load(this.#types, at)];
   }

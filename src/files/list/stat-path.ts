@@ -9,7 +9,10 @@ export interface PathStatus {
   readonly target?: { readonly path: string; readonly stats: Stats } | null;
 }
 
-/** Stats a path, and for a link also its target. Raises `not_found`, `link_loop`, and `outside_root` for an outward link. */
+/**
+ * Stats a path, and for a link also its target. Raises `not_found`, `link_loop`, and `outside_root` for an outward
+ * link.
+ */
 export function statPath(root: Root, path: CallerPath): PathStatus {
   using found = root.locate(path, { follow: false });
   if (found.stats === undefined) throw new FenceError('not_found', {}, { path: path.raw, root: root.name });

@@ -4,12 +4,17 @@ import { throwIfAborted } from '../../runtime/operation-context.ts';
 import { WorkerThread } from '../../runtime/worker-thread.ts';
 import type { SharedStatBatch, StatBatch } from './stat-batch.ts';
 
-/** Delays the start of the thread until after the listing that asked for it, which a starting thread would slow down. */
+/**
+ * Delays the start of the thread until after the listing that asked for it, which a starting thread would slow down.
+ */
 const START_DELAY_MS = 100;
 /** The time between checks whether the thread is still running. */
 const CHECK_MS = 500;
 
-/** A message to the thread: a root to open ahead of time, or a batch of its entries to stat. Results go to shared memory. */
+/**
+ * A message to the thread: a root to open ahead of time, or a batch of its entries to stat. Results go to shared
+ * memory.
+ */
 export interface StatNotice {
   readonly root: SharedRoot;
   readonly work?: { readonly dir: SharedDir; readonly batch: SharedStatBatch };
@@ -18,8 +23,9 @@ export interface StatNotice {
 type Thread = Pick<WorkerThread<never, never, StatNotice>, 'notify' | 'hasEnded' | 'close'>;
 
 /**
- * A second thread that stats entries of large folders, from the last towards the first, while the caller stats from the first
- * towards the last, until they meet. It is started after the first large folder, so a program without any never starts it.
+ * A second thread that stats entries of large folders, from the last towards the first, while the caller stats from the
+ * first towards the last, until they meet. It is started after the first large folder, so a program without any never
+ * starts it.
  */
 export class StatThread implements AsyncDisposable {
   #thread: Thread | undefined;
@@ -31,7 +37,10 @@ export class StatThread implements AsyncDisposable {
     this.#thread = thread;
   }
 
-  /** Posts a batch to the thread. Returns undefined if the thread is not running yet, or if the backend cannot share `dir`. */
+  /**
+   * Posts a batch to the thread. Returns undefined if the thread is not running yet, or if the backend cannot share
+   * `dir`.
+   */
   help(root: Root, dir: Dir, batch: StatBatch): StatHelp | undefined {
     const shared = dir.share();
     if (shared === undefined || this.#closed) return undefined;
@@ -74,8 +83,8 @@ export class StatHelp implements Disposable {
   }
 
   /**
-   * Claims a step for the caller, or waits until the second thread has finished it, failed at it, or ended. The caller must
-   * stat the entries that are still missing. Raises the reason of an aborted signal.
+   * Claims a step for the caller, or waits until the second thread has finished it, failed at it, or ended. The caller
+   * must stat the entries that are still missing. Raises the reason of an aborted signal.
    */
   async claimOrWait(step: number, signal: AbortSignal): Promise<void> {
     const batch = this.#batch;
@@ -88,8 +97,9 @@ export class StatHelp implements Disposable {
   }
 
   /**
-   * Claims all free steps, so that the second thread stops after its current one. It may finish that one after the folder's
-   * descriptor was closed and reused for another folder. That is harmless: it only stats, and nobody reads its results.
+   * Claims all free steps, so that the second thread stops after its current one. It may finish that one after the
+   * folder's descriptor was closed and reused for another folder. That is harmless: it only stats, and nobody reads its
+   * results.
    */
   [Symbol.dispose](): void {
     this.#batch.claimRest();

@@ -25,8 +25,8 @@ export function readAt(file: ByteSource, position: number, length: number): Buff
 }
 
 /**
- * Reports whether `position` is known to be at the end, so that a short read needs no further read to confirm it. It never is
- * for a source of size 0, which may be a pseudo-file.
+ * Reports whether `position` is known to be at the end, so that a short read needs no further read to confirm it. It
+ * never is for a source of size 0, which may be a pseudo-file.
  */
 export function isEnd({ size }: ByteSource, position: number): boolean {
   return size > 0 && position >= size;
@@ -47,8 +47,8 @@ export function readLimited(file: ByteSource, position: number, length: number, 
 }
 
 /**
- * Drops an incomplete UTF-8 character from the end of a part that continues after these bytes, unless `cut` is `bytes`. Bytes
- * that are not UTF-8 either way are returned unchanged.
+ * Drops an incomplete UTF-8 character from the end of a part that continues after these bytes, unless `cut` is `bytes`.
+ * Bytes that are not UTF-8 either way are returned unchanged.
  */
 export function truncatePart(bytes: Buffer, { cut = 'characters' }: ReadLimit): Buffer {
   if (cut === 'bytes') return bytes;
@@ -61,7 +61,9 @@ export function startsBinary(file: ByteSource): boolean {
   return looksBinary(readAt(file, 0, Math.min(BINARY_SNIFF_BYTES, file.size || BINARY_SNIFF_BYTES)));
 }
 
-/** Returns the end of the last whole UTF-8 character. A cut inside a character would make text invalid, and thus base64. */
+/**
+ * Returns the end of the last whole UTF-8 character. A cut inside a character would make text invalid, and thus base64.
+ */
 function lastCharacterEnd(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;

@@ -16,9 +16,10 @@ interface ChunkOptions {
 }
 
 /**
- * Reads a file in chunks of at most 256 KB. After the first 512 KB, each chunk is read on the thread pool while the caller
- * processes the one before (double buffering), so neither a large file nor a slow disk blocks this thread. A chunk is valid
- * only until the next one is requested. Raises the reason of the context's aborted signal, and what a read raises.
+ * Reads a file in chunks of at most 256 KB. After the first 512 KB, each chunk is read on the thread pool while the
+ * caller processes the one before (double buffering), so neither a large file nor a slow disk blocks this thread. A
+ * chunk is valid only until the next one is requested. Raises the reason of the context's aborted signal, and what a
+ * read raises.
  */
 export async function* fileChunks(file: ReadableFile, { root, context, from = 0 }: ChunkOptions) {
   // One byte more than the file's size: the read that returns everything also shows that nothing follows.

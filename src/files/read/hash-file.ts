@@ -9,8 +9,9 @@ export const HASH_ALGORITHMS = ['md5', 'sha1', 'sha256'] as const;
 export type HashAlgorithm = (typeof HASH_ALGORITHMS)[number];
 
 /**
- * Hashes a file's content in constant memory; `hash` is hexadecimal and `size` the number of bytes hashed. A file that changes
- * meanwhile yields the hash of what was read. Raises what `Root.openFile` raises, and the reason of an aborted signal.
+ * Hashes a file's content in constant memory; `hash` is hexadecimal and `size` the number of bytes hashed. A file that
+ * changes meanwhile yields the hash of what was read. Raises what `Root.openFile` raises, and the reason of an aborted
+ * signal.
  */
 export async function hashFile(
   root: Root,

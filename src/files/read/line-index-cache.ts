@@ -18,9 +18,9 @@ export interface LineIndexOptions {
 }
 
 /**
- * An LRU cache of the line indexes of large files, so that paging through a log reads it only once. A file is identified by
- * device and inode, and its content by size, mtime and ctime. If one of these differs, the whole file is indexed again, even
- * after an append: nothing proves that the rest is unchanged.
+ * An LRU cache of the line indexes of large files, so that paging through a log reads it only once. A file is
+ * identified by device and inode, and its content by size, mtime and ctime. If one of these differs, the whole file is
+ * indexed again, even after an append: nothing proves that the rest is unchanged.
  */
 export class LineIndexCache {
   readonly #maxBytes: number;
@@ -40,7 +40,10 @@ export class LineIndexCache {
     return { bytes: this.#bytes, files: this.#entries.size };
   }
 
-  /** Returns the line index of a file, from the cache if the file is unchanged. Raises what `fileChunks` raises. @internal */
+  /**
+   * Returns the line index of a file, from the cache if the file is unchanged. Raises what `fileChunks` raises.
+   * @internal
+   */
   async indexOf(work: LineReadContext & { file: OpenFile }): Promise<SparseLineIndex> {
     const { file } = work;
     if (file.stats.size < MIN_FILE_BYTES) return SparseLineIndex.of(work);

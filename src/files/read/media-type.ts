@@ -22,12 +22,15 @@ const SIGNATURES: readonly Signature[] = [
 ];
 
 const HEAD_BYTES = 64;
-/** The bytes that a signature can begin with. Nearly all text begins with another, and is told apart without a regular expression. */
+/**
+ * The bytes that a signature can begin with. Nearly all text begins with another, and is told apart without a regular
+ * expression.
+ */
 const FIRST_BYTES: ReadonlySet<number | undefined> = new Set([0x89, 0xff, ...Buffer.from('GRfOI')]);
 
 /**
- * Returns the MIME type of a file that is an image (PNG, JPEG, GIF, WebP) or audio (WAV, FLAC, Ogg, MP3), judged by its content.
- * Returns undefined for any other file, and for text that merely begins like one.
+ * Returns the MIME type of a file that is an image (PNG, JPEG, GIF, WebP) or audio (WAV, FLAC, Ogg, MP3), judged by its
+ * content. Returns undefined for any other file, and for text that merely begins like one.
  */
 export function mediaTypeOf(bytes: Buffer): string | undefined {
   if (!FIRST_BYTES.has(bytes[0])) return undefined;

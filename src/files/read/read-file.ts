@@ -11,7 +11,9 @@ import { readUtf16Lines } from './read-utf16-lines.ts';
 /** Upper bound for one read. */
 export const MAX_READ_BYTES = 100 * 1024 * 1024;
 
-/** Which part of a file to read. Lines are numbered from 1, or from the end if negative (-1 is the last), and end at LF. */
+/**
+ * Which part of a file to read. Lines are numbered from 1, or from the end if negative (-1 is the last), and end at LF.
+ */
 export type ReadRange =
   | { readonly by: 'whole' }
   | { readonly by: 'bytes'; readonly offset: number; readonly limit?: number | undefined }
@@ -35,15 +37,22 @@ export interface FilePart {
   readonly mtimeMs: number;
   /** The version of the file when it was opened: see `versionOf`. */
   readonly version: string;
-  /** The number of lines of the whole file; only for a range of lines, and for one from the end only where it is known. */
+  /**
+   * The number of lines of the whole file; only for a range of lines, and for one from the end only where it is known.
+   */
   readonly linesTotal?: number;
-  /** For lines from the end: the number of the first one; negative, counted from the end, where the total is not known. */
+  /**
+   * For lines from the end: the number of the first one; negative, counted from the end, where the total is not known.
+   */
   readonly firstLine?: number;
 }
 
 const WHOLE: ReadRange = { by: 'whole' };
 
-/** Options of `readFile`. With more than `maxBytes` (by default `MAX_READ_BYTES`), a whole file is `too_large` and a part is cut. */
+/**
+ * Options of `readFile`. With more than `maxBytes` (by default `MAX_READ_BYTES`), a whole file is `too_large` and a
+ * part is cut.
+ */
 export interface ReadOptions extends Partial<ReadLimit> {
   /** The part to read; by default the whole file. */
   readonly range?: ReadRange;
@@ -54,9 +63,9 @@ export interface ReadOptions extends Partial<ReadLimit> {
 }
 
 /**
- * Reads a file or a part of it, following links that stay inside the root. Only the part is kept in memory; the rest is at most
- * scanned for line feeds. A concurrent write may be visible in part. Raises what `Root.openFile` raises, `too_large`, and the
- * reason of an aborted signal.
+ * Reads a file or a part of it, following links that stay inside the root. Only the part is kept in memory; the rest is
+ * at most scanned for line feeds. A concurrent write may be visible in part. Raises what `Root.openFile` raises,
+ * `too_large`, and the reason of an aborted signal.
  */
 export async function readFile(
   root: Root,
@@ -82,7 +91,10 @@ export async function readFile(
   });
 }
 
-/** Extracts a part of a file's content that is already in memory, with a result like that of `readFile`. Raises `too_large`. */
+/**
+ * Extracts a part of a file's content that is already in memory, with a result like that of `readFile`. Raises
+ * `too_large`.
+ */
 export function sliceBytes(
   bytes: Buffer,
   { range, ...readLimit }: Required<Pick<ReadOptions, 'range'>> & ReadLimit,

@@ -9,7 +9,9 @@ import { type LineReadContext, SparseLineIndex } from './sparse-line-index.ts';
 /** Files up to this size are read whole to find their lines in memory. */
 const SMALL_BYTES = 128 * 1024;
 
-/** A range of lines, numbered from 1, or from the end if negative; without a limit it extends to the end of the file. */
+/**
+ * A range of lines, numbered from 1, or from the end if negative; without a limit it extends to the end of the file.
+ */
 interface LineRange {
   readonly offset: number;
   readonly limit?: number | undefined;
@@ -23,9 +25,9 @@ interface LineOptions extends ReadLimit {
 type ReadLinesContext = LineReadContext & { readonly file: OpenFile };
 
 /**
- * Reads a range of lines, cut to the limit, and the total number of lines. A large file is scanned once for its line index,
- * unless the cache has it. Lines at the end are found from there, without the index, so their total is only known if the file is
- * small or the cache has it. Raises what reading raises, and the reason of an aborted signal.
+ * Reads a range of lines, cut to the limit, and the total number of lines. A large file is scanned once for its line
+ * index, unless the cache has it. Lines at the end are found from there, without the index, so their total is only
+ * known if the file is small or the cache has it. Raises what reading raises, and the reason of an aborted signal.
  */
 export async function readLines(work: ReadLinesContext, options: LineOptions) {
   const { file } = work;

@@ -18,9 +18,9 @@ export interface Tail {
 }
 
 /**
- * Finds where the last `count` lines of a file begin, by reading blocks from its end, so the time depends on the length of these
- * lines and not on that of the file. A line feed at the very end does not begin another line. Returns undefined if the lines are
- * longer than 8 MiB. Raises what a read raises, and the reason of an aborted signal.
+ * Finds where the last `count` lines of a file begin, by reading blocks from its end, so the time depends on the length
+ * of these lines and not on that of the file. A line feed at the very end does not begin another line. Returns
+ * undefined if the lines are longer than 8 MiB. Raises what a read raises, and the reason of an aborted signal.
  */
 export async function findTail(
   file: ReadableFile,

@@ -14,9 +14,9 @@ interface Utf16Options extends Pick<ReadLimit, 'maxBytes'> {
 }
 
 /**
- * Reads a range of lines of a file in UTF-16, in which the byte 0x0A occurs inside of characters as well, so that the index of
- * bytes does not apply. The whole file is scanned. The part is cut at `maxBytes`, which may be between two surrogates. Raises
- * what `fileChunks` raises.
+ * Reads a range of lines of a file in UTF-16, in which the byte 0x0A occurs inside of characters as well, so that the
+ * index of bytes does not apply. The whole file is scanned. The part is cut at `maxBytes`, which may be between two
+ * surrogates. Raises what `fileChunks` raises.
  */
 export async function readUtf16Lines(work: LineReadContext, { range, order, maxBytes }: Utf16Options) {
   const first =

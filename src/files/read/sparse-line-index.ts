@@ -15,8 +15,8 @@ export interface LineReadContext {
 }
 
 /**
- * A sparse index of the lines of a file: the number of line feeds before every 128 KB. To find a line, a binary search picks
- * the last sample before it, and the file is read from there on. Lines are numbered from 1 and end at LF.
+ * A sparse index of the lines of a file: the number of line feeds before every 128 KB. To find a line, a binary search
+ * picks the last sample before it, and the file is read from there on. Lines are numbered from 1 and end at LF.
  */
 export class SparseLineIndex {
   /** The number of bytes that were read and indexed. */

@@ -23,13 +23,16 @@ export interface RemoveEntryOptions extends RemoveOptions {
 export interface RemoveFileOptions {
   /** Flush to disk before returning (the default). */
   readonly durable?: boolean;
-  /** Remove only if it is still this file: a version, or `sha256:` and the hash of the content. For a link, its own version. */
+  /**
+   * Remove only if it is still this file: a version, or `sha256:` and the hash of the content. For a link, its own
+   * version.
+   */
   readonly ifMatch?: string | undefined;
 }
 
 /**
- * Removes a file or a link itself, and returns its type. Raises `not_found`, `is_directory`, `version_mismatch` if it is not that of
- * `ifMatch`, and what `Root.locate` raises.
+ * Removes a file or a link itself, and returns its type. Raises `not_found`, `is_directory`, `version_mismatch` if it
+ * is not that of `ifMatch`, and what `Root.locate` raises.
  */
 export async function removeFile(
   root: Root,

@@ -39,8 +39,8 @@ export interface RemoveOptions {
  * Removes a folder and everything in it, and returns how many entries were removed. Links are removed themselves, never
  * followed. Not atomic: after a failure or an abort, what was removed stays removed.
  *
- * Raises `not_found`, `not_directory` (also for a link to a folder), `root_itself`, `not_empty`, `not_allowed` if it holds something
- * denied or protected, and the reason of an aborted signal.
+ * Raises `not_found`, `not_directory` (also for a link to a folder), `root_itself`, `not_empty`, `not_allowed` if it
+ * holds something denied or protected, and the reason of an aborted signal.
  */
 export async function removeFolder(
   root: Root,
@@ -56,7 +56,10 @@ export async function removeFolder(
   });
 }
 
-/** Removes a folder that is already located, and returns how many entries were removed. Raises what `removeFolder` raises. */
+/**
+ * Removes a folder that is already located, and returns how many entries were removed. Raises what `removeFolder`
+ * raises.
+ */
 export async function removeLocatedFolder(
   { root, path, at: { dir, name } }: RootPath & { readonly at: Location },
   { durable = true, recursive = true, keepGoing = false }: RemoveOptions,
@@ -76,8 +79,8 @@ async function removeEmpty(dir: Dir, name: Name): Promise<number> {
 }
 
 /**
- * Removes the temporary files that killed processes left in a folder. No tool lists them, so they must not make a folder that
- * looks empty `not_empty`. Stops at the first other entry, with which the folder is not empty anyway.
+ * Removes the temporary files that killed processes left in a folder. No tool lists them, so they must not make a
+ * folder that looks empty `not_empty`. Stops at the first other entry, with which the folder is not empty anyway.
  */
 async function removeLeftovers(parent: Dir, name: Name): Promise<void> {
   using dir = parent.openDir(name);
@@ -101,7 +104,10 @@ export async function removeIfLeftover(dir: Dir, { name, raw }: Entry): Promise<
   return true;
 }
 
-/** Removes an unfinished copy. Its folders are made writable first: they may already have the read-only modes of the source. */
+/**
+ * Removes an unfinished copy. Its folders are made writable first: they may already have the read-only modes of the
+ * source.
+ */
 export async function discardTree(dir: Dir, name: Name): Promise<void> {
   await removeTree({ dir, name }, { unlock: true }, DEFAULT_CONTEXT);
 }
@@ -113,8 +119,8 @@ interface TreeOptions extends Pick<RemoveOptions, 'keepGoing'> {
 
 /**
  * Removes a folder by its name in an open parent, and returns how many entries were removed. Each level is entered by
- * descriptor, so a concurrent rename cannot lead outside. Raises what removing an entry raises, and the reason of an aborted
- * signal.
+ * descriptor, so a concurrent rename cannot lead outside. Raises what removing an entry raises, and the reason of an
+ * aborted signal.
  */
 export async function removeTree(
   { dir: parent, name }: { readonly dir: Dir; readonly name: Name },

@@ -21,7 +21,10 @@ export class StorageRoot {
     this.#track(sweepLeftovers(root, this.#closing.signal).catch(() => {}));
   }
 
-  /** Opens a folder by its absolute host path, and creates it if missing. Throws an `Error` with a message for the operator. */
+  /**
+   * Opens a folder by its absolute host path, and creates it if missing. Throws an `Error` with a message for the
+   * operator.
+   */
   static open(name: string, hostPath: string): StorageRoot {
     if (typeof hostPath !== 'string' || !path.isAbsolute(hostPath)) {
       throw new TypeError(`the folder must be given by an absolute path, got ${JSON.stringify(hostPath)}`);

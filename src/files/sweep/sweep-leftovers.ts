@@ -11,9 +11,9 @@ import { backgroundPacer } from '../../runtime/background-pacer.ts';
 import { removeIfLeftover } from '../remove/remove-folder.ts';
 
 /**
- * Removes the temporary files and folders that killed processes left anywhere in a root, and returns how many. Runs in the
- * background with a small share of this thread's time. Links are not followed; what cannot be entered or removed is skipped.
- * Raises the reason of an aborted signal, and any failure that is not about a single entry.
+ * Removes the temporary files and folders that killed processes left anywhere in a root, and returns how many. Runs in
+ * the background with a small share of this thread's time. Links are not followed; what cannot be entered or removed is
+ * skipped. Raises the reason of an aborted signal, and any failure that is not about a single entry.
  */
 export async function sweepLeftovers(root: Root, signal: AbortSignal): Promise<number> {
   const pause = backgroundPacer(signal);
@@ -34,7 +34,10 @@ export async function sweepLeftovers(root: Root, signal: AbortSignal): Promise<n
     }
   }
 
-  /** Lists a folder to its end before anything is removed: some filesystems skip entries if the folder changes meanwhile. */
+  /**
+   * Lists a folder to its end before anything is removed: some filesystems skip entries if the folder changes
+   * meanwhile.
+   */
   async function listCandidates(dir: Dir): Promise<SweepCandidates> {
     const candidates: SweepCandidates = { temporary: [], folders: [] };
     for (const batch of dir.listBatches(true)) {

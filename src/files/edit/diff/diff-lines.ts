@@ -14,8 +14,9 @@ const MAX_DEPTH = 8;
 
 /**
  * Returns the lines that differ between two texts, in order. Ranges are divided at lines that are unique on both sides
- * (patience diff, https://bramcohen.livejournal.com/73318.html), and small ones solved by a longest common subsequence. Takes
- * time nearly linear in the number of lines for any input, so the result of a large input is right but may not be minimal.
+ * (patience diff, https://bramcohen.livejournal.com/73318.html), and small ones solved by a longest common subsequence.
+ * Takes time nearly linear in the number of lines for any input, so the result of a large input is right but may not be
+ * minimal.
  */
 export function diffLines(before: readonly string[], after: readonly string[]): LineChange[] {
   const ids = new Map<string, number>();

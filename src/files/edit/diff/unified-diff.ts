@@ -16,9 +16,9 @@ const MAX_LINE_CHARS = 500;
 const CONTEXT = 3;
 
 /**
- * Returns the hunks of the unified diff between two versions of a file, at most 198 lines, without the file names above them;
- * empty if nothing differs. `ranges` are the parts that may differ, in order; everything outside them must be equal. Takes
- * time linear in the sizes of both versions. Bytes that are not UTF-8 are shown as U+FFFD.
+ * Returns the hunks of the unified diff between two versions of a file, at most 198 lines, without the file names above
+ * them; empty if nothing differs. `ranges` are the parts that may differ, in order; everything outside them must be
+ * equal. Takes time linear in the sizes of both versions. Bytes that are not UTF-8 are shown as U+FFFD.
  */
 export function unifiedDiff(before: BinaryString, after: BinaryString, ranges: readonly ChangedRange[]): string {
   const writer = new HunkWriter(before, after);

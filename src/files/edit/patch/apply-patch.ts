@@ -17,15 +17,15 @@ export interface PatchResult {
 }
 
 /**
- * Applies a unified diff of one file to the content of that file, all hunks or none. Works on bytes, so a file in any encoding
- * keeps what the patch does not touch.
+ * Applies a unified diff of one file to the content of that file, all hunks or none. Works on bytes, so a file in any
+ * encoding keeps what the patch does not touch.
  *
- * All old lines must match exactly, at the stated line or at the only other place, with two exceptions. CRLF and LF match each other, and
- * added lines then take the ending of the lines around them. An unterminated last line matches a patch that does not mention
- * the missing newline. A byte order mark stays first.
+ * All old lines must match exactly, at the stated line or at the only other place, with two exceptions. CRLF and LF
+ * match each other, and added lines then take the ending of the lines around them. An unterminated last line matches a
+ * patch that does not mention the missing newline. A byte order mark stays first.
  *
- * Raises `patch_failed`, whose `line` is always a line of the file, `invalid_encoding` for a patch with a lone surrogate, and
- * `WorkLimitExceeded` only if `options.workLimited` is set. The format:
+ * Raises `patch_failed`, whose `line` is always a line of the file, `invalid_encoding` for a patch with a lone
+ * surrogate, and `WorkLimitExceeded` only if `options.workLimited` is set. The format:
  * https://www.gnu.org/software/diffutils/manual/html_node/Detailed-Unified.html
  */
 export function applyPatch(original: Buffer, patch: string, options: PatchOptions = {}): EditOutcome<PatchResult> {
@@ -78,8 +78,8 @@ function encode(patch: string): BinaryString {
 }
 
 /**
- * Raises `patch_failed` if a patch creates a file that already has content. A `-0,0` hunk creates the file, unless the headers
- * name an existing one.
+ * Raises `patch_failed` if a patch creates a file that already has content. A `-0,0` hunk creates the file, unless the
+ * headers name an existing one.
  */
 function refuseCreationOver(file: FileLines, { hunks, before }: Patch): void {
   if (file.count === 0 || before === 'file') return;
@@ -94,8 +94,8 @@ function refuseCreationOver(file: FileLines, { hunks, before }: Patch): void {
 }
 
 /**
- * Removes the byte order mark from the first old line, since the file is compared without its own. Such a line can only match
- * at the top of the file. `marked` is the line, if there is one.
+ * Removes the byte order mark from the first old line, since the file is compared without its own. Such a line can only
+ * match at the top of the file. `marked` is the line, if there is one.
  */
 function stripMark(hunks: readonly Hunk[]): { hunks: readonly Hunk[]; marked: PatchLine | undefined } {
   const [first, ...rest] = hunks;

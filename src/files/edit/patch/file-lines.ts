@@ -49,9 +49,9 @@ export class FileLines {
   }
 
   /**
-   * Reports whether a line of the file equals an old line of a patch, apart from the kind of line ending. An unterminated last
-   * line also matches a patch line with a newline unless `exactEnd` is set, but a patch line marked "No newline at end of file"
-   * matches only an unterminated line.
+   * Reports whether a line of the file equals an old line of a patch, apart from the kind of line ending. An
+   * unterminated last line also matches a patch line with a newline unless `exactEnd` is set, but a patch line marked
+   * "No newline at end of file" matches only an unterminated line.
    */
   matches(index: number, line: PatchLine, exactEnd: boolean): boolean {
     if (index < 0 || index >= this.count) return false;
@@ -66,7 +66,10 @@ export class FileLines {
     return this.#bareEnd(index) - start === bare.length && this.#text.startsWith(bare, start);
   }
 
-  /** Returns the line ending of the line before `index`, or of the first line at the top of the file. LF if there is none. */
+  /**
+   * Returns the line ending of the line before `index`, or of the first line at the top of the file. LF if there is
+   * none.
+   */
   endingNear(index: number): BinaryString {
     let neighbour = Math.max(index - 1, 0);
     if (neighbour < this.count && !this.isTerminated(neighbour)) neighbour--;
@@ -100,8 +103,8 @@ export class FileLines {
 }
 
 /**
- * Computes the 32-bit FNV-1a hash of part of a text (https://datatracker.ietf.org/doc/draft-eastlake-fnv). Different texts may
- * collide, so the caller must compare them.
+ * Computes the 32-bit FNV-1a hash of part of a text (https://datatracker.ietf.org/doc/draft-eastlake-fnv). Different
+ * texts may collide, so the caller must compare them.
  */
 export function hashOf(text: BinaryString, start = 0, end = text.length): number {
   let hash = 0x811c9dc5;

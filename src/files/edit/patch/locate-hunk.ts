@@ -20,12 +20,13 @@ const MAX_NAMED = 10;
 const MAX_NEAR_MISSES = 1_000;
 
 /**
- * Finds the positions of hunks, in order and without overlap. All old lines must match (no fuzz); only the position may differ.
- * As in GNU patch, the stated line plus the offset of the previous hunk is tried first. Elsewhere a hunk must fit at one place
- * only, and so must a hunk below a bare `@@`, which states no line. A pure insertion without context has no old lines to search
- * for and goes to its stated line.
+ * Finds the positions of hunks, in order and without overlap. All old lines must match (no fuzz); only the position may
+ * differ. As in GNU patch, the stated line plus the offset of the previous hunk is tried first. Elsewhere a hunk must
+ * fit at one place only, and so must a hunk below a bare `@@`, which states no line. A pure insertion without context
+ * has no old lines to search for and goes to its stated line.
  *
- * A hunk with little context is anchored to the beginning or the end of the file, as in git and GNU patch: see `Anchoring`.
+ * A hunk with little context is anchored to the beginning or the end of the file, as in git and GNU patch: see
+ * `Anchoring`.
  *
  * The search visits only the occurrences of the hunk's rarest old line, which a hash index of the file provides.
  */
@@ -50,8 +51,8 @@ export class HunkLocator {
   }
 
   /**
-   * Locates a hunk; hunks must be passed in order. `topOnly` allows only the top of the file. Raises `patch_failed` if the hunk
-   * does not match or fits in several places, and `WorkLimitExceeded` if the locator is limited.
+   * Locates a hunk; hunks must be passed in order. `topOnly` allows only the top of the file. Raises `patch_failed` if
+   * the hunk does not match or fits in several places, and `WorkLimitExceeded` if the locator is limited.
    */
   locate(hunk: Hunk, topOnly: boolean): HunkPosition {
     const found = hunk.oldStart === undefined && !topOnly ? this.#locateBare(hunk) : this.#locateStated(hunk, topOnly);
@@ -107,7 +108,9 @@ export class HunkLocator {
     return { hunk, position, end: position + old.length };
   }
 
-  /** Returns the index of the first old line that differs at `position`; `old.length` if only the end of the file does. */
+  /**
+   * Returns the index of the first old line that differs at `position`; `old.length` if only the end of the file does.
+   */
   #firstDifference(
     hunk: Hunk,
     old: readonly PatchLine[],
@@ -125,7 +128,10 @@ export class HunkLocator {
     return index === -1 ? undefined : index;
   }
 
-  /** Returns the only place that a hunk fits at, away from the line where it is expected. Raises `patch_failed` for several. */
+  /**
+   * Returns the only place that a hunk fits at, away from the line where it is expected. Raises `patch_failed` for
+   * several.
+   */
   #onlyMatch(hunk: Hunk, expected: number): HunkPosition | undefined {
     const matches = this.#allMatches(hunk, expected, this.#floor, true);
     const [found, ...others] = matches;
@@ -144,8 +150,9 @@ export class HunkLocator {
   }
 
   /**
-   * Returns the places from `floor` on that a hunk fits at, nearest first: all, or as many as a message names. With `exactEnd`, the
-   * end of the file has to be as the hunk says: away from its line, a hunk gets no benefit of the doubt.
+   * Returns the places from `floor` on that a hunk fits at, nearest first: all, or as many as a message names. With
+   * `exactEnd`, the end of the file has to be as the hunk says: away from its line, a hunk gets no benefit of the
+   * doubt.
    */
   #allMatches(hunk: Hunk, expected: number, floor: number, exactEnd = false): HunkPosition[] {
     const old = oldSide(hunk);
@@ -170,8 +177,8 @@ export class HunkLocator {
   }
 
   /**
-   * Reports whether a hunk that only adds lines, with context on one side, would add what already stands there: it was applied
-   * before. Its context alone cannot show that.
+   * Reports whether a hunk that only adds lines, with context on one side, would add what already stands there: it was
+   * applied before. Its context alone cannot show that.
    */
   #isRepeated({ hunk, position, end }: HunkPosition): boolean {
     const added = hunk.lines.filter(({ kind }) => kind === '+');
@@ -216,7 +223,10 @@ export class HunkLocator {
     return new FileError('patch_failed', { problem, hunk: hunk.number, line });
   }
 
-  /** Returns the error for a hunk without a line number that fits nowhere: it shows the place where most of its first lines match. */
+  /**
+   * Returns the error for a hunk without a line number that fits nowhere: it shows the place where most of its first
+   * lines match.
+   */
   #nearMiss(hunk: Hunk, old: readonly PatchLine[]): FileError<'patch_failed'> {
     let best = { position: 0, difference: -1 };
     const [anchor, occurrences] = this.#rarest(old.slice(0, 1));
@@ -243,12 +253,14 @@ export class HunkLocator {
 }
 
 /**
- * Where a hunk with little context may stand. Both programs take missing context for the edge of the file, but not by the same
- * rule. A patch is accepted if all its hunks follow one of the two, so nothing is applied that both would refuse:
+ * Where a hunk with little context may stand. Both programs take missing context for the edge of the file, but not by
+ * the same rule. A patch is accepted if all its hunks follow one of the two, so nothing is applied that both would
+ * refuse:
  * - `git apply` puts a hunk for line 0 or 1 at the beginning, and one without context after its change at the end
  *   (`apply_one_fragment`, https://github.com/git/git/blob/master/apply.c).
- * - GNU `patch` puts a hunk at the end if it has less context after its change than before it, and one for line 0 or 1 at the
- *   beginning if it has less before (`locate_hunk`, https://git.savannah.gnu.org/cgit/patch.git/tree/src/patch.c).
+ * - GNU `patch` puts a hunk at the end if it has less context after its change than before it, and one for line 0 or 1
+ *   at the beginning if it has less before (`locate_hunk`,
+ *   https://git.savannah.gnu.org/cgit/patch.git/tree/src/patch.c).
  */
 class Anchoring {
   #git = true;

@@ -23,7 +23,9 @@ export interface Hunk {
   /** The stated number of old lines. Only whether it is 0 matters, since models often miscount. */
   readonly oldCount: number;
   readonly lines: readonly PatchLine[];
-  /** How many empty lines at the end of the hunk may be context without its leading space, or just a gap after the hunk. */
+  /**
+   * How many empty lines at the end of the hunk may be context without its leading space, or just a gap after the hunk.
+   */
   readonly ambiguousBlanks: number;
 }
 
@@ -40,10 +42,10 @@ const BARE_HEADER = /^@@\s*(?:(?:\.\.\.|…)?\s*@@\s*)?$/;
 const FENCE = /^(?:```|~~~)/;
 
 /**
- * Parses a unified diff of one file, as written by diff, git, svn or a language model. Text around the hunks is skipped, wrong
- * line counts in `@@` headers and headers without line numbers are tolerated, file names are ignored, and so is a mode change
- * next to hunks. Raises `patch_failed` for a malformed hunk, for hunks out of order, for more than one file, and for a patch
- * that is not an edit: deletion, rename, copy, binary data.
+ * Parses a unified diff of one file, as written by diff, git, svn or a language model. Text around the hunks is
+ * skipped, wrong line counts in `@@` headers and headers without line numbers are tolerated, file names are ignored,
+ * and so is a mode change next to hunks. Raises `patch_failed` for a malformed hunk, for hunks out of order, for more
+ * than one file, and for a patch that is not an edit: deletion, rename, copy, binary data.
  */
 export function parsePatch(patch: BinaryString): Patch {
   const lines = splitLines(patch);
@@ -90,7 +92,8 @@ function readHunk(lines: readonly string[], at: number, number: number): { hunk:
     if (kind !== '-') newLeft--;
   };
 
-  // Editors and models strip the space from empty context lines. What follows shows whether an empty line is part of the hunk.
+  // Editors and models strip the space from empty context lines. What follows shows whether an empty line is part of
+  // the hunk.
   let blanks: string[] = [];
   let next = at + 1;
   for (; next < lines.length; next++) {
@@ -132,8 +135,8 @@ function isProse(lines: readonly string[], at: number): boolean {
 
 /**
  * Reports whether the text from a line on only comments the patch: a closing fence, or prose. `complete` says that the
- * counts of the hunk above it are met. If not, or without an empty line between, text that goes on with lines of a hunk may
- * be the rest of it, with the space before a context line lost.
+ * counts of the hunk above it are met. If not, or without an empty line between, text that goes on with lines of a hunk
+ * may be the rest of it, with the space before a context line lost.
  */
 function endsPatch(lines: readonly string[], at: number, complete: boolean): boolean {
   const rest = lines.slice(at + 1);
@@ -144,7 +147,10 @@ function endsPatch(lines: readonly string[], at: number, complete: boolean): boo
   return (complete && separate) || !rest.some((line) => /^[+-]/.test(line));
 }
 
-/** Reports whether a line ends the hunk. `complete` says that the header's counts are met, so `--- ` may be a file header. */
+/**
+ * Reports whether a line ends the hunk. `complete` says that the header's counts are met, so `--- ` may be a file
+ * header.
+ */
 function endsHunk(lines: readonly string[], at: number, complete: boolean): boolean {
   if (lines[at]?.startsWith('@@') || isSignature(lines, at)) return true;
   const name = namesFile(lines, at);

@@ -4,14 +4,17 @@ const QUICK_LINES = 20_000;
 export const QUICK_COMPARISONS = 50_000;
 
 /**
- * The line comparisons that all hunk searches of one patch may spend together. A hunk found at its stated line costs none.
- * The limit stops a patch and a file crafted to make the search quadratic; the hunk then counts as not found.
+ * The line comparisons that all hunk searches of one patch may spend together. A hunk found at its stated line costs
+ * none. The limit stops a patch and a file crafted to make the search quadratic; the hunk then counts as not found.
  */
 export const MAX_COMPARISONS = 20_000_000;
 
 /** Options of `applyPatch`. */
 export interface PatchOptions {
-  /** Raise `WorkLimitExceeded` for work that would take longer than a few milliseconds, counted in lines and comparisons. */
+  /**
+   * Raise `WorkLimitExceeded` for work that would take longer than a few milliseconds, counted in lines and
+   * comparisons.
+   */
   readonly workLimited?: boolean;
 }
 

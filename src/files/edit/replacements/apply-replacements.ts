@@ -33,13 +33,13 @@ export interface ReplacementsResult {
 const MAX_LINES = 1_000;
 
 /**
- * Makes replacements in order, each in the result of those before it, all or none. Texts must match exactly, except that CRLF
- * and LF match each other; a new text takes the line endings around it. Works on bytes, so that a file in any encoding keeps
- * what is not replaced.
+ * Makes replacements in order, each in the result of those before it, all or none. Texts must match exactly, except
+ * that CRLF and LF match each other; a new text takes the line endings around it. Works on bytes, so that a file in any
+ * encoding keeps what is not replaced.
  *
  * Raises `not_found` if there is no file, `text_not_found` and `text_not_unique` with the number of the replacement,
- * `not_text` for characters beyond ASCII in a file that is not UTF-8 and for UTF-16, and `invalid_encoding` for a new text with
- * a lone surrogate.
+ * `not_text` for characters beyond ASCII in a file that is not UTF-8 and for UTF-16, and `invalid_encoding` for a new
+ * text with a lone surrogate.
  */
 export function applyReplacements(
   original: Buffer | undefined,
@@ -91,8 +91,8 @@ function assertEncodable(original: Buffer, replacements: readonly TextReplacemen
 }
 
 /**
- * Returns where a text occurs, from the first on, without overlaps. Unless all are wanted, returns at most two, and these may
- * overlap: "aa" is not unique in "aaa". An empty text does not occur.
+ * Returns where a text occurs, from the first on, without overlaps. Unless all are wanted, returns at most two, and
+ * these may overlap: "aa" is not unique in "aaa". An empty text does not occur.
  */
 function occurrences(text: BinaryString, wanted: BinaryString, all: boolean): number[] {
   const found: number[] = [];
@@ -124,7 +124,10 @@ function commonEnds(one: BinaryString, other: BinaryString): { head: number; tai
   return { head, tail };
 }
 
-/** Returns a function that maps a position to where it is after ranges were replaced by texts that are longer by `growth`. */
+/**
+ * Returns a function that maps a position to where it is after ranges were replaced by texts that are longer by
+ * `growth`.
+ */
 function movedBy(ranges: readonly TextRange[], growth: number): (at: number) => number {
   const ends = ranges.map(({ end }) => end);
   return (at) => {

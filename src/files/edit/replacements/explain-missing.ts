@@ -15,8 +15,9 @@ const MAX_DIFFERENCES = 4;
 const MIN_NEW_TEXT = 12;
 
 /**
- * Explains in one line why a text was not found in a file: shows the passage that is most like it, with its lines, and names what differs,
- * so that the next try can succeed. Takes time linear in the size of the file, of which at most 8 MB are looked at.
+ * Explains in one line why a text was not found in a file: shows the passage that is most like it, with its lines, and
+ * names what differs, so that the next try can succeed. Takes time linear in the size of the file, of which at most 8
+ * MB are looked at.
  */
 export function explainMissing(text: BinaryString, old: BinaryString, put: BinaryString): string {
   const file = decode(text.slice(0, MAX_SEARCHED));
@@ -55,7 +56,10 @@ function findAlike(file: string, { loose, at }: LooseText, wanted: string): stri
   return show(file, from, to, differences.describe());
 }
 
-/** Finds a passage that has the same characters, but composed or decomposed otherwise (https://unicode.org/reports/tr15/). */
+/**
+ * Finds a passage that has the same characters, but composed or decomposed otherwise
+ * (https://unicode.org/reports/tr15/).
+ */
 function findNormalized(file: string, wanted: string): string | undefined {
   for (const form of ['NFC', 'NFD'] as const) {
     const at = file.indexOf(wanted.normalize(form));
@@ -94,7 +98,10 @@ function spaceAfter(text: string, wanted: string): number {
   return to;
 }
 
-/** Returns a text without the blank lines at its beginning and end. In linear time, unlike a regular expression with `$`. */
+/**
+ * Returns a text without the blank lines at its beginning and end. In linear time, unlike a regular expression with
+ * `$`.
+ */
 function withoutBlankEnds(text: string): string {
   const first = text.length - text.trimStart().length;
   const last = text.trimEnd().length;
@@ -167,7 +174,9 @@ function cut(passage: string, at: number): string {
   return [...lines.slice(0, fitting), `[${lines.length - fitting} more lines]`].join('\n');
 }
 
-/** Returns a text without the line numbers that `read_file` shows before its lines; undefined if not all lines have one. */
+/**
+ * Returns a text without the line numbers that `read_file` shows before its lines; undefined if not all lines have one.
+ */
 function withoutLineNumbers(text: string): string | undefined {
   const lines = text.replace(/\n$/, '').split('\n');
   const bare = lines.map((line) => /^\s*\d+(?:\t|→|[:|] ?)(.*)$/.exec(line)?.[1]);

@@ -7,14 +7,20 @@ export interface TextRange {
   readonly end: number;
 }
 
-/** A text in which each CRLF is folded to LF, so that searches do not depend on line endings. It remembers where those were. */
+/**
+ * A text in which each CRLF is folded to LF, so that searches do not depend on line endings. It remembers where those
+ * were.
+ */
 export class FoldedText {
   readonly text: BinaryString;
   /** The positions in `text` of the line breaks that were CRLF, ascending. */
   readonly #crlf: readonly number[];
   /** How many line breaks the text has; counted only if some were CRLF. */
   readonly #breaks: number;
-  /** The line breaks of the text; if it has none, those of the text that it was made from. Undefined if that had none either. */
+  /**
+   * The line breaks of the text; if it has none, those of the text that it was made from. Undefined if that had none
+   * either.
+   */
   readonly #endings: 'crlf' | 'lf' | undefined;
 
   private constructor(text: BinaryString, crlf: readonly number[], inherited?: 'crlf' | 'lf') {
@@ -57,8 +63,8 @@ export class FoldedText {
   }
 
   /**
-   * Replaces ranges, which must be in order and not overlap, by the same text. Its line breaks become those of the lines around
-   * each range; in a text without line breaks they stay as they are.
+   * Replaces ranges, which must be in order and not overlap, by the same text. Its line breaks become those of the
+   * lines around each range; in a text without line breaks they stay as they are.
    */
   replace(ranges: readonly TextRange[], put: FoldedText): FoldedText {
     const breaks = positionsOf(put.text, '\n');

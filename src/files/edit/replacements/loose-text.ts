@@ -1,4 +1,7 @@
-/** A text reduced to what a reader would call the same: without white space, in lower case, with one kind of quotes and dashes. */
+/**
+ * A text reduced to what a reader would call the same: without white space, in lower case, with one kind of quotes and
+ * dashes.
+ */
 export interface LooseText {
   readonly loose: string;
   /** For each character of `loose`, its position in the text. */

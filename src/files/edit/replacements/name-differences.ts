@@ -24,7 +24,10 @@ export class Differences {
     });
   }
 
-  /** Compares two texts that are the same but for white space, case, quotes and dashes. `line` is the first line of `found`. */
+  /**
+   * Compares two texts that are the same but for white space, case, quotes and dashes. `line` is the first line of
+   * `found`.
+   */
   compareAlike(found: string, wanted: string, line: number): void {
     let i = 0;
     let j = 0;

@@ -18,7 +18,9 @@ const LIKE_LINE = 0.35;
 const LIKE_PASSAGE = 0.4;
 /** By how many lines a passage may be longer or shorter than the text at each end. */
 const SLACK = 3;
-/** How much of short lines must be alike at their ends, and how many, of how many characters together, are compared so. */
+/**
+ * How much of short lines must be alike at their ends, and how many, of how many characters together, are compared so.
+ */
 const LIKE_AFFIXES = 0.5;
 const MAX_AFFIX_LINES = 8;
 const MAX_AFFIX_CHARS = 80;
@@ -49,8 +51,9 @@ export function findSimilarLines(file: LooseText, wanted: LooseText): SimilarLin
 }
 
 /**
- * Finds the passage whose lines begin and end most like a few short ones, which may have no trigram in common with them: "x=1" and
- * "x=2". Undefined if no passage does, or the lines are too many or too long for a comparison with every line of the file.
+ * Finds the passage whose lines begin and end most like a few short ones, which may have no trigram in common with
+ * them: "x=1" and "x=2". Undefined if no passage does, or the lines are too many or too long for a comparison with
+ * every line of the file.
  */
 function likeAffixes(file: LooseText, lines: readonly string[]): { start: number; score: number } | undefined {
   const length = lines.reduce((sum, line) => sum + line.length, 0);
@@ -152,7 +155,9 @@ function likeness(line: string, other: string): number {
   return common / (line.length - 2);
 }
 
-/** Lengthens or shortens a passage by a few lines at both ends, so that it has the most lines in common with the text. */
+/**
+ * Lengthens or shortens a passage by a few lines at both ends, so that it has the most lines in common with the text.
+ */
 function fitted(file: LooseText, wanted: readonly string[], start: number): SimilarLines {
   let best = { start, end: start + wanted.length, score: Number.NEGATIVE_INFINITY };
   const slack = wanted.length === 1 ? 0 : SLACK;

@@ -1,6 +1,6 @@
 /**
- * A string in which each character is one byte (Latin-1). Patching works on these, so a file in any encoding keeps every byte
- * that no hunk touches, and string methods can still be used for searching.
+ * A string in which each character is one byte (Latin-1). Patching works on these, so a file in any encoding keeps
+ * every byte that no hunk touches, and string methods can still be used for searching.
  */
 export type BinaryString = string;
 

@@ -30,8 +30,8 @@ export function lineAt(bytes: Buffer, position: number): number {
 }
 
 /**
- * Counts occurrences with the Knuth-Morris-Pratt algorithm (https://doi.org/10.1137/0206024). Restarting `indexOf` after every
- * match would be quadratic for overlapping matches, as in a long run of one letter.
+ * Counts occurrences with the Knuth-Morris-Pratt algorithm (https://doi.org/10.1137/0206024). Restarting `indexOf`
+ * after every match would be quadratic for overlapping matches, as in a long run of one letter.
  */
 function countAll(haystack: Buffer, needle: Buffer): Pick<Occurrences, 'count' | 'lines'> {
   const borders = bordersOf(needle);
