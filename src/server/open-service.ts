@@ -10,8 +10,8 @@ export interface ServiceOptions extends SharedServiceOptions {
 }
 
 /**
- * Opens the roots of a config and serves them in one dialect, for a program that embeds the server. Raises `ConfigError` for a root
- * that cannot be opened. Close the service after the last call.
+ * Opens the roots of a config and serves them in one dialect, for a program that embeds the server. Raises
+ * `ConfigError` for a root that cannot be opened. Close the service after the last call.
  *
  * @example
  * const service = openService({ config: configFromDirs(['docs']), dialect: workspace, logger: openLog('info').logger });

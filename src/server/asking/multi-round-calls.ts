@@ -44,8 +44,9 @@ interface RoundRequest {
 }
 
 /**
- * Asks clients of 2026-07-28 by multi-round-trip requests: a call that has a question ends with it, and the client calls again with
- * the answer. The key that signs the state between rounds never leaves the process, so a call does not survive a restart.
+ * Asks clients of 2026-07-28 by multi-round-trip requests: a call that has a question ends with it, and the client
+ * calls again with the answer. The key that signs the state between rounds never leaves the process, so a call does not
+ * survive a restart.
  */
 export class MultiRoundCalls {
   readonly #codec = createRequestStateCodec<RoundState>({ key: randomBytes(32), ttlSeconds: STATE_TTL_SECONDS });
@@ -139,8 +140,8 @@ export class CallRound {
   }
 
   /**
-   * Returns the answer to a question; undefined if the client called again without one, in which case it is asked again within the
-   * original time limit. Raises `timed_out` and `bad_answer`, and `permission_denied` for a refusal.
+   * Returns the answer to a question; undefined if the client called again without one, in which case it is asked again
+   * within the original time limit. Raises `timed_out` and `bad_answer`, and `permission_denied` for a refusal.
    */
   #answerTo(key: string, put: number, { timeoutMs }: SampleOptions): SampleAnswer | undefined {
     const { inputResponses, droppedInputResponseKeys } = this.#call.context.mcpReq;

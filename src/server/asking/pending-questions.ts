@@ -9,8 +9,8 @@ interface PendingQuestion {
 }
 
 /**
- * The questions that clients have not answered yet, between two rounds of a call, so that another call of the same client can wait
- * for the answer instead of asking again (single flight).
+ * The questions that clients have not answered yet, between two rounds of a call, so that another call of the same
+ * client can wait for the answer instead of asking again (single flight).
  */
 export class PendingQuestions {
   readonly #open = new Map<string, PendingQuestion>();
@@ -48,8 +48,8 @@ export class PendingQuestions {
   }
 
   /**
-   * Waits for the answer to a question that another call has asked. Returns undefined if there is no such question, the time is up or
-   * the signal is aborted.
+   * Waits for the answer to a question that another call has asked. Returns undefined if there is no such question, the
+   * time is up or the signal is aborted.
    */
   async wait(id: string, milliseconds: number, signal?: AbortSignal): Promise<SampleAnswer | undefined> {
     const open = this.#open.get(id);

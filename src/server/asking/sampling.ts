@@ -22,9 +22,9 @@ export type Sampling = ClientCapabilities['sampling'];
 const answerSchema = z.looseObject({ content: z.unknown() });
 
 /**
- * Returns a function that asks a client of a revision before 2026-07-28 by `sampling/createMessage`, while its call waits; undefined
- * for a client that accepts no sampling requests. The function raises `timed_out`, `cancelled`, `bad_answer`,
- * `sampling_unsupported` and, for a refusal, `permission_denied`.
+ * Returns a function that asks a client of a revision before 2026-07-28 by `sampling/createMessage`, while its call
+ * waits; undefined for a client that accepts no sampling requests. The function raises `timed_out`, `cancelled`,
+ * `bad_answer`, `sampling_unsupported` and, for a refusal, `permission_denied`.
  */
 export function pushedSample(sampling: Sampling, { mcpReq }: ServerContext): Sample | undefined {
   if (sampling === undefined) return undefined;
@@ -40,7 +40,10 @@ export function pushedSample(sampling: Sampling, { mcpReq }: ServerContext): Sam
   };
 }
 
-/** Returns the request to send, without tools for a client that did not declare `sampling.tools`, as the protocol requires. */
+/**
+ * Returns the request to send, without tools for a client that did not declare `sampling.tools`, as the protocol
+ * requires.
+ */
 export function questionFor(sampling: Sampling, { tools, ...question }: SampleParams): SamplingRequest {
   return sampling?.tools === undefined ? question : { ...question, tools };
 }

@@ -17,8 +17,8 @@ const WRITING: readonly Capability[] = [
 const START_MS = 1_000;
 
 /**
- * Undoes what killed processes left of appends in writable roots. No call may run before that: it would see half of what was to be
- * appended, or add to it. Failures are only logged.
+ * Undoes what killed processes left of appends in writable roots. No call may run before that: it would see half of
+ * what was to be appended, or add to it. Failures are only logged.
  */
 export async function undoTornAppends(service: SharedService): Promise<void> {
   const { logger } = service;
@@ -34,7 +34,10 @@ export async function undoTornAppends(service: SharedService): Promise<void> {
   }
 }
 
-/** Removes temporary files that killed processes left in writable roots, in the background after the start. Failures are only logged. */
+/**
+ * Removes temporary files that killed processes left in writable roots, in the background after the start. Failures are
+ * only logged.
+ */
 export function sweepInBackground(service: SharedService): { stop(): void } {
   const { logger } = service;
   const stopping = new AbortController();

@@ -13,7 +13,10 @@ import { FastPath } from '../protocol/fast/fast-path.ts';
 const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
 /** How long a client has to be quiet, after a call of its own, before the next call of the warm-up. */
 const QUIET_MS = 50;
-/** How often the calls are repeated. With fewer, V8 has not compiled the search yet, and the first grep takes twice as long. */
+/**
+ * How often the calls are repeated. With fewer, V8 has not compiled the search yet, and the first grep takes twice as
+ * long.
+ */
 const ROUNDS = 12;
 /** A client that gets results as text alone, unless the operator decided otherwise. */
 const TEXT_CLIENT = 'claude-code';
@@ -35,10 +38,10 @@ export interface WarmUp {
 }
 
 /**
- * Prepares for the first call of a client: loads the tools, starts a search thread, and runs the dialect's warm-up calls, so that
- * their code is loaded and compiled. The calls read this package's own files, never those of a configured root; no client sees
- * them, and neither does the log. They run one at a time while no call of a client is running. Failures have no consequence: what
- * is not prepared is loaded by the call that needs it.
+ * Prepares for the first call of a client: loads the tools, starts a search thread, and runs the dialect's warm-up
+ * calls, so that their code is loaded and compiled. The calls read this package's own files, never those of a
+ * configured root; no client sees them, and neither does the log. They run one at a time while no call of a client is
+ * running. Failures have no consequence: what is not prepared is loaded by the call that needs it.
  */
 export function warmUpInBackground(options: WarmUpOptions): WarmUp {
   const stopping = new AbortController();
@@ -75,7 +78,9 @@ async function warmUp({ load, running }: WarmUpOptions, signal: AbortSignal): Pr
   }
 }
 
-/** Returns a service with the same tools and threads that knows only this root, and leaves no trace in log and figures. */
+/**
+ * Returns a service with the same tools and threads that knows only this root, and leaves no trace in log and figures.
+ */
 function separateFrom(service: Service, root: Root): Service {
   return {
     ...service,

@@ -23,8 +23,9 @@ export class AgentFiles {
   }
 
   /**
-   * Returns a client's files of an agent root. Without a name, those of the project, or else of the only agent root that the
-   * client may know of; undefined if there is none. Raises `unknown_root`, and `invalid_argument` if a name is needed.
+   * Returns a client's files of an agent root. Without a name, those of the project, or else of the only agent root
+   * that the client may know of; undefined if there is none. Raises `unknown_root`, and `invalid_argument` if a name is
+   * needed.
    */
   find(caller: Caller, root?: string): FilesystemBridge | undefined {
     const all = this.all(caller);

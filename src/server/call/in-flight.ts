@@ -1,8 +1,8 @@
 /**
- * An unordered collection of what is under way, for items that come and go with every call. It is an array rather than a Set or
- * a Map because of how V8 collects those: a hash table that was outgrown keeps a pointer to its successor, so once one table has
- * reached the old generation, all later ones and their items stay alive until the next full garbage collection. With fifty
- * concurrent reads that cost a fifth of the time.
+ * An unordered collection of what is under way, for items that come and go with every call. It is an array rather than
+ * a Set or a Map because of how V8 collects those: a hash table that was outgrown keeps a pointer to its successor, so
+ * once one table has reached the old generation, all later ones and their items stay alive until the next full garbage
+ * collection. With fifty concurrent reads that cost a fifth of the time.
  */
 export class InFlight<T> {
   readonly #items: T[] = [];

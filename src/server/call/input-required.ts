@@ -4,8 +4,8 @@ import type { SampleParams } from '../../agent/sample.ts';
 export type SamplingRequest = Omit<SampleParams, 'tools'> & Partial<Pick<SampleParams, 'tools'>>;
 
 /**
- * Thrown to end the run of a tool that cannot continue before the client has answered. It is not a failure: the client calls
- * again with its answers, and the tool runs again from the beginning.
+ * Thrown to end the run of a tool that cannot continue before the client has answered. It is not a failure: the client
+ * calls again with its answers, and the tool runs again from the beginning.
  */
 export class InputRequired extends Error {
   /** By the key under which the client sends its answer. */

@@ -23,14 +23,17 @@ export function processPeer(roots: Roots, rates?: RateLimiter): Peer {
 }
 
 /**
- * Returns a new peer that is known by its HTTP session only. Its key is not the session id: that is a credential, which must not
- * reach a log.
+ * Returns a new peer that is known by its HTTP session only. Its key is not the session id: that is a credential, which
+ * must not reach a log.
  */
 export function sessionPeer(roots: Roots): Peer {
   return { roots, client: identity('session', `session:${randomUUID()}`) };
 }
 
-/** Returns a client without an identity, which lasts for one call. Later rounds of a call pass the key of its first round. */
+/**
+ * Returns a client without an identity, which lasts for one call. Later rounds of a call pass the key of its first
+ * round.
+ */
 export function anonymousClient(key: string = `anonymous:${randomUUID()}`): Client {
   return identity('anonymous', key);
 }

@@ -10,7 +10,9 @@ export interface Progress {
   readonly total?: number;
 }
 
-/** Returns a function that notifies the client of progress, at most ten times a second and only of values that increase. */
+/**
+ * Returns a function that notifies the client of progress, at most ten times a second and only of values that increase.
+ */
 export function progressReports(progressToken: string | number, notify: (progress: Progress) => void): ReportProgress {
   let next = 0;
   let last = -1;

@@ -8,12 +8,14 @@ export interface ResultSettings {
   readonly maxResultChars: number | undefined;
 }
 
-/** The limit in text mode where the operator set none: there a result is for the model alone, and models have budgets. */
+/**
+ * The limit in text mode where the operator set none: there a result is for the model alone, and models have budgets.
+ */
 const DEFAULT_TEXT_CHARS = 100_000;
 
 /**
- * Clients that pass the model nothing but `structuredContent`, as escaped JSON, if a result has any; each with the evidence. They
- * get text alone. Names are those of `clientInfo`. All other clients, also unknown ones, get both.
+ * Clients that pass the model nothing but `structuredContent`, as escaped JSON, if a result has any; each with the
+ * evidence. They get text alone. Names are those of `clientInfo`. All other clients, also unknown ones, get both.
  */
 const TEXT_CLIENTS: Readonly<Record<string, string>> = {
   // Tried with 2.1.197. Reported for 2.1.280, with and without an outputSchema.
@@ -31,7 +33,10 @@ export class ResultForms {
     this.#settings = settings;
   }
 
-  /** Returns the form for the client of that name, undefined for one that declared none. Forms of one mode are the same object. */
+  /**
+   * Returns the form for the client of that name, undefined for one that declared none. Forms of one mode are the same
+   * object.
+   */
   of(clientName: string | undefined): ResultForm {
     const { results } = this.#settings;
     if (results !== 'auto') return this.#form(results);

@@ -8,7 +8,9 @@ export class RunningCall {
   #controller: AbortController | undefined;
   #reason: RingfenceError | undefined;
 
-  /** Aborted when the call has to stop. Made on demand: it costs more than a small read, and most calls end without one. */
+  /**
+   * Aborted when the call has to stop. Made on demand: it costs more than a small read, and most calls end without one.
+   */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -59,8 +61,8 @@ export class RunningCalls {
   }
 
   /**
-   * Waits for all calls, at most `milliseconds`, then cancels the rest and gives them another `stopMs` to end. Returns how many
-   * it cancelled; some of them may still be running.
+   * Waits for all calls, at most `milliseconds`, then cancels the rest and gives them another `stopMs` to end. Returns
+   * how many it cancelled; some of them may still be running.
    */
   async drain(milliseconds: number, stopMs = 500): Promise<number> {
     await this.#idle(milliseconds);
@@ -92,8 +94,8 @@ interface CallTimerOptions {
 }
 
 /**
- * Limits the time of a call. Time for which it is paused does not count. A system timer is only set at the end of the turn of the
- * event loop: most calls have ended by then, and a timer costs more than such a call.
+ * Limits the time of a call. Time for which it is paused does not count. A system timer is only set at the end of the
+ * turn of the event loop: most calls have ended by then, and a timer costs more than such a call.
  */
 export class CallTimer {
   readonly #expire: () => void;

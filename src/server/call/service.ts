@@ -38,7 +38,10 @@ export interface SharedService {
   readonly resultForms?: ResultForms | undefined;
   /** Whether writes wait for the disk. @internal */
   readonly durable: boolean;
-  /** The names of users and groups, read at the start: once Landlock confines the process, it cannot read them. @internal */
+  /**
+   * The names of users and groups, read at the start: once Landlock confines the process, it cannot read them.
+   * @internal
+   */
   readonly ownerNames?: OwnerNames | undefined;
   /** The time limit of a call, in seconds. @internal */
   readonly requestTimeout: number;
@@ -77,12 +80,17 @@ export interface DialectOptions extends Pick<Service, 'dialect' | 'description'>
   readonly boundRoot?: string | undefined;
 }
 
-/** Returns a service in one dialect. Services in several dialects may share their roots, worker threads and running calls. */
+/**
+ * Returns a service in one dialect. Services in several dialects may share their roots, worker threads and running
+ * calls.
+ */
 export function forDialect(shared: SharedService, { dialect, description, boundRoot }: DialectOptions): Service {
   return { ...shared, dialect, description, boundRoot };
 }
 
-/** Opens the roots of a config, and makes what all calls share. Raises `ConfigError` for a root that cannot be opened. */
+/**
+ * Opens the roots of a config, and makes what all calls share. Raises `ConfigError` for a root that cannot be opened.
+ */
 export function openSharedService({ config, backend = chooseBackend(), logger }: SharedServiceOptions): SharedService {
   const opened = openRoots(config, backend);
   const roots = new Roots(opened);

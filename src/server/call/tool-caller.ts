@@ -21,7 +21,9 @@ import { CallSubject, type SubjectArguments, subjectArguments, ToolContext } fro
 /** How much of an unknown tool's name an error repeats. */
 const MAX_ECHO = 100;
 
-/** Thrown for a tool that does not exist. A protocol error, unlike the failure of a tool: JSON-RPC's "invalid params". */
+/**
+ * Thrown for a tool that does not exist. A protocol error, unlike the failure of a tool: JSON-RPC's "invalid params".
+ */
 class UnknownTool extends Error {
   readonly code = -32602;
 
@@ -45,8 +47,9 @@ interface CallRecord {
 }
 
 /**
- * Runs every call, whatever its transport and protocol revision: checks the arguments, runs the tool under a time limit with the
- * roots that the client may use, renders the result or the dialect's wording of the failure, and writes one line to the log.
+ * Runs every call, whatever its transport and protocol revision: checks the arguments, runs the tool under a time limit
+ * with the roots that the client may use, renders the result or the dialect's wording of the failure, and writes one
+ * line to the log.
  */
 export class ToolCaller {
   readonly #service: Service;
@@ -64,8 +67,9 @@ export class ToolCaller {
   }
 
   /**
-   * Runs a call and returns its `CallToolResult` as JSON without the closing brace, because the revisions of the protocol add
-   * different fields at the end. A failure is a result too. Rejects only for a tool that does not exist, and with `InputRequired`.
+   * Runs a call and returns its `CallToolResult` as JSON without the closing brace, because the revisions of the
+   * protocol add different fields at the end. A failure is a result too. Rejects only for a tool that does not exist,
+   * and with `InputRequired`.
    */
   async call(request: CallRequest): Promise<JsonChunks> {
     const callable = this.#tools.get(request.name);
@@ -143,7 +147,10 @@ export class ToolCaller {
     return json;
   }
 
-  /** Logs the call after its response is written. The call counts as running until then, so that a shutdown waits for the line. */
+  /**
+   * Logs the call after its response is written. The call counts as running until then, so that a shutdown waits for
+   * the line.
+   */
   #end({ request, subject, started }: CallRecord, responseBytes: number, failure?: CallFailure): void {
     const { dialect, logger, activity, running, agentFiles } = this.#service;
     const { name: tool, client } = request;
@@ -195,7 +202,10 @@ function closestTool(name: string, tools: readonly string[]): string | undefined
 /** Up to this many letters, only one edit is taken for a misspelling. */
 const SHORT_NAME = 10;
 
-/** Returns the rule of a root because of which a call failed, for the log: clients are told only that there is no such file. */
+/**
+ * Returns the rule of a root because of which a call failed, for the log: clients are told only that there is no such
+ * file.
+ */
 function decidingRule(error: CallError, roots: Roots): Refusal | undefined {
   if (isCode(error, 'not_allowed')) return error.details;
   const { path, root: name } = error;
@@ -213,8 +223,8 @@ function decidingRule(error: CallError, roots: Roots): Refusal | undefined {
 }
 
 /**
- * Runs work after the responses of this turn of the event loop are written. All of it shares one `setImmediate`, because one per
- * call would cost as much as a small call.
+ * Runs work after the responses of this turn of the event loop are written. All of it shares one `setImmediate`,
+ * because one per call would cost as much as a small call.
  */
 class PostResponseQueue {
   #work: (() => void)[] = [];

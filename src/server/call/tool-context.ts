@@ -11,7 +11,10 @@ import type { Arguments, CallRequest } from './call-request.ts';
 import type { CallTimer } from './running-calls.ts';
 import type { Service } from './service.ts';
 
-/** Arguments that name a root, and arguments that name a path. For a call with source and destination, the log's `path` is the source. */
+/**
+ * Arguments that name a root, and arguments that name a path. For a call with source and destination, the log's `path`
+ * is the source.
+ */
 const ROOT_ARGUMENT = /(?:^|_)root$/;
 const PATH_ARGUMENT = /(?:^|_)path$|^source$/;
 
@@ -84,7 +87,10 @@ export interface ToolContextOptions {
   readonly timer: CallTimer | undefined;
 }
 
-/** The context of one call, as `CallContext` documents it. One is made for every call, so everything else is made on demand. */
+/**
+ * The context of one call, as `CallContext` documents it. One is made for every call, so everything else is made on
+ * demand.
+ */
 export class ToolContext implements CallContext {
   readonly #options: ToolContextOptions;
 

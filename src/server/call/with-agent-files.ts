@@ -27,8 +27,9 @@ export interface AgentFilesOptions {
 export type OpenedAgentRoots = Map<string, AgentPartitions>;
 
 /**
- * Adds to a service the files that its clients hand over, one partition for each client and root. Returns the service unchanged
- * if the config asks for no such files. Raises `ConfigError` for an allowed path that leads out of the project.
+ * Adds to a service the files that its clients hand over, one partition for each client and root. Returns the service
+ * unchanged if the config asks for no such files. Raises `ConfigError` for an allowed path that leads out of the
+ * project.
  */
 export function withAgentFiles(service: Service, options: AgentFilesOptions): Service {
   const { config, project, opened = new Map() as OpenedAgentRoots } = options;

@@ -5,7 +5,10 @@ import type { Dialect } from '../../tools/dialect.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { MAX_RESULT_SIZE_CHARS, MAX_RESULT_SIZE_META, type ServerDescription } from './server-description.ts';
 
-/** Returns the description of a server in one dialect. The build stores it as a file, because making it would delay every start. */
+/**
+ * Returns the description of a server in one dialect. The build stores it as a file, because making it would delay
+ * every start.
+ */
 export function describeServer(dialect: Dialect): ServerDescription {
   return {
     serverInfo: { name: dialect.serverName, version: dialect.serverVersion ?? packageVersion() },

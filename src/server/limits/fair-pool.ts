@@ -17,8 +17,9 @@ interface Waiter {
 }
 
 /**
- * Shares something of which there is only so much among clients, named by strings. A part is kept for each client, which nobody else
- * can take; what is left goes to whoever comes first. So one client can use most of an idle server, but not all of it.
+ * Shares something of which there is only so much among clients, named by strings. A part is kept for each client,
+ * which nobody else can take; what is left goes to whoever comes first. So one client can use most of an idle server,
+ * but not all of it.
  */
 export class FairPool {
   readonly #size: number;
@@ -51,8 +52,8 @@ export class FairPool {
   }
 
   /**
-   * Takes an amount for a client. Returns undefined if it did so at once, otherwise a promise that resolves when it has. Clients that
-   * wait get their turns one after another, however much each of them waits for.
+   * Takes an amount for a client. Returns undefined if it did so at once, otherwise a promise that resolves when it
+   * has. Clients that wait get their turns one after another, however much each of them waits for.
    */
   take(client: string, amount = 1): Promise<void> | undefined {
     if (!this.#waiting.has(client) && this.tryTake(client, amount)) return undefined;
@@ -89,7 +90,9 @@ export class FairPool {
     else this.#held.set(client, held);
   }
 
-  /** Serves the first client for which there is enough, which is then the last in line. Reports whether there was one. */
+  /**
+   * Serves the first client for which there is enough, which is then the last in line. Reports whether there was one.
+   */
   #serveNext(): boolean {
     for (const [client, queue] of this.#waiting) {
       const [first] = queue;

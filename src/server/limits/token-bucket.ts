@@ -1,6 +1,9 @@
 import type { RateLimitConfig } from '../../config/config.ts';
 
-/** A {@link https://en.wikipedia.org/wiki/Token_bucket token bucket}: `burst` tokens at most, `callsPerSecond` new ones a second. */
+/**
+ * A {@link https://en.wikipedia.org/wiki/Token_bucket token bucket}: `burst` tokens at most, `callsPerSecond` new ones
+ * a second.
+ */
 export class TokenBucket {
   readonly #limit: RateLimitConfig;
   #tokens: number;
@@ -11,7 +14,10 @@ export class TokenBucket {
     this.#tokens = limit.burst;
   }
 
-  /** Takes a token and returns 0. If there is none, returns how many seconds it takes until there is one, rounded up to tenths. */
+  /**
+   * Takes a token and returns 0. If there is none, returns how many seconds it takes until there is one, rounded up to
+   * tenths.
+   */
   take(): number {
     this.#fill();
     if (this.#tokens < 1) return Math.ceil(((1 - this.#tokens) / this.#limit.callsPerSecond) * 10) / 10;

@@ -162,7 +162,10 @@ const OPENING: JSONRPCMessage = {
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '0' } },
 };
 
-/** A server on two streams, with the fast path or without. `ask` resolves with all output until every request is answered. */
+/**
+ * A server on two streams, with the fast path or without. `ask` resolves with all output until every request is
+ * answered.
+ */
 function onStdio(usesFastPath: boolean) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const transport = new StdioTransport({ input, output });

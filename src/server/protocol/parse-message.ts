@@ -3,7 +3,10 @@ import { isLarge } from '../../tools/is-large.ts';
 
 /** A shorter message cannot hold enough to matter, and is parsed at once. */
 const SMALL_BYTES = 1024;
-/** The most values, names not counted, that the arguments of a tool may hold. Parsing and checking more takes over 50 ms. */
+/**
+ * The most values, names not counted, that the arguments of a tool may hold. Parsing and checking more takes over 50
+ * ms.
+ */
 const MAX_VALUES = 100_000;
 /** The most values of any other message, which the SDK checks against its schemas, and of a batch. */
 const MAX_OTHER_VALUES = 2_000;
@@ -33,8 +36,9 @@ export class RefusedMessage extends Error {
 }
 
 /**
- * Parses a JSON-RPC message or a batch of them, in UTF-8 with or without a byte order mark. What it holds is bounded before it is
- * parsed, because `JSON.parse` takes 50 times as long for 10 MB of `{}` as for one string of that length. Raises `RefusedMessage`.
+ * Parses a JSON-RPC message or a batch of them, in UTF-8 with or without a byte order mark. What it holds is bounded
+ * before it is parsed, because `JSON.parse` takes 50 times as long for 10 MB of `{}` as for one string of that length.
+ * Raises `RefusedMessage`.
  */
 export function parseMessage(bytes: Buffer): unknown {
   // Decoding would replace bytes that are not UTF-8 with U+FFFD, which a write would then store in a file.
@@ -114,10 +118,15 @@ const [LOWER_I, LOWER_D] = [0x69, 0x64];
 /** Where the count of a list begins, so that it never exceeds that of an object. */
 const LIST = -(2 ** 30);
 
-/** Counts what a JSON text holds without parsing it, in time linear in its length. Its result for other texts has no meaning. */
+/**
+ * Counts what a JSON text holds without parsing it, in time linear in its length. Its result for other texts has no
+ * meaning.
+ */
 function shapeOf(bytes: Buffer): Shape {
   let [values, depth, deepest, fields, idAt] = [1, 0, 0, 0, -1];
-  /** The fields of the object at each depth so far, too few for a list. What is deeper than the limit does not count. */
+  /**
+   * The fields of the object at each depth so far, too few for a list. What is deeper than the limit does not count.
+   */
   const counts = new Int32Array(MAX_DEPTH + 1);
   for (let at = 0; at < bytes.length; at += 1) {
     switch (bytes[at]) {

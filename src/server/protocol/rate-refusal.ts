@@ -1,6 +1,8 @@
 import type { TokenBucket } from '../limits/token-bucket.ts';
 
-/** Requests that take no token here: a call takes one when it runs, and a ping only asks whether the server is alive. */
+/**
+ * Requests that take no token here: a call takes one when it runs, and a ping only asks whether the server is alive.
+ */
 const EXEMPT: readonly unknown[] = ['tools/call', 'ping'];
 
 /** A request that comes too soon. */
@@ -12,8 +14,8 @@ export interface RateRefusal {
 }
 
 /**
- * Takes a token for a request that is not a call. Returns how to refuse it if there is none; undefined if it may be answered, and for
- * any other message.
+ * Takes a token for a request that is not a call. Returns how to refuse it if there is none; undefined if it may be
+ * answered, and for any other message.
  */
 export function refuseByRate(message: unknown, rate: TokenBucket | undefined): RateRefusal | undefined {
   if (rate === undefined || typeof message !== 'object' || message === null) return undefined;

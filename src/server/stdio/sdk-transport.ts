@@ -21,8 +21,8 @@ export interface MessageReceiver {
 export type ServeSdk = (transport: Transport) => Promise<{ close(): Promise<void> }>;
 
 /**
- * The transport that the SDK sees on stdio. It carries only the messages that the fast path does not answer; messages that
- * arrive while the SDK is still loading wait for it.
+ * The transport that the SDK sees on stdio. It carries only the messages that the fast path does not answer; messages
+ * that arrive while the SDK is still loading wait for it.
  */
 export class SdkTransport implements Transport, MessageReceiver {
   onclose?: () => void;

@@ -14,8 +14,8 @@ export interface ServeSdkOptions {
 }
 
 /**
- * Starts the SDK on the transport of a stdio connection. Imported on demand: loading the SDK takes long, and many clients
- * never send a message that needs it.
+ * Starts the SDK on the transport of a stdio connection. Imported on demand: loading the SDK takes long, and many
+ * clients never send a message that needs it.
  */
 export function serveSdk(service: Service, { caller, transport, onerror }: ServeSdkOptions) {
   const newServer = sdkServerFactory(service, caller);

@@ -25,9 +25,9 @@ export interface StdioConnectionOptions {
 }
 
 /**
- * Decides whether the fast path or the SDK answers a message of the client on stdio. Plain requests take the fast path, the
- * handshake included. Everything else goes to the SDK, which is started for the first such message; the handshake is then
- * replayed to it, so that it is in the same state as if it had answered it.
+ * Decides whether the fast path or the SDK answers a message of the client on stdio. Plain requests take the fast path,
+ * the handshake included. Everything else goes to the SDK, which is started for the first such message; the handshake
+ * is then replayed to it, so that it is in the same state as if it had answered it.
  */
 export class StdioConnection implements MessageReceiver, NotificationSink {
   readonly #fastPath: FastPath;
@@ -82,7 +82,10 @@ export class StdioConnection implements MessageReceiver, NotificationSink {
     return request.modern === (this.#era === 'modern') && this.#answer(request, message);
   }
 
-  /** Handles `initialize` or the first request of 2026-07-28, and reports whether it did. `server/discover` leaves the era open. */
+  /**
+   * Handles `initialize` or the first request of 2026-07-28, and reports whether it did. `server/discover` leaves the
+   * era open.
+   */
   #handleFirst(request: PlainRequest, message: JSONRPCMessage): boolean {
     const { id, method, params, modern } = request;
     if (modern) {

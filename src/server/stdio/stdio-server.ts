@@ -12,9 +12,14 @@ import type { MessageReceiver, ServeSdk } from './sdk-transport.ts';
 import { StdioConnection } from './stdio-connection.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
-/** How long calls may run after the client closed stdin: a script that pipes in its requests still gets every response. */
+/**
+ * How long calls may run after the client closed stdin: a script that pipes in its requests still gets every response.
+ */
 const AFTER_INPUT_MS = 5_000;
-/** How long the last responses may take to be written: a client that does not read stdout must not keep the process alive. */
+/**
+ * How long the last responses may take to be written: a client that does not read stdout must not keep the process
+ * alive.
+ */
 const LAST_RESPONSES_MS = 5_000;
 /** How often the tools are tried again for the SDK, to which messages cannot be refused. */
 const LOAD_AGAIN_MS = 500;
@@ -107,8 +112,8 @@ interface LoadedTools {
 }
 
 /**
- * Loads the service and the caller of its tools once, for the first call that needs them. If that is not possible at the moment, the
- * next call tries again.
+ * Loads the service and the caller of its tools once, for the first call that needs them. If that is not possible at
+ * the moment, the next call tries again.
  */
 class ToolLoader {
   /** Called if the tools cannot be loaded any more: Node does not load a module again that failed once. */

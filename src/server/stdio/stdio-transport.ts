@@ -16,7 +16,9 @@ const HEAD_BYTES = 4096;
 const INVALID_REQUEST = -32600;
 /** A blank line of at most this length is ignored. */
 const MAX_BLANK = 1024;
-/** Batched responses are written before the turn of the event loop ends once they exceed this length in UTF-16 units. */
+/**
+ * Batched responses are written before the turn of the event loop ends once they exceed this length in UTF-16 units.
+ */
 const BATCH_LENGTH = 64 * 1024;
 /** Backpressure: while the client has more unread output than this, its messages wait. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
@@ -30,10 +32,10 @@ export interface StdioTransportOptions {
 }
 
 /**
- * Reads and writes newline-delimited JSON-RPC messages. Each line is only checked to be a JSON-RPC 2.0 object, and answered with
- * an error if it is not; the protocol layer checks the rest. (The SDK's own transport also validates each message against a
- * schema, which the protocol layer then repeats.) The end of the input does not close the connection, so calls that are
- * still running are answered.
+ * Reads and writes newline-delimited JSON-RPC messages. Each line is only checked to be a JSON-RPC 2.0 object, and
+ * answered with an error if it is not; the protocol layer checks the rest. (The SDK's own transport also validates each
+ * message against a schema, which the protocol layer then repeats.) The end of the input does not close the connection,
+ * so calls that are still running are answered.
  */
 export class StdioTransport implements MessageSink {
   onclose?: () => void;
@@ -55,7 +57,10 @@ export class StdioTransport implements MessageSink {
   /** Lines that the scheduler has not admitted yet. */
   readonly #waiting: Buffer[] = [];
 
-  /** Responses of this turn of the event loop after the first. They share one write, which costs more than making a response. */
+  /**
+   * Responses of this turn of the event loop after the first. They share one write, which costs more than making a
+   * response.
+   */
   #batch = '';
   /** Output to write before `#batch`. */
   #chunks: Buffer[] = [];

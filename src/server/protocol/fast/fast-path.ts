@@ -24,8 +24,8 @@ export interface FastCall {
   /** The id of the call's request. */
   readonly id: RequestId;
   /**
-   * The JSON-RPC response. Undefined if the client cancelled the call, which then gets no response. `NEEDS_SDK` if the call has to
-   * ask the client something: only the SDK can, so it has to run the call again. Never rejects.
+   * The JSON-RPC response. Undefined if the client cancelled the call, which then gets no response. `NEEDS_SDK` if the
+   * call has to ask the client something: only the SDK can, so it has to run the call again. Never rejects.
    */
   readonly response: Promise<JsonChunks | undefined | typeof NEEDS_SDK>;
   cancel(): void;
@@ -62,9 +62,9 @@ const askLater: Sample = Object.assign(
 );
 
 /**
- * Answers the most frequent requests without the SDK, byte for byte as the SDK would answer them. The SDK validates every message
- * and result against schemas, which costs several times as much as a small read. The fast path takes plain requests only, and
- * leaves everything else to the SDK, which implements the whole protocol.
+ * Answers the most frequent requests without the SDK, byte for byte as the SDK would answer them. The SDK validates
+ * every message and result against schemas, which costs several times as much as a small read. The fast path takes
+ * plain requests only, and leaves everything else to the SDK, which implements the whole protocol.
  */
 export class FastPath {
   readonly #responses: Responses;
@@ -90,7 +90,10 @@ export class FastPath {
     return method === 'ping' ? this.#responses.ping(id) : undefined;
   }
 
-  /** Starts the call of a `tools/call` request. Returns undefined, having started nothing, if the request is for the SDK. */
+  /**
+   * Starts the call of a `tools/call` request. Returns undefined, having started nothing, if the request is for the
+   * SDK.
+   */
   call(request: PlainRequest, peer: Peer, sink: NotificationSink): FastCall | undefined {
     const { id, method, params, modern, progressToken } = request;
     if (method !== 'tools/call' || !hasOnly(params, CALL_KEYS)) return undefined;

@@ -22,8 +22,8 @@ export interface PlainRequest {
 }
 
 /**
- * Recognises a plain request. Undefined does not mean that a message is invalid: the SDK handles everything unusual, including
- * errors.
+ * Recognises a plain request. Undefined does not mean that a message is invalid: the SDK handles everything unusual,
+ * including errors.
  */
 export function plainRequest(message: unknown): PlainRequest | undefined {
   if (!isRecord(message)) return undefined;
@@ -51,7 +51,10 @@ function eraOf(meta: Fields): 'legacy' | 'modern' | undefined {
   return complete && (info === undefined || isClientInfo(info)) ? 'modern' : undefined;
 }
 
-/** Returns the name that the client of a 2026-07-28 request declares in it; undefined for other requests, or if it declares none. */
+/**
+ * Returns the name that the client of a 2026-07-28 request declares in it; undefined for other requests, or if it
+ * declares none.
+ */
 export function declaredClientName({ params, modern }: PlainRequest): string | undefined {
   if (!modern) return undefined;
   const { _meta } = params as { _meta?: Record<string, Fields | undefined> };
@@ -92,7 +95,10 @@ export function isClientInfo(value: unknown): boolean {
   return [title, websiteUrl, description].every(maybeText) && maybeListOf(icons, isIcon);
 }
 
-/** Reports whether a client declares only capabilities that do not change how the fast path has to answer, in their usual form. */
+/**
+ * Reports whether a client declares only capabilities that do not change how the fast path has to answer, in their
+ * usual form.
+ */
 export function plainCapabilities(value: unknown): boolean {
   if (!isRecord(value)) return false;
   for (const key in value) if (!isPlainCapability(key, value[key])) return false;

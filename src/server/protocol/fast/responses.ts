@@ -8,8 +8,8 @@ import { MODERN_VERSION, type RequestId } from './plain-request.ts';
 export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'] as const;
 
 /**
- * Writes JSON-RPC responses byte for byte as the SDK writes them. Parts that are the same in every response are made once, and a
- * result is concatenated from parts that are already JSON, so nothing large is serialised twice.
+ * Writes JSON-RPC responses byte for byte as the SDK writes them. Parts that are the same in every response are made
+ * once, and a result is concatenated from parts that are already JSON, so nothing large is serialised twice.
  */
 export class Responses {
   readonly #description: ServerDescription;
@@ -62,7 +62,10 @@ export class Responses {
     return concatJson('{"result":', result, (modern ? this.#stamp : '}') + ending(id));
   }
 
-  /** Returns an error response. The message of an error without a JSON-RPC code is a bug's, which the client does not see. */
+  /**
+   * Returns an error response. The message of an error without a JSON-RPC code is a bug's, which the client does not
+   * see.
+   */
   error(id: RequestId, thrown: unknown): string {
     const { code, message } = thrown as { code?: unknown; message?: string };
     const error = Number.isSafeInteger(code) ? { code, message } : { code: -32603, message: 'Internal error' };

@@ -14,9 +14,9 @@ const MAX_LENGTH = 1_000;
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
 /**
- * The SDK's server, but with short errors: params that do not match the protocol's schema are answered with -32602 and the first
- * mismatch, where the SDK sends -32603 and all of them; what a request is repeated from is shortened; and the message of a bug is
- * not sent.
+ * The SDK's server, but with short errors: params that do not match the protocol's schema are answered with -32602 and
+ * the first mismatch, where the SDK sends -32603 and all of them; what a request is repeated from is shortened; and the
+ * message of a bug is not sent.
  */
 export class BoundedServer extends Server {
   protected override _wrapHandler(method: string, handler: Handler): Handler {
@@ -48,7 +48,10 @@ function protocolError(code: number, message: string, data?: unknown): ProtocolE
   return new ProtocolError(code, escapeUnprintable(shorten(message, MAX_LENGTH)), short);
 }
 
-/** Returns the first issue in a message that is, or ends in, a list of zod's issues as JSON; undefined for any other message. */
+/**
+ * Returns the first issue in a message that is, or ends in, a list of zod's issues as JSON; undefined for any other
+ * message.
+ */
 function firstMismatch(message: string): string | undefined {
   const start = message.indexOf('[\n');
   if (start === -1) return undefined;

@@ -28,7 +28,10 @@ export const RESOURCE_TEMPLATES = [
   },
 ];
 
-/** Shows the files that one client has handed over as MCP resources. It never asks the client, and shows no other client's files. */
+/**
+ * Shows the files that one client has handed over as MCP resources. It never asks the client, and shows no other
+ * client's files.
+ */
 export class Resources {
   readonly #service: Service;
   readonly #peer: Peer;
@@ -39,8 +42,8 @@ export class Resources {
   }
 
   /**
-   * Lists files root by root, in the order of their paths. The cursor is a root and a path, so a page stays correct if files
-   * come or go in between.
+   * Lists files root by root, in the order of their paths. The cursor is a root and a path, so a page stays correct if
+   * files come or go in between.
    */
   list(cursor?: string): ListResourcesResult {
     const after = cursor === undefined ? undefined : decodeCursor(cursor);
@@ -67,8 +70,8 @@ export class Resources {
   }
 
   /**
-   * Returns a file from the cache, and counts a hit or a miss. Raises `ResourceNotFoundError`, also for a path that is not
-   * allowed, and `ProtocolError` for a file that is too large for one response.
+   * Returns a file from the cache, and counts a hit or a miss. Raises `ResourceNotFoundError`, also for a path that is
+   * not allowed, and `ProtocolError` for a file that is too large for one response.
    */
   read(uri: string): ReadResourceResult {
     const address = addressOf(uri);

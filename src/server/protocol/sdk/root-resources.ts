@@ -45,8 +45,8 @@ interface FileAddress {
 }
 
 /**
- * Shows the files of roots as MCP resources, each root as far as it allows: reading needs `read_file`, listing and completing
- * need `list_folder` too. Of a root of client-side files it shows what is cached, and never asks the client.
+ * Shows the files of roots as MCP resources, each root as far as it allows: reading needs `read_file`, listing and
+ * completing need `list_folder` too. Of a root of client-side files it shows what is cached, and never asks the client.
  */
 export class RootResources {
   readonly #service: Service;
@@ -58,8 +58,9 @@ export class RootResources {
   }
 
   /**
-   * Lists the files directly in each local root, in the order of the config, then by name. The cursor holds the last root and
-   * name, so a page stays correct if files come or go in between. Raises `ProtocolError` for a cursor that is none.
+   * Lists the files directly in each local root, in the order of the config, then by name. The cursor holds the last
+   * root and name, so a page stays correct if files come or go in between. Raises `ProtocolError` for a cursor that is
+   * none.
    */
   list(cursor?: string): ListResourcesResult {
     const after = cursor === undefined ? undefined : parseCursor(cursor);
@@ -82,8 +83,8 @@ export class RootResources {
   }
 
   /**
-   * Reads a file and writes one line to the log. Raises `ResourceNotFoundError` for a file or root that there is not, and
-   * `ProtocolError` for one that may not be read or is too large.
+   * Reads a file and writes one line to the log. Raises `ResourceNotFoundError` for a file or root that there is not,
+   * and `ProtocolError` for one that may not be read or is too large.
    */
   async read(uri: string): Promise<ReadResourceResult> {
     const started = performance.now();

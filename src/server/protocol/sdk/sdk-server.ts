@@ -32,14 +32,17 @@ export type NewServer = (peer: Peer, era: ProtocolEra) => Server;
 const UNCACHED = { ttlMs: 0, cacheScope: 'private' } as const;
 
 /**
- * Returns a factory of SDK servers for one service. The SDK needs a new server for every connection or request, so everything
- * that these servers can share is made once, here.
+ * Returns a factory of SDK servers for one service. The SDK needs a new server for every connection or request, so
+ * everything that these servers can share is made once, here.
  */
 export function sdkServerFactory(service: Service, caller = new ToolCaller(service)): NewServer {
   const { logger, description, agentFiles, running, resultForms } = service;
   const { serverInfo, capabilities, instructions } = description;
   const rounds = new MultiRoundCalls();
-  /** Calls of anonymous clients that wait for an answer. The files that such a client handed over are kept for that long. */
+  /**
+   * Calls of anonymous clients that wait for an answer. The files that such a client handed over are kept for that
+   * long.
+   */
   const suspended = new ExpiringKeys((key) => agentFiles?.drop(key));
   const options = {
     capabilities,
