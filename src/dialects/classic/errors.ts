@@ -93,8 +93,8 @@ const ERROR_BODIES: ErrorBodies = {
   }),
 
   internal: () => INTERNAL,
-  // No tool of this dialect raises these: none takes a root name or a version, edits text, applies patches or uses client-side
-  // files.
+  // No tool of this dialect raises these: none takes a root name or a version, edits text, applies patches or uses
+  // client-side files.
   unknown_root: () => INTERNAL,
   not_text: () => INTERNAL,
   text_not_found: () => INTERNAL,

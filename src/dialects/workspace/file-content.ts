@@ -57,8 +57,8 @@ interface ContentOptions {
 export type ReadPart = Omit<FilePart, 'mtimeMs' | 'version'> & Partial<Pick<FilePart, 'version'>>;
 
 /**
- * Decodes a part of a file: with the encoding that the caller named, else as UTF-8, else as base64. A byte order mark of UTF-16 is
- * left out. Raises `undecodable` for bytes that are not valid in the named encoding.
+ * Decodes a part of a file: with the encoding that the caller named, else as UTF-8, else as base64. A byte order mark
+ * of UTF-16 is left out. Raises `undecodable` for bytes that are not valid in the named encoding.
  */
 export function contentOf(part: ReadPart, { path, encoding, isCut }: ContentOptions): PartContent {
   if (encoding === undefined) {

@@ -180,8 +180,8 @@ function linesJson(lines: readonly string[]): string {
 }
 
 /**
- * Formats matches as `rg --heading -n` does: the path, then `12:line` and `13-context`, each line of a file once, `--` where lines
- * are left out between context, an empty line between files.
+ * Formats matches as `rg --heading -n` does: the path, then `12:line` and `13-context`, each line of a file once, `--`
+ * where lines are left out between context, an empty line between files.
  */
 function matchText(found: readonly LineMatch[], maxChars: number | undefined): TextList {
   const text = new TextList(maxChars);

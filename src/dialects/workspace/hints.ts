@@ -14,8 +14,8 @@ const MAX_COMPARED = 100_000;
 const MAX_SUGGESTIONS = 3;
 
 /**
- * Returns what to write instead, to be appended to an error text; empty if there is nothing to suggest. Shows names of files only
- * where the root allows `list_folder`, and never a host path.
+ * Returns what to write instead, to be appended to an error text; empty if there is nothing to suggest. Shows names of
+ * files only where the root allows `list_folder`, and never a host path.
  */
 export function hintFor(error: CallError, { roots }: FailedCall, rootName: string | undefined): string {
   if (roots === undefined || rootName === undefined) return '';

@@ -123,7 +123,10 @@ function entryJson(name: string, { type, size, modifiedAt, targetType, omitted }
   return `{"name":${JSON.stringify(name)},"type":"${type}"${bytes}${time}${target}${rest}}`;
 }
 
-/** Formats an entry as a line with columns: name, size in bytes, time to the minute. Folders end in a slash and show no size. */
+/**
+ * Formats an entry as a line with columns: name, size in bytes, time to the minute. Folders end in a slash and show no
+ * size.
+ */
 function entryLine(name: string, { type, size, modifiedAt, targetType, omitted }: ListedEntry): string {
   const plain = printable(name);
   const shown = type === 'directory' ? `${plain}/` : type === 'symlink' ? `${plain} -> ${targetType ?? '?'}` : plain;

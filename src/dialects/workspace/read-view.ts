@@ -29,8 +29,8 @@ interface Cut {
 }
 
 /**
- * Cuts a content to the client's limit, at a line or else at a character, and says how to get the rest. As text, lines are numbered,
- * and a last line in brackets says what there is besides.
+ * Cuts a content to the client's limit, at a line or else at a character, and says how to get the rest. As text, lines
+ * are numbered, and a last line in brackets says what there is besides.
  */
 export function viewOf(found: PartContent, { part, range, form }: ViewOptions): ReadView {
   const isLines = range.by !== 'bytes' && found.encoding !== 'base64';

@@ -26,9 +26,9 @@ export interface ReaderLines {
 }
 
 /**
- * Numbers the lines of a content, without padding, since a model pays for each character, up to `maxChars` characters, but at least
- * one line. A very long line is cut, and followed by the byte range that gets the rest of it. A last line that is not all there is
- * left out if there are others.
+ * Numbers the lines of a content, without padding, since a model pays for each character, up to `maxChars` characters,
+ * but at least one line. A very long line is cut, and followed by the byte range that gets the rest of it. A last line
+ * that is not all there is left out if there are others.
  */
 export function readerLines(content: string, options: ReaderOptions): ReaderLines {
   const { first, maxChars, start, capped, byteLength } = options;
@@ -78,7 +78,9 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** Returns how many characters from the start of a content take at most `maxChars` as JSON, which escapes some of them. */
+/**
+ * Returns how many characters from the start of a content take at most `maxChars` as JSON, which escapes some of them.
+ */
 export function charsAsJson(content: string, maxChars: number): number {
   let fitting = Math.min(content.length, maxChars);
   for (;;) {
@@ -89,8 +91,9 @@ export function charsAsJson(content: string, maxChars: number): number {
 }
 
 /**
- * Cuts a content after the last line that fits into `maxChars` characters. A first line that does not fit is kept whole, so that a
- * caller who reads on line by line gets ahead. Returns the content and its number of lines if it was cut, else undefined.
+ * Cuts a content after the last line that fits into `maxChars` characters. A first line that does not fit is kept
+ * whole, so that a caller who reads on line by line gets ahead. Returns the content and its number of lines if it was
+ * cut, else undefined.
  */
 export function cutAtLine(content: string, maxChars: number): { content: string; lines: number } | undefined {
   if (content.length <= maxChars) return undefined;

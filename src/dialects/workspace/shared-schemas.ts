@@ -57,7 +57,10 @@ export const SUBJECT = ['root', 'path'] as const;
 /** The subject of copy and move, for the log. */
 export const SOURCE_DESTINATION_SUBJECT = ['source_root', 'source_path', 'dest_root', 'dest_path'] as const;
 
-/** Formats what a link points to, after the line of the link itself: null if it points to nothing, undefined for what is no link. */
+/**
+ * Formats what a link points to, after the line of the link itself: null if it points to nothing, undefined for what is
+ * no link.
+ */
 export function targetLine<T extends object>(target: object | null | undefined, line: (target: T) => string): string {
   if (target === undefined) return '';
   return target === null ? '\n-> nothing, the link is broken' : `\n-> ${line(target as T)}`;
