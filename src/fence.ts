@@ -1,6 +1,6 @@
 /**
- * `ringfence/fence`: access to the files beneath one folder and to nothing else, and the operations that build on it. Loads
- * neither the protocol nor its schemas.
+ * `ringfence/fence`: access to the files beneath one folder and to nothing else, and the operations that build on it.
+ * Loads neither the protocol nor its schemas.
  */
 export { type CodeGuard, type ErrorLocation, RingfenceError } from './errors.ts';
 export {

@@ -1,6 +1,6 @@
 /**
- * `ringfence/search`: grep, glob and walk over the folders that `ringfence/fence` opens. grep and glob run on worker threads,
- * walk on the calling thread. Loads neither the MCP protocol nor its schemas.
+ * `ringfence/search`: grep, glob and walk over the folders that `ringfence/fence` opens. grep and glob run on worker
+ * threads, walk on the calling thread. Loads neither the MCP protocol nor its schemas.
  */
 export { type CodeGuard, type ErrorLocation, RingfenceError } from './errors.ts';
 export type {

@@ -51,8 +51,8 @@ export async function loadConfigSource({ dirs, config }: ConfigSource): Promise<
 }
 
 /**
- * Opens the roots and the log, lets the kernel confine this process to them, and starts the background tasks, but no dialect and no
- * transport. Raises `ConfigError`.
+ * Opens the roots and the log, lets the kernel confine this process to them, and starts the background tasks, but no
+ * dialect and no transport. Raises `ConfigError`.
  */
 export async function start(config: Config, options: { readonly listens: boolean }): Promise<RunningServer> {
   const backend = fenceFromEnvironment();

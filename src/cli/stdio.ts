@@ -14,7 +14,10 @@ export async function workspaceStdio(source: ConfigSource): Promise<void> {
   await stdio(config, workspaceOf(config));
 }
 
-/** Serves a dialect over stdin and stdout until the client disconnects, or SIGTERM, SIGINT or SIGHUP. Raises `ConfigError`. */
+/**
+ * Serves a dialect over stdin and stdout until the client disconnects, or SIGTERM, SIGINT or SIGHUP. Raises
+ * `ConfigError`.
+ */
 export async function stdio(config: Config, dialect: DialectConfig): Promise<void> {
   const stopped = firstSignal();
   const { shared, serviceFor, report, facts, close } = await start(config, { listens: false });

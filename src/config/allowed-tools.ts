@@ -4,7 +4,8 @@ import { didYouMean } from '../tools/nearest.ts';
 type FailFor = (problem: (root: string) => string) => never;
 
 /**
- * Returns the capabilities for one entry of `allowed_tools`, or of the `tools` of a token. `all` are those that can be allowed there.
+ * Returns the capabilities for one entry of `allowed_tools`, or of the `tools` of a token. `all` are those that can be
+ * allowed there.
  */
 export function toCapabilities(tool: string, all: readonly Capability[], fail: FailFor): readonly Capability[] {
   if (tool === '*') return all;

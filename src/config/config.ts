@@ -118,7 +118,9 @@ export interface Config {
   readonly dialects: readonly [DialectConfig, ...DialectConfig[]];
   /** The clients that may call over HTTP; undefined if anyone may. */
   readonly auth: AuthConfig | undefined;
-  /** Whether Landlock confines the process, which only the command line does; undefined if the config file does not say. */
+  /**
+   * Whether Landlock confines the process, which only the command line does; undefined if the config file does not say.
+   */
   readonly landlock: LandlockMode | undefined;
   /** Undefined if clients may call as often as they like. */
   readonly rateLimit: RateLimitConfig | undefined;

@@ -4,11 +4,15 @@ import type { Config } from './config.ts';
 export const MAX_TIMEOUT_SECONDS = 24 * 60 * 60;
 /** The most that an operator may set for `max_full_read_size`: several calls at once hold that much in memory. */
 export const MAX_FULL_READ_SIZE = 64 * 1024 * 1024;
-/** The least that an operator may set for `max_result_chars`: less would hold neither a path nor how to get the rest. */
+/**
+ * The least that an operator may set for `max_result_chars`: less would hold neither a path nor how to get the rest.
+ */
 export const MIN_RESULT_CHARS = 1_000;
 /** The most calls that an operator may set for `rate_limit`. */
 export const MAX_CALLS = 1_000_000;
-/** The least that an operator may set for `limits.memory`: less would hold no upload of full size beside a few calls. */
+/**
+ * The least that an operator may set for `limits.memory`: less would hold no upload of full size beside a few calls.
+ */
 export const MIN_MEMORY = 64 * 1024 * 1024;
 /** How many patterns `deny` and `protect` may have each: every entry of a listing is compared with all of them. */
 export const MAX_PATTERNS = 500;

@@ -17,9 +17,10 @@ export class NotLoadableError extends Error {
 }
 
 /**
- * Raises `NotLoadableError` if a module of this package could not be loaded now: too few descriptors are left, or its files are being
- * replaced. Call it before a dynamic import that comes after the start: Node remembers for good that a module could not be loaded,
- * also for a module that the imported one imports, so the import must not be tried before it will succeed.
+ * Raises `NotLoadableError` if a module of this package could not be loaded now: too few descriptors are left, or its
+ * files are being replaced. Call it before a dynamic import that comes after the start: Node remembers for good that a
+ * module could not be loaded, also for a module that the imported one imports, so the import must not be tried before
+ * it will succeed.
  */
 export function assertLoadable(): void {
   assertDescriptors();

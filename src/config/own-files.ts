@@ -6,8 +6,8 @@ import { patternOf } from '../fence/index.ts';
 const STDERR = 2;
 
 /**
- * Returns patterns for the files of this program that lie in a folder: its config file, and the file that its log goes to. Whoever
- * could change the first could allow himself everything after the next start.
+ * Returns patterns for the files of this program that lie in a folder: its config file, and the file that its log goes
+ * to. Whoever could change the first could allow himself everything after the next start.
  */
 export function ownFilePatterns(folder: string, configFile: string | undefined): string[] {
   const files = [configFile && path.resolve(configFile), logFile()].filter((file) => file !== undefined && file !== '');
@@ -29,7 +29,10 @@ function realPath(file: string): string {
   }
 }
 
-/** Returns the path of the file that stderr was redirected to; undefined for a terminal or a pipe, and where /proc is missing. */
+/**
+ * Returns the path of the file that stderr was redirected to; undefined for a terminal or a pipe, and where /proc is
+ * missing.
+ */
 function logFile(): string | undefined {
   try {
     return fs.fstatSync(STDERR).isFile() ? fs.readlinkSync(`/proc/self/fd/${STDERR}`) : undefined;

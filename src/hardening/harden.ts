@@ -8,8 +8,8 @@ import { landlockPolicy } from './policy.ts';
 export type Hardening = LandlockStatus | string;
 
 /**
- * Limits this process to what its config needs, as far as `hardening.landlock` says so. Call it once, before any worker thread is
- * started and any request is read. Raises `ConfigError` if that is required and not possible.
+ * Limits this process to what its config needs, as far as `hardening.landlock` says so. Call it once, before any worker
+ * thread is started and any request is read. Raises `ConfigError` if that is required and not possible.
  */
 export async function harden(config: Config, options: { readonly listens: boolean }): Promise<Hardening> {
   const { mode, origin } = landlockMode(config);
@@ -23,7 +23,10 @@ export async function harden(config: Config, options: { readonly listens: boolea
   }
 }
 
-/** Returns the mode and where the operator wrote it: in the config file, else in the environment variable `RINGFENCE_LANDLOCK`. */
+/**
+ * Returns the mode and where the operator wrote it: in the config file, else in the environment variable
+ * `RINGFENCE_LANDLOCK`.
+ */
 function landlockMode({ file, landlock }: Config): { readonly mode: LandlockMode; readonly origin: string } {
   if (landlock !== undefined) return { mode: landlock, origin: `${file}: hardening.landlock` };
   const origin = 'RINGFENCE_LANDLOCK';

@@ -2,7 +2,10 @@ import fs from 'node:fs';
 import { type Koffi, loadKoffi, type NativeFunction, type NativeLibrary } from '../runtime/koffi.ts';
 import { onEachPoolThread, onPoolThread } from './pool-threads.ts';
 
-/** A file, or a folder with everything below it, and what may be done there. `write` includes `read`. Nothing may be executed. */
+/**
+ * A file, or a folder with everything below it, and what may be done there. `write` includes `read`. Nothing may be
+ * executed.
+ */
 export interface PathRule {
   readonly path: string;
   readonly access: 'read' | 'write';
@@ -26,7 +29,9 @@ export interface LandlockStatus {
   readonly network: boolean;
 }
 
-/** The error for a system on which a process cannot be restricted. The message completes "Landlock is not enforced: …". */
+/**
+ * The error for a system on which a process cannot be restricted. The message completes "Landlock is not enforced: …".
+ */
 export class LandlockError extends Error {
   constructor(message: string) {
     super(message);
@@ -67,10 +72,11 @@ const NEWEST_FS_ABI = 5;
 const SCOPE_ABI = 6;
 
 /**
- * Limits this process to a policy by Landlock (https://docs.kernel.org/userspace-api/landlock.html), for good: the calling thread,
- * libuv's pool, and all threads and processes that are started later. V8's own threads, which run no script and open no file, are
- * not limited, nor are descriptors that are open already. The kernel checks opening, creating, renaming, removing and truncating,
- * but not stat, chmod, chown or utimes. Raises `LandlockError` where the system cannot do it.
+ * Limits this process to a policy by Landlock (https://docs.kernel.org/userspace-api/landlock.html), for good: the
+ * calling thread, libuv's pool, and all threads and processes that are started later. V8's own threads, which run no
+ * script and open no file, are not limited, nor are descriptors that are open already. The kernel checks opening,
+ * creating, renaming, removing and truncating, but not stat, chmod, chown or utimes. Raises `LandlockError` where the
+ * system cannot do it.
  */
 export async function restrictProcess({ paths, port }: LandlockPolicy): Promise<LandlockStatus> {
   const { libc, koffi } = loadLibc();
@@ -137,7 +143,8 @@ function bind(libc: NativeLibrary): Calls {
 function pathRule(path: string, access: bigint): Buffer | undefined {
   let fd: number;
   try {
-    // The descriptor stays open. A rule belongs to an inode, and procfs and overlayfs make a new one once nobody uses the old one.
+    // The descriptor stays open. A rule belongs to an inode, and procfs and overlayfs make a new one once nobody uses
+    // the old one.
     fd = fs.openSync(path, O_PATH);
   } catch {
     return undefined;
@@ -148,7 +155,10 @@ function pathRule(path: string, access: bigint): Buffer | undefined {
   return rule;
 }
 
-/** Restricts libuv's pool, which an ECMAScript module finds running already, and this thread. Others inherit it from this one. */
+/**
+ * Restricts libuv's pool, which an ECMAScript module finds running already, and this thread. Others inherit it from
+ * this one.
+ */
 async function restrictThreads(libc: NativeLibrary, { prctl, restrict }: Calls, ruleset: number): Promise<void> {
   const restrictSelf = [
     [prctl, [PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0]],

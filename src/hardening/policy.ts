@@ -29,8 +29,9 @@ const NAME_SERVICE_READS = [
 ];
 
 /**
- * Returns what a server with this config needs: its roots, its config file, and what Node and this package load. `listens` says
- * whether it listens on the config's address. A guide's project needs no rule, because only its links are looked up.
+ * Returns what a server with this config needs: its roots, its config file, and what Node and this package load.
+ * `listens` says whether it listens on the config's address. A guide's project needs no rule, because only its links
+ * are looked up.
  */
 export function landlockPolicy(config: Config, { listens }: { readonly listens: boolean }): LandlockPolicy {
   const roots = config.roots.filter((root) => root.path !== undefined);
@@ -55,8 +56,8 @@ function accessTo({ allowed, readOnly = false }: LocalRootConfig): PathRule['acc
 }
 
 /**
- * Returns the folders with the code of this package and its dependencies. They may be replaced by an update while the server runs,
- * so these are the folders that stay.
+ * Returns the folders with the code of this package and its dependencies. They may be replaced by an update while the
+ * server runs, so these are the folders that stay.
  */
 function packageFolders(): Set<string> {
   const own = fs.realpathSync.native(fileURLToPath(new URL('../..', import.meta.url)));

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 
 const DIST = new URL('../../dist/', import.meta.url);
 
-/** Prints the ids of the threads that two calls ran on, in a process whose pool is busy with files and hashes meanwhile. */
+/**
+ * Prints the ids of the threads that two calls ran on, in a process whose pool is busy with files and hashes meanwhile.
+ */
 const SCRIPT = `
 const from = (file) => import(new URL(file, ${JSON.stringify(DIST.href)}).href);
 const { onEachPoolThread, onPoolThread } = await from('hardening/pool-threads.js');

@@ -13,12 +13,12 @@ const DEFAULT_THREADS = 4;
 const MAX_THREADS = 1024;
 
 /**
- * Makes native calls on every thread of libuv's pool, in their order, and resolves once all have returned. `queue` queues the calls
- * for one thread with `onPoolThread`. Rejects if a call does, and if a thread does not become free within five seconds. What else
- * was queued meanwhile is delayed.
+ * Makes native calls on every thread of libuv's pool, in their order, and resolves once all have returned. `queue`
+ * queues the calls for one thread with `onPoolThread`. Rejects if a call does, and if a thread does not become free
+ * within five seconds. What else was queued meanwhile is delayed.
  *
- * All threads are held, then released one at a time and held again after their calls: the pool takes calls in the order in which
- * they were queued, and only the released thread is free to take them.
+ * All threads are held, then released one at a time and held again after their calls: the pool takes calls in the order
+ * in which they were queued, and only the released thread is free to take them.
  */
 export async function onEachPoolThread(libc: NativeLibrary, queue: () => Promise<void>[]): Promise<void> {
   const calls = bind(libc);
@@ -71,8 +71,8 @@ function bind(libc: NativeLibrary): Calls {
 }
 
 /**
- * Holds one thread of the pool by a write of two pages to a pipe that has room for one. The first page shows that a thread has
- * taken the call; the second one blocks it.
+ * Holds one thread of the pool by a write of two pages to a pipe that has room for one. The first page shows that a
+ * thread has taken the call; the second one blocks it.
  */
 class ThreadHold {
   readonly #readEnd: number;

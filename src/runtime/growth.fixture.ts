@@ -3,8 +3,9 @@ const ROUNDS = 3;
 const RESOLUTION = 2_000;
 
 /**
- * Returns how many times as much processor time some work takes for eight times the size: about 8 if it is linear, 64 if it is
- * quadratic, far more if it is exponential. A ratio of processor times holds on a busy machine, where a limit in seconds does not.
+ * Returns how many times as much processor time some work takes for eight times the size: about 8 if it is linear, 64
+ * if it is quadratic, far more if it is exponential. A ratio of processor times holds on a busy machine, where a limit
+ * in seconds does not.
  */
 export function growth(size: number, work: (size: number) => unknown): number {
   const cost = (of: number): number => {

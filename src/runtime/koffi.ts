@@ -26,8 +26,8 @@ export interface Koffi {
 }
 
 /**
- * Loads the koffi binary for this platform. Throws where there is none. The binaries are packages of their own without install
- * scripts. The package `koffi` has one, and only chooses among them.
+ * Loads the koffi binary for this platform. Throws where there is none. The binaries are packages of their own without
+ * install scripts. The package `koffi` has one, and only chooses among them.
  */
 export function loadKoffi(): Koffi {
   return createRequire(import.meta.url)(`@koromix/koffi-${process.platform}-${process.arch}`) as Koffi;

@@ -13,8 +13,8 @@ export interface OperationContext {
    */
   readonly scheduler?: FairScheduler | undefined;
   /**
-   * Who the operation is for. On worker threads, shares get equal time, and operations of one share divide its time among
-   * them. Without it, all operations are of one share.
+   * Who the operation is for. On worker threads, shares get equal time, and operations of one share divide its time
+   * among them. Without it, all operations are of one share.
    */
   readonly share?: string | undefined;
 }

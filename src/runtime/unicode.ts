@@ -1,8 +1,8 @@
 const SURROGATE = /[\ud800-\udfff]/;
 
 /**
- * Reports whether a string has UTF-16 surrogates, that is code points beyond U+FFFF. Among strings without any, `<` already
- * orders by code point.
+ * Reports whether a string has UTF-16 surrogates, that is code points beyond U+FFFF. Among strings without any, `<`
+ * already orders by code point.
  */
 export function hasSurrogates(text: string): boolean {
   return SURROGATE.test(text);

@@ -38,7 +38,9 @@ export class WorkerThread<Call, Result, Notice = never> {
   readonly #pending = new Map<number, PendingCall<Result>>();
   #nextId = 1;
   #isReady = false;
-  /** Makes the error of a call that the ended thread does not answer. Each call gets its own, since callers add to it. */
+  /**
+   * Makes the error of a call that the ended thread does not answer. Each call gets its own, since callers add to it.
+   */
   #ended: (() => Error) | undefined;
 
   constructor({ entry, errors, crashed = plainError, onEnd }: WorkerThreadOptions) {

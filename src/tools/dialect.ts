@@ -20,8 +20,8 @@ export interface FailedCall {
   /** The roots that the client may know of, for hints. */
   readonly roots?: Roots;
   /**
-   * Returns the files that the client handed over, of a root if it names one; undefined if the service has no client-side files.
-   * Raises `unknown_root` and `invalid_argument`.
+   * Returns the files that the client handed over, of a root if it names one; undefined if the service has no
+   * client-side files. Raises `unknown_root` and `invalid_argument`.
    */
   agentFiles?(root?: string): FilesystemBridge | undefined;
 }
@@ -48,9 +48,15 @@ export interface Dialect {
   /** The `instructions` of the `initialize` result: what a model needs to know before its first call. */
   readonly instructions: string;
   readonly tools: readonly Tool[];
-  /** Whether `tools/list` leaves out of schemas what a model can do without, because it is paid for in every conversation. */
+  /**
+   * Whether `tools/list` leaves out of schemas what a model can do without, because it is paid for in every
+   * conversation.
+   */
   readonly terseSchemas?: boolean;
-  /** Calls that are run, on this package's own files, before a client makes its first: what clients are likely to ask for. */
+  /**
+   * Calls that are run, on this package's own files, before a client makes its first: what clients are likely to ask
+   * for.
+   */
   readonly warmUpCalls?: readonly WarmUpCall[];
   /** Whether its tools accept client-side files, which the client can then read as resources. */
   readonly takesFiles?: boolean;

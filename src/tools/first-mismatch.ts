@@ -11,9 +11,9 @@ export interface Mismatch {
 }
 
 /**
- * Returns the first item of a list, at any depth, that does not match a schema; the object around the lists if all items do, and
- * undefined if nothing is wrong with either. A list that is too long is wrong as a whole. zod itself goes on to the last item, at
- * several microseconds for each problem.
+ * Returns the first item of a list, at any depth, that does not match a schema; the object around the lists if all
+ * items do, and undefined if nothing is wrong with either. A list that is too long is wrong as a whole. zod itself goes
+ * on to the last item, at several microseconds for each problem.
  */
 export function firstMismatch(given: z.core.$ZodType, value: unknown): Mismatch | undefined {
   const schema = withoutWrappers(given);

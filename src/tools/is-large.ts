@@ -1,7 +1,10 @@
 /** A value with more parts than this is large. */
 const LARGE = 1_000;
 
-/** Reports whether a value consists of so many parts that a full list of what is wrong with them would take long to make. */
+/**
+ * Reports whether a value consists of so many parts that a full list of what is wrong with them would take long to
+ * make.
+ */
 export function isLarge(value: unknown): boolean {
   return roomAfter(value, LARGE) <= 0;
 }

@@ -1,7 +1,10 @@
 /** A longer word may not have more edits than one of this length. */
 const LONG_WORD = 64;
 
-/** Returns the candidate that differs from a mistyped word by the fewest edits, ignoring case; undefined if none is close. */
+/**
+ * Returns the candidate that differs from a mistyped word by the fewest edits, ignoring case; undefined if none is
+ * close.
+ */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const length = Math.min(word.length, LONG_WORD);
   const maxEdits = length < 4 ? 1 : Math.max(2, Math.floor(length / 3));
@@ -9,8 +12,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 }
 
 /**
- * Returns a hint with the nearest candidate, to append to the message about an unknown word: ` (did you mean path?)`, or the empty
- * string if none is close. `show` formats the candidate.
+ * Returns a hint with the nearest candidate, to append to the message about an unknown word: ` (did you mean path?)`,
+ * or the empty string if none is close. `show` formats the candidate.
  */
 export function didYouMean(
   word: string,
@@ -30,8 +33,8 @@ interface Closeness {
 }
 
 /**
- * Returns the candidates that differ from a word by few edits, ignoring case, the closest first. Takes time in proportion to the
- * number of candidates.
+ * Returns the candidates that differ from a word by few edits, ignoring case, the closest first. Takes time in
+ * proportion to the number of candidates.
  */
 export function closest(word: string, candidates: Iterable<string>, { maxEdits, count }: Closeness): string[] {
   const wanted = word.toLowerCase();
@@ -47,8 +50,9 @@ export function closest(word: string, candidates: Iterable<string>, { maxEdits, 
 }
 
 /**
- * The optimal string alignment distance, which counts the swap of two neighbours as one edit; undefined if it exceeds `limit`.
- * Only the cells within `limit` of the diagonal are computed: https://en.wikipedia.org/wiki/Damerau%E2%80%93Levenshtein_distance
+ * The optimal string alignment distance, which counts the swap of two neighbours as one edit; undefined if it exceeds
+ * `limit`. Only the cells within `limit` of the diagonal are computed:
+ * https://en.wikipedia.org/wiki/Damerau%E2%80%93Levenshtein_distance
  */
 function editsUpTo(limit: number, wholeA: string, wholeB: string): number | undefined {
   if (Math.abs(wholeA.length - wholeB.length) > limit) return undefined;

@@ -1,4 +1,7 @@
-/** Where a result is written: as structured content and text, as text alone, or as structured content with a text of one line. */
+/**
+ * Where a result is written: as structured content and text, as text alone, or as structured content with a text of one
+ * line.
+ */
 export const RESULT_MODES = ['both', 'text', 'structured'] as const;
 export type ResultMode = (typeof RESULT_MODES)[number];
 
@@ -6,11 +9,13 @@ export type ResultMode = (typeof RESULT_MODES)[number];
 export interface ResultForm {
   readonly mode: ResultMode;
   /**
-   * The most characters of content that one result has, in what the model sees of it. A longer one is cut at a line or an entry and
-   * names the arguments that get the rest. Undefined if only the transport limits it.
+   * The most characters of content that one result has, in what the model sees of it. A longer one is cut at a line or
+   * an entry and names the arguments that get the rest. Undefined if only the transport limits it.
    */
   readonly maxChars: number | undefined;
-  /** The most characters of one result with what stands around its content. Undefined if only the transport limits it. */
+  /**
+   * The most characters of one result with what stands around its content. Undefined if only the transport limits it.
+   */
   readonly maxResultChars: number | undefined;
 }
 

@@ -27,7 +27,9 @@ export class Roots {
     this.#byName = new Map(roots.map((entry) => [entry.root.name, entry]));
   }
 
-  /** Returns a subset in the same order, with some of what each root allows, for a client that may see and do no more. */
+  /**
+   * Returns a subset in the same order, with some of what each root allows, for a client that may see and do no more.
+   */
   only(names: readonly string[], tools: readonly Capability[] = CAPABILITIES): Roots {
     const visible = this.all().filter(({ root }) => names.includes(root.name));
     const limited = (allowed: ReadonlySet<Capability>) => new Set([...allowed].filter((tool) => tools.includes(tool)));

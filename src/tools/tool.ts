@@ -79,17 +79,20 @@ export interface CallContext extends BoundRootContext {
   resolveRoot(name: string): ResolvedRoot;
   /**
    * Returns the bridge to this client's own files, those of an agent root if one is named. Raises `unknown_root`,
-   * `invalid_argument` if there are several agent roots and none is named, and `tool_not_allowed` for a client that has no
-   * access to any root that they appear as.
+   * `invalid_argument` if there are several agent roots and none is named, and `tool_not_allowed` for a client that has
+   * no access to any root that they appear as.
    */
   agentFiles(root?: string): FilesystemBridge;
-  /** Raises `tool_not_allowed` for a root that is read-only, for a tool that changes one of the roots it uses and reads another. */
+  /**
+   * Raises `tool_not_allowed` for a root that is read-only, for a tool that changes one of the roots it uses and reads
+   * another.
+   */
   requireWritable(root: Root): void;
   /** Logs a warning about this call. `facts` must not contain file content. */
   warn(message: string, facts: Readonly<Record<string, string | number>>): void;
   /**
-   * Reports that one of several paths failed, for a tool that then goes on with the others. A violation gets a line in the log, as
-   * that of a call that failed.
+   * Reports that one of several paths failed, for a tool that then goes on with the others. A violation gets a line in
+   * the log, as that of a call that failed.
    */
   reportFailure(path: string, error: CallError): void;
   /** Returns all roots that this client may see, for listing only. */
@@ -130,9 +133,9 @@ export interface Tool<
   /** Whether results may be cut to the client's limit (`context.results`); they then have `next`. */
   readonly paged?: true;
   /**
-   * Formats the result for a model that reads text alone, as short as it can be read. A tool that has this shows no schema of its
-   * result, and no structured content, to clients that are served text. A list that `run` returns as a `TextList` is one here, too:
-   * see `textOf`.
+   * Formats the result for a model that reads text alone, as short as it can be read. A tool that has this shows no
+   * schema of its result, and no structured content, to clients that are served text. A list that `run` returns as a
+   * `TextList` is one here, too: see `textOf`.
    */
   readerText?(result: z.output<O>, args: z.output<I>): string;
   /** Formats the result as one line, to stand beside structured content; by default the first line of `readerText`. */
@@ -149,7 +152,10 @@ export interface MediaContent {
   readonly data: string;
 }
 
-/** The result of a tool's `run`. Each list in it may be a `JsonList`, which is JSON already, or a `TextList` for a client that is served text. */
+/**
+ * The result of a tool's `run`. Each list in it may be a `JsonList`, which is JSON already, or a `TextList` for a
+ * client that is served text.
+ */
 export type ToolResult<T> = {
   [K in keyof T]: T[K] | (NonNullable<T[K]> extends readonly (infer Item)[] ? JsonList<Item> | TextList : never);
 };

@@ -14,8 +14,9 @@ export interface ContentJson {
 }
 
 /**
- * Escapes a content, plain and with its lines numbered from `first`, which is negative if they are counted from the end. The content must be well-formed and not empty. Equals
- * `JSON.stringify` of the content and of `numberedContent`, without the quotes.
+ * Escapes a content, plain and with its lines numbered from `first`, which is negative if they are counted from the
+ * end. The content must be well-formed and not empty. Equals `JSON.stringify` of the content and of `numberedContent`,
+ * without the quotes.
  */
 export function contentJson(content: string, first: number): ContentJson {
   const escaper = first < 0 ? undefined : jsonEscaper();
@@ -69,8 +70,8 @@ interface LoadedPart {
 }
 
 /**
- * Loads a content into an escaper, one part per iteration. A short content is one part. The parts of a longer one are cut at
- * any byte and reported as not ASCII.
+ * Loads a content into an escaper, one part per iteration. A short content is one part. The parts of a longer one are
+ * cut at any byte and reported as not ASCII.
  */
 function* loadParts(escaper: JsonEscaper, content: string): Generator<LoadedPart, void, undefined> {
   if (content.length <= MAX_TEXT_LENGTH) {
@@ -84,7 +85,9 @@ function* loadParts(escaper: JsonEscaper, content: string): Generator<LoadedPart
   }
 }
 
-/** Copies the output of an escaper before the next call overwrites it. Only for ASCII is a string cheaper than bytes. */
+/**
+ * Copies the output of an escaper before the next call overwrites it. Only for ASCII is a string cheaper than bytes.
+ */
 function copyChunk(escaped: Buffer, isAscii: boolean): JsonChunks {
   return isAscii ? escaped.toString('latin1') : [Buffer.from(escaped)];
 }

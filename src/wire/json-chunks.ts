@@ -2,8 +2,8 @@ import { escapeJson, escapeJsonChunks } from './json-escaper.ts';
 import { ITEMS_PER_CHUNK, JsonList } from './json-list.ts';
 
 /**
- * JSON text ready to be sent: a string, or for long results a list of UTF-8 buffers. Concatenating megabytes of strings takes
- * longer than producing them, and the garbage collector copies strings, but not buffers.
+ * JSON text ready to be sent: a string, or for long results a list of UTF-8 buffers. Concatenating megabytes of strings
+ * takes longer than producing them, and the garbage collector copies strings, but not buffers.
  */
 export type JsonChunks = string | readonly Buffer[];
 

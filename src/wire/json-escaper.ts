@@ -5,7 +5,10 @@ export const LINE_NUMBER_WIDTH = 6;
 
 /** Bytes per SIMD vector. The kernel loads and stores whole vectors, so it may touch this many bytes past an end. */
 const VECTOR_BYTES = 16;
-/** The most bytes that one input byte becomes: a line feed is written as `\n`, then one vector with the next line's number. */
+/**
+ * The most bytes that one input byte becomes: a line feed is written as `\n`, then one vector with the next line's
+ * number.
+ */
 const MAX_EXPANSION = 2 + VECTOR_BYTES;
 /** Each byte's escape sequence occupies this much of the kernel's table. */
 const ESCAPE_SLOT_BYTES = 8;
@@ -133,7 +136,9 @@ export function escapeJson(text: string): string {
   return json;
 }
 
-/** Escapes valid UTF-8 for use between the quotes of a JSON string. Accepts any length and returns the result in chunks. */
+/**
+ * Escapes valid UTF-8 for use between the quotes of a JSON string. Accepts any length and returns the result in chunks.
+ */
 export function escapeJsonChunks(utf8: Buffer): Buffer[] {
   const escaper = jsonEscaper();
   if (escaper === undefined) return [Buffer.from(stringifyEscape(utf8.toString()))];

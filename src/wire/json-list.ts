@@ -4,16 +4,17 @@ import { MAX_SENT_BYTES } from './result-size.ts';
 /** How many items of a list are serialized as one chunk: a few kilobytes, so that intermediate strings live briefly. */
 export const ITEMS_PER_CHUNK = 128;
 /**
- * The length of pending JSON from which fewer items make a chunk. Pending items do not count towards `MAX_SENT_BYTES`; up to
- * this length they fit, plain and escaped, into the space that it leaves free.
+ * The length of pending JSON from which fewer items make a chunk. Pending items do not count towards `MAX_SENT_BYTES`;
+ * up to this length they fit, plain and escaped, into the space that it leaves free.
  */
 const MAX_CHUNK_LENGTH = 32 * 1024;
 
 /**
- * A list in a tool's result that is serialized while it grows. Keeping a long list as objects until it is complete takes
- * longer than serializing each item as it is found.
+ * A list in a tool's result that is serialized while it grows. Keeping a long list as objects until it is complete
+ * takes longer than serializing each item as it is found.
  *
- * A list stops growing once a result cannot carry more (`MAX_SENT_BYTES`): later items are dropped, which `length` shows.
+ * A list stops growing once a result cannot carry more (`MAX_SENT_BYTES`): later items are dropped, which `length`
+ * shows.
  */
 export class JsonList<T> {
   /** The JSON of all items but the pending ones, in chunks without the brackets. */
@@ -27,7 +28,10 @@ export class JsonList<T> {
   #isFull = false;
   #charsLeft: number;
 
-  /** Makes an empty list that also stops growing before its JSON has more than `maxChars` characters, except for one long item. */
+  /**
+   * Makes an empty list that also stops growing before its JSON has more than `maxChars` characters, except for one
+   * long item.
+   */
   constructor(maxChars: number = Number.POSITIVE_INFINITY) {
     this.#charsLeft = maxChars;
   }
@@ -38,8 +42,9 @@ export class JsonList<T> {
   }
 
   /**
-   * Appends an item that is already JSON, unless the list is full, and reports whether it did. An item may still be dropped later,
-   * with others, if the result as a whole turns out to be too long for the transport: `length` is right once all are added.
+   * Appends an item that is already JSON, unless the list is full, and reports whether it did. An item may still be
+   * dropped later, with others, if the result as a whole turns out to be too long for the transport: `length` is right
+   * once all are added.
    */
   addJson(json: string): boolean {
     if (this.#isFull) return false;

@@ -1,7 +1,9 @@
 import { characterStart } from '../runtime/unicode.ts';
 import { escapeJson } from './json-escaper.ts';
 
-/** The most bytes of one result that the server sends, well below the 10 MiB at which stdio clients drop the connection. */
+/**
+ * The most bytes of one result that the server sends, well below the 10 MiB at which stdio clients drop the connection.
+ */
 export const MAX_RESULT_BYTES = 8 * 1024 * 1024;
 
 /** The most bytes that the list or the content of a result may take on the wire. The rest is for its other fields. */
@@ -26,9 +28,9 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 const QUOTE_BYTES = 6;
 
 /**
- * The bytes that each byte of a content takes on the wire. A result is sent twice: as structured content, where the content is
- * escaped once, and as text. The text is the JSON of the result, escaped again (`json`), or the content itself, without
- * (`plain`) or with line numbers (`numbered`).
+ * The bytes that each byte of a content takes on the wire. A result is sent twice: as structured content, where the
+ * content is escaped once, and as text. The text is the JSON of the result, escaped again (`json`), or the content
+ * itself, without (`plain`) or with line numbers (`numbered`).
  */
 const COSTS = {
   json: costTable((character) => escapeJson(character).length + escapeJson(escapeJson(character)).length),
@@ -55,8 +57,8 @@ interface ContentFormat {
 }
 
 /**
- * Returns the start of a content, as much as fits into one result. UTF-8 is cut between characters, base64 between groups of
- * four. A content that fits is returned unchanged. Line numbers are assumed to have at most nine digits.
+ * Returns the start of a content, as much as fits into one result. UTF-8 is cut between characters, base64 between
+ * groups of four. A content that fits is returned unchanged. Line numbers are assumed to have at most nine digits.
  */
 export function truncateToFit(content: string, { encoding, text, bytes: given }: ContentFormat): string {
   if (encoding === 'base64') return content.slice(0, MAX_SENT_BYTES / 2 - ((MAX_SENT_BYTES / 2) % 4));
@@ -76,7 +78,9 @@ export function truncateToFit(content: string, { encoding, text, bytes: given }:
   return content;
 }
 
-/** Adds up the cost of all bytes. Without a limit check in its loop this is several times faster than `countFitting`. */
+/**
+ * Adds up the cost of all bytes. Without a limit check in its loop this is several times faster than `countFitting`.
+ */
 function costOf(bytes: Buffer, cost: Uint8Array): number {
   let total = 0;
   for (let at = 0; at < bytes.length; at += 1) total += cost[bytes[at] as number] as number;
@@ -95,7 +99,9 @@ function countFitting(bytes: Buffer, cost: Uint8Array, room: number): number {
   return count;
 }
 
-/** Returns an upper bound of the bytes that a value takes on the wire. Counting is cheaper than serializing the value. */
+/**
+ * Returns an upper bound of the bytes that a value takes on the wire. Counting is cheaper than serializing the value.
+ */
 function sentBytes(value: unknown): number {
   if (typeof value === 'string') return textBytes(value);
   if (typeof value !== 'object' || value === null) return 2 * String(value).length;

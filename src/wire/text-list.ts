@@ -1,6 +1,6 @@
 /**
- * A list of a result as text, for clients that show the model text alone. Takes items until `maxChars` is reached and leaves the
- * rest out, so an item is there whole or not at all.
+ * A list of a result as text, for clients that show the model text alone. Takes items until `maxChars` is reached and
+ * leaves the rest out, so an item is there whole or not at all.
  */
 export class TextList {
   readonly #maxChars: number;

@@ -7,8 +7,8 @@ import { pathProblem } from '../policy/project-path.ts';
 
 const MAX_LENGTH = 1024;
 /**
- * The most characters of names times characters that a pattern expands to. Each takes up to 3 ns, and all of them are compared in one
- * turn of the event loop.
+ * The most characters of names times characters that a pattern expands to. Each takes up to 3 ns, and all of them are
+ * compared in one turn of the event loop.
  */
 const MAX_WORK = 16_000_000;
 const MAX_EXPANDED_LENGTH = 2_000;
@@ -21,8 +21,8 @@ export type ListingFilter = (path: string, type: EntryType) => boolean;
 
 /**
  * Compiles a glob for listings. Without a slash it matches names, with one it matches paths relative to the listed
- * folder. Raises `invalid_pattern` for a pattern that points outside the folder or that the glob compiler refuses; so does the
- * filter itself for a pattern that expands to too much for the entries that it has tested.
+ * folder. Raises `invalid_pattern` for a pattern that points outside the folder or that the glob compiler refuses; so
+ * does the filter itself for a pattern that expands to too much for the entries that it has tested.
  */
 export function compileListingFilter(pattern: string): ListingFilter {
   if (typeof pattern !== 'string') throw invalid('it must be a string');

@@ -24,12 +24,12 @@ const PREFIX_END: usize = NUMBER_AT + VECTOR_BYTES;
 export const TEXT_AT: usize = PREFIX_END + VECTOR_BYTES;
 
 /**
- * Escapes the bytes in `[from, to)` for use between the quotes of a JSON string, writes them to `into`, and returns the end of
- * the output. With `numbered`, the number of the next line and a tab follow each line feed.
+ * Escapes the bytes in `[from, to)` for use between the quotes of a JSON string, writes them to `into`, and returns the
+ * end of the output. With `numbered`, the number of the next line and a tab follow each line feed.
  *
- * Each step copies a whole vector and compares it with the bytes to escape. The number of trailing zeros in the comparison's
- * bit mask is the number of leading bytes that are final; the next step overwrites the rest. The simdjson paper describes
- * this loop for the opposite direction, the parsing of strings: https://arxiv.org/abs/1902.08318
+ * Each step copies a whole vector and compares it with the bytes to escape. The number of trailing zeros in the
+ * comparison's bit mask is the number of leading bytes that are final; the next step overwrites the rest. The simdjson
+ * paper describes this loop for the opposite direction, the parsing of strings: https://arxiv.org/abs/1902.08318
  */
 export function escape(from: usize, to: usize, into: usize, numbered: bool): usize {
   const quotes = i8x16.splat(QUOTE);
@@ -45,7 +45,8 @@ export function escape(from: usize, to: usize, into: usize, numbered: bool): usi
     );
     const escapes = i8x16.bitmask(special);
     if (escapes == 0) {
-      // A branch of its own, so that the processor need not wait for the comparison to know where the next vector begins.
+      // A branch of its own, so that the processor need not wait for the comparison to know where the next vector
+      // begins.
       from += VECTOR_BYTES;
       into += VECTOR_BYTES;
       continue;
