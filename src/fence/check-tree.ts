@@ -24,9 +24,9 @@ interface CheckTreeOptions {
 
 /**
  * Checks that a folder may be moved or removed with everything in it: nothing in it is denied or protected, neither
- * where it is nor where it goes. Raises `not_allowed`, and what listing raises. Nothing of this program can put such an
- * entry there afterwards; one that another program puts there is noticed when it is removed, but moves along with its
- * folder.
+ * where it is nor where it goes. Raises `not_allowed`, and what listing raises. Until the result is disposed of, nothing
+ * in this process can put such an entry there; one that another puts there is noticed when it is removed, but moves
+ * along with its folder.
  */
 export async function checkTree({ dir, name }: DirEntry, options: CheckTreeOptions): Promise<CheckedTree> {
   const { from, to, pause } = options;
@@ -58,9 +58,18 @@ export async function checkTree({ dir, name }: DirEntry, options: CheckTreeOptio
     }
   }
 
-  using top = dir.openDir(name);
   const target = to ?? { dir, name };
-  if (dir.hasRules || target.dir.hasRules) await check(top, from.path.raw, to?.dir.placeOf(to.name));
-  const { dev = 0, ino = 0 } = top.lstat('.') ?? {};
-  return { dev, ino, to: target.dir, toName: target.name };
+  const place = to?.dir.placeOf(to.name);
+  // Before the first entry is looked at, so that none can be put behind it.
+  const announced = place && dir.placeOf(name).announceMove(place);
+  const dispose = (): void => announced?.[Symbol.dispose]();
+  try {
+    using top = dir.openDir(name);
+    if (dir.hasRules || target.dir.hasRules) await check(top, from.path.raw, place);
+    const { dev = 0, ino = 0 } = top.lstat('.') ?? {};
+    return { dev, ino, to: target.dir, toName: target.name, [Symbol.dispose]: dispose };
+  } catch (error) {
+    dispose();
+    throw error;
+  }
 }

@@ -4,6 +4,7 @@ import { type CheckedTree, Dir, SAFE_OPEN_FLAGS, type SharedDir } from './dir.ts
 import { assertSingleName, type Entry, type Name } from './entry.ts';
 import { fromSystem } from './errno.ts';
 import { FenceError } from './errors.ts';
+import { foldName } from './guard/fold-name.ts';
 import type { Place } from './guard/place.ts';
 import { notRegularError, ReadableFile } from './open-file.ts';
 import type { RawEntry, StatLite, Syscalls } from './syscalls.ts';
@@ -22,6 +23,10 @@ interface Options {
   /** Undefined for the `procfd` backend: then everything goes through Node. */
   readonly syscalls: Syscalls | undefined;
   /**
+   * The descriptor of the root, to find out whether the directory has been moved. Undefined if nothing is changed in it.
+   */
+  readonly top: number | undefined;
+  /**
    * Whether disposing of the `Dir` closes the descriptor; by default true. False for a root's, which outlives the
    * `Dir`.
    */
@@ -39,16 +44,18 @@ export class DescriptorDir extends Dir {
   readonly fd: number;
   readonly #base: string;
   readonly #syscalls: Syscalls | undefined;
+  readonly #top: number | undefined;
   readonly #owned: boolean;
   /** Whether the descriptor is open for reading and unread, so that the first listing can use it. */
   #listable: boolean;
   #closed = false;
 
-  constructor(fd: number, { place, syscalls, owned = true, listable = false }: Options) {
+  constructor(fd: number, { place, syscalls, top, owned = true, listable = false }: Options) {
     super(place);
     this.fd = fd;
     this.#base = `${descriptorFolder()}${fd}/`;
     this.#syscalls = syscalls;
+    this.#top = top;
     this.#owned = owned;
     this.#listable = listable;
   }
@@ -65,12 +72,21 @@ export class DescriptorDir extends Dir {
     return Buffer.concat([Buffer.from(this.#base), name]);
   }
 
+  protected override isAt(names: readonly string[]): boolean {
+    if (this.#top === undefined) return true;
+    const top = hostPathOf(this.#top).replace(/\/$/, '');
+    const expected = [top, ...names].join('/') || '/';
+    const now = this.hostPath();
+    // The kernel may show another spelling of a name that the file system takes for the same.
+    return now === expected || foldName(now) === foldName(expected);
+  }
+
   protected openInner(name: Name, place: Place): DescriptorDir {
     const flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
     try {
       // SAFETY: one name, and O_NOFOLLOW.
       const fd = this.#openat(name, flags) ?? fs.openSync(this.pathUnconfined(name), flags);
-      return new DescriptorDir(fd, { place, syscalls: this.#syscalls });
+      return new DescriptorDir(fd, { place, syscalls: this.#syscalls, top: this.#top });
     } catch (error) {
       throw fromSystem(error);
     }
@@ -81,7 +97,8 @@ export class DescriptorDir extends Dir {
     const fd = this.#openat(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     // A directory that may be entered but not read opens only with O_PATH.
     if (fd === undefined) return this.openDir(name);
-    return new DescriptorDir(fd, { place: this.placeOf(name), syscalls: this.#syscalls, listable: true });
+    const place = this.placeOf(name);
+    return new DescriptorDir(fd, { place, syscalls: this.#syscalls, top: this.#top, listable: true });
   }
 
   override openForRead(name: Name): ReadableFile {
@@ -274,7 +291,7 @@ export class DescriptorDir extends Dir {
 
   hostPath(): HostPath {
     this.#assertOpen();
-    return fs.readlinkSync(`${descriptorFolder()}${this.fd}`) as HostPath;
+    return hostPathOf(this.fd);
   }
 
   [Symbol.dispose](): void {
@@ -287,6 +304,11 @@ export class DescriptorDir extends Dir {
   #assertOpen(): void {
     if (this.#closed) throw new Error('the directory is closed');
   }
+}
+
+/** Returns where an open file or directory is now. */
+function hostPathOf(fd: number): HostPath {
+  return fs.readlinkSync(`${descriptorFolder()}${fd}`) as HostPath;
 }
 
 /** Computed once: a process keeps its number. */

@@ -48,9 +48,10 @@ interface Change {
 
 /**
  * Proof that a folder may be moved with everything in it, which `checkTree` finds out: `Dir.rename` moves no folder
- * without one.
+ * without one. It holds until it is disposed of: till then, nothing is put into the folder that may not be where it
+ * goes.
  */
-export interface CheckedTree {
+export interface CheckedTree extends Disposable {
   readonly dev: number;
   readonly ino: number;
   readonly to: Dir;
@@ -95,7 +96,7 @@ export abstract class Dir implements Disposable {
    */
   openDir(name: Name, as: Name = name): Dir {
     this.assertSeen(name, true);
-    return this.openInner(name, this.placeOf(as));
+    return this.openInner(name, as === name ? this.placeOf(name) : this.#place.futureChild(as.toString()));
   }
 
   /** Opens a subdirectory that will be listed and read from, as cheaply as the backend can. */
@@ -116,6 +117,11 @@ export abstract class Dir implements Disposable {
    * Called before anything is changed or opened. The portable backend checks here that the directory is still inside.
    */
   protected assertInside(): void {}
+
+  /** Reports whether this directory still has the names by which the rules judge it, from the top of the root. */
+  protected isAt(_names: readonly string[]): boolean {
+    return true;
+  }
 
   /** Called with each file that `createInUse` creates. */
   protected markFileInUse(_fd: number): void {}
@@ -442,7 +448,8 @@ export abstract class Dir implements Disposable {
     const isFolder = change.isFolder ?? this.#lstat(name)?.isDirectory() ?? false;
     const match = this.#place.protection(text, isFolder) ?? (change.put && !isFolder && this.#place.placeholder(text));
     const pattern = match && this.#settle(match, name, change.put);
-    return pattern ? { rule: 'protect', pattern } : undefined;
+    if (pattern) return { rule: 'protect', pattern };
+    return change.put ? this.#place.refusalByMoves(text, isFolder) : undefined;
   }
 
   /** Whether anything in the root is denied or protected. @internal */
@@ -470,10 +477,16 @@ export abstract class Dir implements Disposable {
     if (this.denial(name, isFolder) !== undefined) throw new FenceError('not_found', {});
   }
 
-  /** Raises `not_allowed` for a change that the rules of the root forbid. @internal */
+  /**
+   * Raises `not_allowed` for a change that the rules of the root forbid, and `not_found` if this directory has been moved since it
+   * was opened: where it is now, other rules may hold. @internal
+   */
   protected assertMayChange(name: Name, change: Change): void {
     const refusal = this.refusal(name, change);
     if (refusal !== undefined) throw new FenceError('not_allowed', refusal);
+    const place = this.#place;
+    if (!place.hasRules || place.isProvisional || isReservedName(name.toString())) return;
+    if (!this.isAt(place.folder.names)) throw new FenceError('not_found', {});
   }
 
   /** Raises `not_allowed` if the rules of the root forbid to move an entry, or to put it where it goes. */
@@ -487,7 +500,8 @@ export abstract class Dir implements Disposable {
     if (!isFolder || isTemporary || !(this.hasRules || to.hasRules)) return;
     const isChecked = checked?.to === to && checked.toName === toName;
     if (!isChecked) throw new Error('a folder is moved that was not checked for what has to stay in place');
-    if (checked.dev !== stats?.dev || checked.ino !== stats.ino) throw new FenceError('busy', {});
+    // What is in the folder was not checked for where it would be moved to next.
+    if (to.#place.isMoving || checked.dev !== stats?.dev || checked.ino !== stats.ino) throw new FenceError('busy', {});
   }
 
   /** Returns why an entry does not exist for callers. `creating` is set if it is about to be made. @internal */

@@ -66,7 +66,9 @@ export class Root implements Disposable {
     this.#resolverRoot = {
       open: () => {
         const fd = this.#fd();
-        return fd === undefined ? new PathDir(real, place) : new DescriptorDir(fd, { place, syscalls, owned: false });
+        return fd === undefined
+          ? new PathDir(real, place)
+          : new DescriptorDir(fd, { place, syscalls, top: fd, owned: false });
       },
       real: split(real),
       aliases: real === given ? [] : [split(given)],
@@ -200,7 +202,7 @@ export class Root implements Disposable {
   borrowDir({ fd }: SharedDir): Dir {
     // Without rules: it only stats names that the other thread has listed by them.
     const place = Place.top(new Guard(undefined));
-    return new DescriptorDir(fd, { place, syscalls: this.#backend.syscalls, owned: false });
+    return new DescriptorDir(fd, { place, syscalls: this.#backend.syscalls, top: undefined, owned: false });
   }
 
   /** Allocates memory to read files into, aligned so that the system copies fast. It is not zeroed. @internal */
@@ -294,7 +296,8 @@ export class Root implements Disposable {
   }
 
   #dir(fd: number, names: readonly string[]): Dir {
-    return new DescriptorDir(fd, { place: Place.at(this.#guard, names), syscalls: this.#backend.syscalls });
+    const place = Place.at(this.#guard, names);
+    return new DescriptorDir(fd, { place, syscalls: this.#backend.syscalls, top: this.#fd() });
   }
 
   /** Resolves a path name by name. For one with links, the rules hold for where it leads and for what was written. */

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { chooseBackend, type GuardRules, Root } from '../../src/fence/index.ts';
+import { checkTree, chooseBackend, type GuardRules, Root } from '../../src/fence/index.ts';
 import { onEveryBackend, outcome, type Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { copy } from '../../src/files/copy/copy.ts';
 import { move } from '../../src/files/copy/move.ts';
@@ -56,6 +56,33 @@ onEveryBackend((make, backend) => {
       expect(await moved(root, 'repo', '.git')).toBe('not_allowed');
       expect(await moved(root, 'free', 'a')).toBe('ok');
       expect(box.tree()).toEqual(['a/', 'a/f', 'plain/', 'plain/key', 'repo/', 'repo/hooks/', 'repo/hooks/x']);
+    }));
+
+  test('nothing is put into a folder that is about to be moved to where it would be protected', () =>
+    withRules({ protect: ['**/.git/config', '**/.git/modules/**/hooks'] }, async (box, root) => {
+      box.file('plain/HEAD');
+      box.file('module/hooks/x');
+      const [from, { path }] = ends(root, 'plain', '.git');
+      using at = root.locate(from.path, { follow: false });
+      using to = root.locate(path, { follow: false });
+      const checked = await checkTree(at, { from, to, pause: () => undefined });
+      expect(await write(root, 'plain/config')).toBe('not_allowed');
+      expect(await write(root, 'plain/index')).toBe('ok');
+      expect(await moved(root, 'module', 'plain/modules')).toBe('busy');
+      checked[Symbol.dispose]();
+      expect(await write(root, 'plain/config')).toBe('ok');
+      expect(await moved(root, 'module', 'plain/modules')).toBe('ok');
+    }));
+
+  test('nothing is put into a folder that was moved since it was opened', () =>
+    withRules({ protect: ['**/.git/config'] }, async (box, root) => {
+      box.file('plain/sub/HEAD');
+      using at = root.locate(root.parse('plain/config'), { follow: false });
+      using below = root.locate(root.parse('plain/sub/config'), { follow: false });
+      expect(await moved(root, 'plain', '.git')).toBe('ok');
+      const put = async ({ dir, name }: typeof at) => dir.createFile(name)[Symbol.dispose]();
+      expect([await outcome(put(at)), await outcome(put(below))]).toEqual(['not_found', 'not_found']);
+      expect(box.tree('.git')).toEqual(['sub/', 'sub/HEAD']);
     }));
 
   test('a copy leaves out what would be denied or protected where it goes, and says so', () =>

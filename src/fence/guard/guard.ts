@@ -42,11 +42,21 @@ interface FolderPlace {
   readonly folder: FolderNames;
 }
 
+/** A folder that is about to be moved. */
+export interface FolderMove {
+  /** The folded names from the top of the root to the folder. */
+  readonly from: readonly string[];
+  /** Says which rule refuses an entry where it will be, by the names of the folders from the moved one to it. */
+  refusal(folders: readonly string[], name: string, isFolder: boolean): Refusal | undefined;
+}
+
 /** Decides by names alone what a root's rules say about an entry. It never touches the disk. */
 export class Guard {
   readonly isReadOnly: boolean;
   /** False for a root in which everything is allowed. */
   readonly hasRules: boolean;
+  /** The folders of this root that are about to be moved. */
+  readonly moves = new Set<FolderMove>();
   readonly #deny: PathRules;
   readonly #protect: PathRules;
   readonly #above: PathRules;

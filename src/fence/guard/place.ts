@@ -1,5 +1,5 @@
 import { foldName } from './fold-name.ts';
-import { type Guard, READ_ONLY, type Refusal } from './guard.ts';
+import { type FolderMove, type Guard, READ_ONLY, type Refusal } from './guard.ts';
 import type { FolderNames, RuleMatch } from './path-rules.ts';
 
 /** Another path that leads to a folder, by links. */
@@ -25,6 +25,7 @@ export class Place {
   readonly #name: string;
   readonly #aliases: readonly Alias[];
   #folder: FolderNames | undefined;
+  #isProvisional = false;
   /** Undefined until it is asked for. */
   #protection: Refusal | 'none' | undefined;
 
@@ -75,7 +76,54 @@ export class Place {
     const aliases = this.#aliases.map(({ folder, entry }) => ({
       folder: below(folder, entry?.name === name ? entry.written : name),
     }));
-    return new Place(this.#guard, this, name, aliases);
+    const place = new Place(this.#guard, this, name, aliases);
+    place.#isProvisional = this.#isProvisional;
+    return place;
+  }
+
+  /** Whether the folder only gets this place later, and is temporary until then. */
+  get isProvisional(): boolean {
+    return this.#isProvisional;
+  }
+
+  /** Returns the place that a temporary folder in this one will have. */
+  futureChild(name: string): Place {
+    const place = this.child(name);
+    place.#isProvisional = true;
+    return place;
+  }
+
+  /** Whether this folder, or one above it, is about to be moved. */
+  get isMoving(): boolean {
+    return this.#moves().length > 0;
+  }
+
+  /**
+   * Announces that this folder will be moved, until the result is disposed of. Meanwhile, nothing can be put into it that may not be
+   * where it goes.
+   */
+  announceMove(to: Place): Disposable {
+    const move: FolderMove = {
+      from: this.folder.folded,
+      refusal: (folders, name, isFolder) =>
+        folders.reduce((place, folder) => place.child(folder), to).refusal(name, isFolder),
+    };
+    const { moves } = this.#guard;
+    moves.add(move);
+    return { [Symbol.dispose]: () => void moves.delete(move) };
+  }
+
+  /** Why an entry may not be put here, because of where this folder is about to be moved. */
+  refusalByMoves(name: string, isFolder: boolean): Refusal | undefined {
+    for (const { from, refusal } of this.#moves()) {
+      const found = refusal(this.folder.names.slice(from.length), name, isFolder);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #moves(): FolderMove[] {
+    return [...this.#guard.moves].filter(({ from }) => from.every((name, at) => name === this.folder.folded[at]));
   }
 
   /** Returns the same place, reached by a path with links. Rules then also hold for the path as it was written. */
@@ -85,7 +133,9 @@ export class Place {
       entry === '.' || written === undefined
         ? { folder: folderNames(names) }
         : { folder: folderNames(names.slice(0, -1)), entry: { name: entry, written } };
-    return new Place(this.#guard, this.#above, this.#name, [...this.#aliases, alias]);
+    const place = new Place(this.#guard, this.#above, this.#name, [...this.#aliases, alias]);
+    place.#isProvisional = this.#isProvisional;
+    return place;
   }
 
   /** Returns what of `deny` matches an entry. The folder itself is open, so it is not denied. */

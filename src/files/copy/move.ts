@@ -69,7 +69,7 @@ async function moveTo(job: Omit<MoveJob, 'target' | 'checked'>, to: RootPath): P
   refuseOutwardLink(to.root, to.path);
   using at = to.root.locate(to.path, { follow: false, makeParents: true, isPrivate: options.isPrivate ?? false });
   if (folder !== undefined) assertDisjoint(folder, hostPathOf(at));
-  const checked = folder && (await checkMove(job, at));
+  using checked = folder && (await checkMove(job, at));
   if (isSameEntry(source.at, at)) throw new FileError('same_file', {});
   if (folder === undefined && options.overwrite !== false) assertReplaceable(at);
   using _held = deferFree(at);
