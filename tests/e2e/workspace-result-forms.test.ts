@@ -75,6 +75,26 @@ test('tools whose results can be long tell Claude Code how long', async () => {
   expect(await metaOf({ results: 'both' })).toEqual({ 'anthropic/maxResultSizeChars': 500_000 });
 });
 
+test('a result reaches the model of Codex whole, which gets 40,000 bytes at most, and goes on where it ended', async () => {
+  const tree = tempDir();
+  fs.writeFileSync(
+    path.join(tree, 'log'),
+    Array.from({ length: 3_000 }, (_, i) => `line ${i + 1} of the log\n`).join(''),
+  );
+  await using server = await startServer({
+    roots: [{ name: 'w', path: tree }],
+    client: newClient('legacy', {}, 'codex-mcp-client'),
+  });
+  const read = async (next: object) => (await server.call('read_file', { root: 'w', path: 'log', ...next })).text;
+  const first = await read({});
+  expect(Buffer.byteLength(first)).toBeGreaterThan(35_000);
+  expect(Buffer.byteLength(first)).toBeLessThanOrEqual(40_000);
+  const [, next = ''] = /; next: (\{.*\})\]$/.exec(first) ?? [];
+  const last = first.split('\n').at(-2)?.split('\t')[0];
+  expect(await read(JSON.parse(next))).toMatch(new RegExp(`^${Number(last) + 1}\tline `));
+  fs.rmSync(tree, { recursive: true });
+});
+
 test('a form that does not exist, and a limit that leaves no room, are refused at the start', async () => {
   await expect(serve(HTTP, 'x', { results: 'json' })).rejects.toThrow(/results/);
   await expect(serve(HTTP, 'x', { max_result_chars: 10 })).rejects.toThrow(/max_result_chars/);

@@ -6,22 +6,21 @@ const AUTO = { results: 'auto', maxResultChars: undefined } as const;
 
 test('clients that show the model nothing but structured content get text, all others both', () => {
   const forms = new ResultForms(AUTO);
-  const text = { mode: 'text', maxChars: 99_700, maxResultChars: 100_000 };
-  expect(forms.of('claude-code')).toEqual(text);
-  expect(forms.of('codex-mcp-client')).toEqual(text);
+  expect(forms.of('claude-code')).toEqual({ mode: 'text', maxChars: 99_700, maxResultChars: 100_000 });
+  expect(forms.of('codex-mcp-client')).toEqual({ mode: 'text', maxChars: 39_700, maxResultChars: 40_000 });
   for (const name of ['gemini-cli-mcp-client', 'Claude-Code', 'constructor', '', undefined]) {
     expect(forms.of(name)).toBe(DEFAULT_RESULT_FORM);
   }
 });
 
-test('forms of one mode are one object, so that what is made for one can be kept by it', () => {
+test('the form of a client is one object, so that what is made for it can be kept by it', () => {
   const forms = new ResultForms(AUTO);
-  expect(forms.of('claude-code')).toBe(forms.of('codex-mcp-client'));
+  for (const name of ['claude-code', 'codex-mcp-client', 'x']) expect(forms.of(name)).toBe(forms.of(name));
 });
 
 test.each(['both', 'text', 'structured'] as const)('an operator can choose %s for all clients', (results) => {
   const forms = new ResultForms({ results, maxResultChars: 5_000 });
-  for (const name of ['claude-code', 'other', undefined])
+  for (const name of ['claude-code', 'codex-mcp-client', 'other', undefined])
     expect(forms.of(name)).toEqual({ mode: results, maxChars: 4_700, maxResultChars: 5_000 });
 });
 

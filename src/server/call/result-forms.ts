@@ -13,42 +13,43 @@ export interface ResultSettings {
  */
 const DEFAULT_TEXT_CHARS = 100_000;
 
+interface TextClient {
+  /** Shows that the client passes the model nothing but `structuredContent`. */
+  readonly evidence: string;
+  /** The most that reaches the model whole, if that is less than `DEFAULT_TEXT_CHARS`. */
+  readonly maxResultChars?: number;
+}
+
 /**
- * Clients that pass the model nothing but `structuredContent`, as escaped JSON, if a result has any; each with the
- * evidence. They get text alone. Names are those of `clientInfo`. All other clients, also unknown ones, get both.
+ * Clients that pass the model nothing but `structuredContent`, as escaped JSON, if a result has any. They get text
+ * alone. Names are those of `clientInfo`. All other clients, also unknown ones, get both.
  */
-const TEXT_CLIENTS: Readonly<Record<string, string>> = {
+const TEXT_CLIENTS: Readonly<Record<string, TextClient>> = {
   // Tried with 2.1.197. Reported for 2.1.280, with and without an outputSchema.
-  'claude-code': 'https://github.com/anthropics/claude-code/issues/79944',
-  // Tried with 0.166. The app of the same name behaves alike.
-  'codex-mcp-client': 'https://github.com/openai/codex/issues/38287',
+  'claude-code': { evidence: 'https://github.com/anthropics/claude-code/issues/79944' },
+  // Tried with 0.166 and 0.169. The app of the same name behaves alike. What exceeds 10,000 tokens, of four bytes each,
+  // loses its middle (https://github.com/openai/codex/issues/14466), so the model would go on after lines that it never
+  // saw.
+  'codex-mcp-client': { evidence: 'https://github.com/openai/codex/issues/38287', maxResultChars: 40_000 },
 };
 
 /** Chooses the form of results for each client. */
 export class ResultForms {
-  readonly #settings: ResultSettings;
-  readonly #forms = new Map<ResultMode, ResultForm>();
+  readonly #ofTextClients = new Map<string, ResultForm>();
+  readonly #ofOthers: ResultForm;
 
-  constructor(settings: ResultSettings) {
-    this.#settings = settings;
+  constructor({ results, maxResultChars }: ResultSettings) {
+    const form = (mode: ResultMode, textChars = DEFAULT_TEXT_CHARS) =>
+      resultForm(mode, maxResultChars ?? (mode === 'text' ? textChars : undefined));
+    this.#ofOthers = form(results === 'auto' ? 'both' : results);
+    for (const [name, client] of Object.entries(TEXT_CLIENTS))
+      this.#ofTextClients.set(name, form(results === 'auto' ? 'text' : results, client.maxResultChars));
   }
 
   /**
-   * Returns the form for the client of that name, undefined for one that declared none. Forms of one mode are the same
-   * object.
+   * Returns the form for the client of that name, undefined for one that declared none. It is the same object each time.
    */
   of(clientName: string | undefined): ResultForm {
-    const { results } = this.#settings;
-    if (results !== 'auto') return this.#form(results);
-    return this.#form(clientName !== undefined && Object.hasOwn(TEXT_CLIENTS, clientName) ? 'text' : 'both');
-  }
-
-  #form(mode: ResultMode): ResultForm {
-    const known = this.#forms.get(mode);
-    if (known !== undefined) return known;
-    const { maxResultChars = mode === 'text' ? DEFAULT_TEXT_CHARS : undefined } = this.#settings;
-    const form = resultForm(mode, maxResultChars);
-    this.#forms.set(mode, form);
-    return form;
+    return (clientName !== undefined && this.#ofTextClients.get(clientName)) || this.#ofOthers;
   }
 }
