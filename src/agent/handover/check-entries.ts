@@ -4,7 +4,8 @@ import { type Mtime, toMilliseconds } from '../mtime.ts';
 import type { PathValidator } from '../policy/path-validator.ts';
 import { invalid } from './invalid-argument.ts';
 
-const MAX_LISTED = 10_000;
+/** The most entries of one listing, nested ones included. */
+export const MAX_LISTED = 10_000;
 const MAX_DEPTH = 64;
 const TYPES: readonly unknown[] = ['file', 'directory', 'symlink', 'other'] satisfies ListingEntry['type'][];
 

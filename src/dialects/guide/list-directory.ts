@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MAX_LISTED } from '../../agent/handover/check-entries.ts';
 import { HANDOVER_TOOLS } from '../../agent/handover-tools.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { resultOf, success } from './result.ts';
@@ -26,7 +27,8 @@ export const listDirectory = defineTool({
   subject: SUBJECT,
   input: z.strictObject({
     path: projectPath,
-    entries: z.array(entry).describe('What is directly in the folder'),
+    // Checked again with nested ones; a longer list is refused before its entries are looked at.
+    entries: z.array(entry).max(MAX_LISTED).describe('What is directly in the folder'),
     pattern: z.string().optional().describe('A glob like *.md or **/*.ts'),
     root: rootName,
   }),
