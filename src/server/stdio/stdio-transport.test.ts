@@ -98,6 +98,7 @@ test.each([
   ['not UTF-8', Buffer.from('{"jsonrpc":"2.0","method":"\xff"}', 'latin1')],
   ['a number', '5'],
   ['null', 'null'],
+  ['an empty batch', '[]'],
   ['another object', '{"method":"ping"}'],
   ['an older JSON-RPC', '{"jsonrpc":"1.0","method":"ping"}'],
 ])('a line that is %s is refused, and the next one is received', async (_, wrong) => {
@@ -112,6 +113,9 @@ test.each([
   ['params that are a text', { method: 'tools/call', params: 'x' }],
   ['a method that is a number', { method: 5 }],
   ['neither method nor result', {}],
+  ['_meta that is a number', { method: 'ping', params: { _meta: 5 } }],
+  ['a progress token that is an object', { method: 'ping', params: { _meta: { progressToken: {} } } }],
+  ['a task without id', { method: 'ping', params: { _meta: { 'io.modelcontextprotocol/related-task': {} } } }],
 ])('a request with %s is refused by its id', async (_, wrong) => {
   const { receive, messages, output } = await connected();
   await receive(`${JSON.stringify({ jsonrpc: '2.0', id: 7, ...wrong })}\n`, line(1));

@@ -240,6 +240,7 @@ export class StdioTransport implements MessageSink {
         this.#refuse(error.code, error.message, error.id);
       return;
     }
+    if (Array.isArray(parsed) && parsed.length === 0) this.#refuse(INVALID_REQUEST, 'Invalid request: empty batch');
     // JSON-RPC batches, which 2025-03-26 allows.
     for (const message of Array.isArray(parsed) ? parsed : [parsed]) {
       if (isMessage(message)) this.receiver?.receive(message);
@@ -262,7 +263,18 @@ function isMessage(value: unknown): value is JSONRPCMessage {
   // The SDK ignores a request with any other id or key, and its client would wait forever.
   if (typeof method !== 'string' || (id !== undefined && !isId(id)) || !hasOnly(value as Fields, REQUEST_KEYS))
     return false;
-  return params === undefined || isRecord(params);
+  return params === undefined || (isRecord(params) && isMeta(params._meta));
+}
+
+const RELATED_TASK = 'io.modelcontextprotocol/related-task';
+
+/** Reports whether `_meta` is as the SDK wants it. It ignores a request with any other, too. */
+function isMeta(meta: unknown): boolean {
+  if (meta === undefined) return true;
+  if (!isRecord(meta)) return false;
+  const { progressToken, [RELATED_TASK]: task } = meta;
+  if (progressToken !== undefined && !isId(progressToken)) return false;
+  return task === undefined || (isRecord(task) && typeof task.taskId === 'string');
 }
 
 function idOf(message: unknown): unknown {
