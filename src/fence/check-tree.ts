@@ -24,9 +24,9 @@ interface CheckTreeOptions {
 
 /**
  * Checks that a folder may be moved or removed with everything in it: nothing in it is denied or protected, neither
- * where it is nor where it goes. Raises `not_allowed`, and what listing raises. Until the result is disposed of, nothing
- * in this process can put such an entry there; one that another puts there is noticed when it is removed, but moves
- * along with its folder.
+ * where it is nor where it goes. Raises `not_allowed`, and what listing raises. Until the result is disposed of,
+ * nothing in this process can put such an entry there; one that another puts there is noticed when it is removed, but
+ * moves along with its folder.
  */
 export async function checkTree({ dir, name }: DirEntry, options: CheckTreeOptions): Promise<CheckedTree> {
   const { from, to, pause } = options;

@@ -23,7 +23,8 @@ interface Options {
   /** Undefined for the `procfd` backend: then everything goes through Node. */
   readonly syscalls: Syscalls | undefined;
   /**
-   * The descriptor of the root, to find out whether the directory has been moved. Undefined if nothing is changed in it.
+   * The descriptor of the root, to find out whether the directory has been moved. Undefined if nothing is changed in
+   * it.
    */
   readonly top: number | undefined;
   /**

@@ -478,8 +478,8 @@ export abstract class Dir implements Disposable {
   }
 
   /**
-   * Raises `not_allowed` for a change that the rules of the root forbid, and `not_found` if this directory has been moved since it
-   * was opened: where it is now, other rules may hold. @internal
+   * Raises `not_allowed` for a change that the rules of the root forbid, and `not_found` if this directory has been
+   * moved since it was opened: where it is now, other rules may hold. @internal
    */
   protected assertMayChange(name: Name, change: Change): void {
     const refusal = this.refusal(name, change);

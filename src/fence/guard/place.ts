@@ -99,8 +99,8 @@ export class Place {
   }
 
   /**
-   * Announces that this folder will be moved, until the result is disposed of. Meanwhile, nothing can be put into it that may not be
-   * where it goes.
+   * Announces that this folder will be moved, until the result is disposed of. Meanwhile, nothing can be put into it
+   * that may not be where it goes.
    */
   announceMove(to: Place): Disposable {
     const move: FolderMove = {

@@ -25,11 +25,11 @@ export interface CopyFileOptions {
 }
 
 /**
- * Copies an open file to a destination, atomically and with its permission bits, and returns the number of bytes copied. A
- * source that changes meanwhile is copied as read.
+ * Copies an open file to a destination, atomically and with its permission bits, and returns the number of bytes
+ * copied. A source that changes meanwhile is copied as read.
  *
- * Raises `same_file`, what `replaceFile` raises, and the reason of an aborted signal. A failed read carries the path of the
- * source; the caller must add the path of the destination to all other errors.
+ * Raises `same_file`, what `replaceFile` raises, and the reason of an aborted signal. A failed read carries the path of
+ * the source; the caller must add the path of the destination to all other errors.
  */
 export async function copyFile(
   { file: source, root, path }: FileSource,

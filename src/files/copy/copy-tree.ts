@@ -47,13 +47,13 @@ export interface CopyTreeResult {
 }
 
 /**
- * Copies the content of a folder into another, entering every level of both sides by descriptor. A link to something in the
- * copied tree stays a link, a link to elsewhere inside the root becomes a copy of its target, and a link that leads outside or
- * nowhere is skipped, as special files are. With `durable`, everything that was made is on disk at the end, except for the name of
- * the destination folder itself.
+ * Copies the content of a folder into another, entering every level of both sides by descriptor. A link to something in
+ * the copied tree stays a link, a link to elsewhere inside the root becomes a copy of its target, and a link that leads
+ * outside or nowhere is skipped, as special files are. With `durable`, everything that was made is on disk at the end,
+ * except for the name of the destination folder itself.
  *
- * Raises what `copyFile` raises, and the reason of an aborted signal. A failed read carries the path of the source; the caller
- * must add the path of the destination to all other errors.
+ * Raises what `copyFile` raises, and the reason of an aborted signal. A failed read carries the path of the source; the
+ * caller must add the path of the destination to all other errors.
  */
 export async function copyTree(job: CopyTreeJob, into: Dir): Promise<CopyTreeResult> {
   const copier = new TreeCopier(job);
@@ -149,8 +149,8 @@ class TreeCopier {
   }
 
   /**
-   * How a file is flushed: in an existing folder before it appears, in a new one together with all others, which is faster, unless
-   * it cannot be opened again for that.
+   * How a file is flushed: in an existing folder before it appears, in a new one together with all others, which is
+   * faster, unless it cannot be opened again for that.
    */
   #durabilityOf(stats: Stats): 'content' | false {
     return this.#durable && (this.#job.merge || !isReadableByOwner(stats)) ? 'content' : false;
@@ -217,8 +217,8 @@ class TreeCopier {
   }
 
   /**
-   * Reports whether a link's text leads to the same entry in the copy as in the source: it is relative, does not climb above
-   * the top of the tree, and is not below a link that was replaced by a copy of its target.
+   * Reports whether a link's text leads to the same entry in the copy as in the source: it is relative, does not climb
+   * above the top of the tree, and is not below a link that was replaced by a copy of its target.
    */
   #staysInside(target: string, names: readonly string[]): boolean {
     if (this.#ancestors.at(-1) !== path.join(this.#top, ...names, '..')) return false;

@@ -24,11 +24,14 @@ export interface CopyOptions {
   readonly overwrite?: boolean;
   /** Copy folders too (the default); otherwise a folder is `is_directory`. */
   readonly recursive?: boolean;
-  /** Copy into a destination that is a folder (the default); otherwise a folder merges with it, and a file is refused. */
+  /**
+   * Copy into a destination that is a folder (the default); otherwise a folder merges with it, and a file is refused.
+   */
   readonly intoFolders?: boolean;
   /**
-   * Copy only if the destination is still this file: a version, `sha256:` and the hash of the content, or `absent`. A folder can only
-   * be copied to a destination that is `absent`. The destination is the path as it is given, never one inside it.
+   * Copy only if the destination is still this file: a version, `sha256:` and the hash of the content, or `absent`. A
+   * folder can only be copied to a destination that is `absent`. The destination is the path as it is given, never one
+   * inside it.
    */
   readonly ifMatch?: string | undefined;
 }
@@ -45,12 +48,13 @@ export interface CopyResult {
 }
 
 /**
- * Copies a file, or a folder with everything in it, also between roots. Each file is written atomically, with its permission
- * bits; a new folder appears only when it is complete. Merging with an existing folder is not atomic. With `durable`, a file is
- * flushed before it appears, and a new folder with everything in it.
+ * Copies a file, or a folder with everything in it, also between roots. Each file is written atomically, with its
+ * permission bits; a new folder appears only when it is complete. Merging with an existing folder is not atomic. With
+ * `durable`, a file is flushed before it appears, and a new folder with everything in it.
  *
- * Raises `not_found`, `is_directory`, `already_exists`, `not_directory`, `same_file` and `into_itself` if source and destination
- * overlap, `version_mismatch` if the destination is not that of `ifMatch`, what `copyFile` raises, and the reason of an aborted signal. Errors carry the path they are about.
+ * Raises `not_found`, `is_directory`, `already_exists`, `not_directory`, `same_file` and `into_itself` if source and
+ * destination overlap, `version_mismatch` if the destination is not that of `ifMatch`, what `copyFile` raises, and the
+ * reason of an aborted signal. Errors carry the path they are about.
  */
 export async function copy(
   from: RootPath,
@@ -75,7 +79,9 @@ export async function copy(
   });
 }
 
-/** Returns the destination or, if that is a folder, the path inside it with the last name of the source, as cp(1) does. */
+/**
+ * Returns the destination or, if that is a folder, the path inside it with the last name of the source, as cp(1) does.
+ */
 export function resolveInto(source: CallerPath, to: RootPath): RootPath {
   const name = source.segments.at(-1);
   if (!isFolder(to) || name === undefined) return to;

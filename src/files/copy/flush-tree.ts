@@ -2,8 +2,8 @@ import { type Dir, isFenceError } from '../../fence/index.ts';
 import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 
 /**
- * Flushes every file and folder of a tree to disk, except for the name of its top folder. Skips what this process may not read. Raises
- * what fsync(2) raises, and the reason of an aborted signal.
+ * Flushes every file and folder of a tree to disk, except for the name of its top folder. Skips what this process may
+ * not read. Raises what fsync(2) raises, and the reason of an aborted signal.
  */
 export async function flushTree(top: Dir, context: OperationContext): Promise<void> {
   const pause = yieldPoint(context);

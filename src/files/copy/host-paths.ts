@@ -2,7 +2,10 @@ import path from 'node:path';
 import { type CallerPath, type Dir, FenceError, isFenceError, type Location, type Root } from '../../fence/index.ts';
 import { FileError } from '../errors.ts';
 
-/** Reports whether a path lies below a folder; the folder itself does not. Both are real host paths, as from `Dir.hostPath`. */
+/**
+ * Reports whether a path lies below a folder; the folder itself does not. Both are real host paths, as from
+ * `Dir.hostPath`.
+ */
 export function isWithin(folder: string, hostPath: string): boolean {
   return hostPath !== folder && hostPath.startsWith(path.join(folder, path.sep));
 }
@@ -29,8 +32,8 @@ interface ProspectivePath {
 
 /**
  * Returns the host path that a caller's path would have once its missing folders are created, without creating any: the
- * longest existing prefix is resolved, links included, dangling ones too. `follow` says whether a link as the last name is
- * followed. For comparisons only. Raises what `Root.locate` raises, except for missing folders.
+ * longest existing prefix is resolved, links included, dangling ones too. `follow` says whether a link as the last name
+ * is followed. For comparisons only. Raises what `Root.locate` raises, except for missing folders.
  */
 export function prospectiveHostPath(path: ProspectivePath, { follow }: { follow: boolean }): string {
   return prospective(path, { follow, linksLeft: MAX_DANGLING_LINKS });

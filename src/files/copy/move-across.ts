@@ -24,9 +24,10 @@ import { assertRemovable, proveRemovable } from './removable-tree.ts';
 import { type TreeDigest, treeDigest } from './tree-digest.ts';
 
 /**
- * Moves an entry to another filesystem: copies it under a hidden name, flushes and verifies the copy, gives it its name, flushes
- * that, and only then removes the source. What the copy replaces is kept until the source is gone. So there is no moment at which
- * neither end is complete, on disk too with `durable`, and a source that cannot be removed leaves both ends as they were.
+ * Moves an entry to another filesystem: copies it under a hidden name, flushes and verifies the copy, gives it its
+ * name, flushes that, and only then removes the source. What the copy replaces is kept until the source is gone. So
+ * there is no moment at which neither end is complete, on disk too with `durable`, and a source that cannot be removed
+ * leaves both ends as they were.
  *
  * Raises what `move` raises.
  */
@@ -83,7 +84,10 @@ async function undoLocked(dir: Dir, placed: PlacedCopy): Promise<string | undefi
 interface CopiedSource extends Disposable {
   /** Raises `changed_meanwhile` if the name of the source has come to stand for something else. */
   assertUnchanged(): void;
-  /** Removes the source if it is still what was copied. If it raises anything but `move_incomplete`, the source is as it was. */
+  /**
+   * Removes the source if it is still what was copied. If it raises anything but `move_incomplete`, the source is as it
+   * was.
+   */
   removeSource(): Promise<void>;
 }
 
@@ -191,8 +195,8 @@ async function assertIdentity(tree: OpenTree, before: TreeDigest, context: Opera
 }
 
 /**
- * Removes the source folder. It gets a hidden name first, so that nobody adds to it while it is checked once more and emptied. The
- * copy is complete, so an abort would only leave half of the source behind.
+ * Removes the source folder. It gets a hidden name first, so that nobody adds to it while it is checked once more and
+ * emptied. The copy is complete, so an abort would only leave half of the source behind.
  */
 async function removeFolder(move: MoveJob, original: Dir, before: TreeDigest): Promise<void> {
   const { source, context } = move;
@@ -216,7 +220,10 @@ async function removeFolder(move: MoveJob, original: Dir, before: TreeDigest): P
   }
 }
 
-/** Gives the source folder a hidden name and returns it. On overlayfs, some folders cannot be renamed and keep their name. */
+/**
+ * Gives the source folder a hidden name and returns it. On overlayfs, some folders cannot be renamed and keep their
+ * name.
+ */
 async function hide(source: MoveEnd, original: Dir): Promise<string> {
   using _lock = await lockFolder(source.at.dir);
   assertSameFolder(source, original);

@@ -30,18 +30,23 @@ export interface MoveOptions {
   readonly intoFolders?: boolean;
   /** Make missing folders above the destination for their owner alone. False by default. */
   readonly isPrivate?: boolean;
-  /** Move only if the source is still this entry: a version, or `sha256:` and the hash of the content. For a link, its own version. */
+  /**
+   * Move only if the source is still this entry: a version, or `sha256:` and the hash of the content. For a link, its
+   * own version.
+   */
   readonly ifMatch?: string | undefined;
 }
 
 /**
- * Moves a file, a folder, or a link itself, also between roots. On one filesystem this is one rename(2). Across filesystems the
- * source is copied and flushed, the copy is verified and appears complete, and only then the source is removed; see `moveAcross`.
+ * Moves a file, a folder, or a link itself, also between roots. On one filesystem this is one rename(2). Across
+ * filesystems the source is copied and flushed, the copy is verified and appears complete, and only then the source is
+ * removed; see `moveAcross`.
  *
- * Raises `not_found`, `root_itself`, `is_directory`, `already_exists`, `same_file`, `into_itself`, `special_file` across
- * filesystems, `version_mismatch` if the source is not that of `ifMatch`, `changed_meanwhile` if it changes during the copy, `busy`
- * if another process keeps a folder locked, and the reason of an aborted signal. After these, source and destination are as they
- * were. Raises `move_incomplete` if that cannot be done, with the copy complete. Errors carry the path they are about.
+ * Raises `not_found`, `root_itself`, `is_directory`, `already_exists`, `same_file`, `into_itself`, `special_file`
+ * across filesystems, `version_mismatch` if the source is not that of `ifMatch`, `changed_meanwhile` if it changes
+ * during the copy, `busy` if another process keeps a folder locked, and the reason of an aborted signal. After these,
+ * source and destination are as they were. Raises `move_incomplete` if that cannot be done, with the copy complete.
+ * Errors carry the path they are about.
  */
 export async function move(
   from: RootPath,

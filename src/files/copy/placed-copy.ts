@@ -3,7 +3,10 @@ import { type Dir, FenceError, temporaryName } from '../../fence/index.ts';
 import { discardTree } from '../remove/remove-folder.ts';
 import { isSameFile } from '../write/replace-file.ts';
 
-/** A complete copy under its final name. What it replaced is kept under a hidden name, for the caller to discard, or for `undo`. */
+/**
+ * A complete copy under its final name. What it replaced is kept under a hidden name, for the caller to discard, or for
+ * `undo`.
+ */
 export class PlacedCopy {
   /** The hidden name of what was replaced; undefined if there was nothing. */
   readonly replaced: string | undefined;
@@ -19,8 +22,9 @@ export class PlacedCopy {
   }
 
   /**
-   * Renames a copy with a hidden name to its final one, in one step. A copy of a folder may replace an empty folder, any other a
-   * file or a link. The caller holds the lock of the folder. Raises what `assertPlaceable` raises, and has changed nothing then.
+   * Renames a copy with a hidden name to its final one, in one step. A copy of a folder may replace an empty folder,
+   * any other a file or a link. The caller holds the lock of the folder. Raises what `assertPlaceable` raises, and has
+   * changed nothing then.
    */
   static place(target: CopyTarget, hidden: string, { overwrite }: { readonly overwrite: boolean }): PlacedCopy {
     const { dir, name } = target;
@@ -42,8 +46,8 @@ export class PlacedCopy {
   }
 
   /**
-   * Brings back what the copy replaced, unless somebody else has replaced the copy since. The caller holds the lock of the folder.
-   * Returns the hidden name of what is to be discarded, if anything is.
+   * Brings back what the copy replaced, unless somebody else has replaced the copy since. The caller holds the lock of
+   * the folder. Returns the hidden name of what is to be discarded, if anything is.
    */
   undo(): string | undefined {
     if (!isSameFile(this.#copy, this.#dir.lstat(this.#name))) return this.replaced;
@@ -85,9 +89,9 @@ export function assertPlaceable(
 }
 
 /**
- * Replaces an entry where the system cannot exchange two of them, and returns the hidden name under which it is kept. A second name
- * for it is made first, so that a process that is killed here leaves the old entry or the new one. Folders, and files on a file system
- * without hard links, are renamed twice instead.
+ * Replaces an entry where the system cannot exchange two of them, and returns the hidden name under which it is kept. A
+ * second name for it is made first, so that a process that is killed here leaves the old entry or the new one. Folders,
+ * and files on a file system without hard links, are renamed twice instead.
  */
 function setAside({ dir, name }: CopyTarget, hidden: string): string {
   const aside = temporaryName();

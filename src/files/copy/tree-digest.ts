@@ -12,8 +12,8 @@ export interface TreeDigest {
 }
 
 /**
- * Computes the digests of a folder tree. A move compares them, so that it does not remove a file that was added during the copy.
- * Raises what `walkTree` raises.
+ * Computes the digests of a folder tree. A move compares them, so that it does not remove a file that was added during
+ * the copy. Raises what `walkTree` raises.
  */
 export async function treeDigest(top: OpenTree, context: OperationContext): Promise<TreeDigest> {
   const content = createHash('sha256');

@@ -11,9 +11,9 @@ export interface TreeEntry extends Entry {
 }
 
 /**
- * Calls `visit` for every entry of a folder tree, a folder before what is in it, in the order of the names' bytes. Links are not
- * followed, and temporary files are left out. Raises what listing and `visit` raise, with the path of the folder, and the reason of
- * an aborted signal.
+ * Calls `visit` for every entry of a folder tree, a folder before what is in it, in the order of the names' bytes.
+ * Links are not followed, and temporary files are left out. Raises what listing and `visit` raise, with the path of the
+ * folder, and the reason of an aborted signal.
  */
 export async function walkTree(
   top: OpenTree,

@@ -13,15 +13,17 @@ export interface WriteFetchedOptions {
   readonly ifMatch?: string | undefined;
 }
 
-/** A folder whose content is already in memory. The `names` are the path of each entry below it, and are not validated. */
+/**
+ * A folder whose content is already in memory. The `names` are the path of each entry below it, and are not validated.
+ */
 export interface FetchedFolder {
   readonly folders: readonly (readonly string[])[];
   readonly files: readonly { readonly names: readonly string[]; readonly bytes: Buffer }[];
 }
 
 /**
- * Writes a file whose content is already in memory atomically to a destination, or into it if that is a folder. Returns the path
- * it was written to. Raises what `writeFile` raises.
+ * Writes a file whose content is already in memory atomically to a destination, or into it if that is a folder. Returns
+ * the path it was written to. Raises what `writeFile` raises.
  */
 export async function writeFetchedFile(
   source: CallerPath,
@@ -35,9 +37,10 @@ export async function writeFetchedFile(
 }
 
 /**
- * Writes a folder whose content is already in memory to a destination, or into it if that is a folder, merging with an existing
- * folder. Returns the path it was written to. Each file is written atomically, the folder as a whole is not. Raises
- * `not_directory`, `already_exists` without `overwrite`, `version_mismatch` and `is_directory` for `ifMatch`, what `Root.parse` raises for invalid names, what `writeFile` raises, and the reason of an aborted signal.
+ * Writes a folder whose content is already in memory to a destination, or into it if that is a folder, merging with an
+ * existing folder. Returns the path it was written to. Each file is written atomically, the folder as a whole is not.
+ * Raises `not_directory`, `already_exists` without `overwrite`, `version_mismatch` and `is_directory` for `ifMatch`,
+ * what `Root.parse` raises for invalid names, what `writeFile` raises, and the reason of an aborted signal.
  */
 export async function writeFetchedFolder(
   source: CallerPath,
@@ -61,7 +64,9 @@ export async function writeFetchedFolder(
   return path.raw;
 }
 
-/** Creates a folder. One that exists is `already_exists`, or `version_mismatch` if the caller said that it is absent. */
+/**
+ * Creates a folder. One that exists is `already_exists`, or `version_mismatch` if the caller said that it is absent.
+ */
 async function makeNewFolder({ root, path }: RootPath, durable: boolean, ifMatch: string | undefined): Promise<void> {
   await withLocation(root, path, async () => {
     const { created } = await makeFolder(root, path, { durable });

@@ -21,13 +21,14 @@ interface AppendOptions {
 }
 
 /**
- * Appends to a file with one `O_APPEND` write, or creates it atomically, and returns its new stats. An append that is incomplete is
- * undone: at once if the disk is full, or after the process was killed as `journalAppend` says. Both take away only what was appended
- * here, unless another program appends in the same moment. The file stays the same file, for its hard links and for those who have it
- * open, and the cost does not depend on its size; a new file that replaces it would have neither.
+ * Appends to a file with one `O_APPEND` write, or creates it atomically, and returns its new stats. An append that is
+ * incomplete is undone: at once if the disk is full, or after the process was killed as `journalAppend` says. Both take
+ * away only what was appended here, unless another program appends in the same moment. The file stays the same file,
+ * for its hard links and for those who have it open, and the cost does not depend on its size; a new file that replaces
+ * it would have neither.
  *
- * Raises `disk_full` for an incomplete append, `version_mismatch` if the file is not of the version `expected`, `busy` if another
- * process keeps the folder locked, and what `replaceFile` raises.
+ * Raises `disk_full` for an incomplete append, `version_mismatch` if the file is not of the version `expected`, `busy`
+ * if another process keeps the folder locked, and what `replaceFile` raises.
  */
 export async function appendFile(
   root: Root,
@@ -54,8 +55,8 @@ export async function appendFile(
 }
 
 /**
- * Opens the file and writes while the folder is locked: an edit by another process would otherwise replace the file in between, and
- * the write would go to a file that has no name any more.
+ * Opens the file and writes while the folder is locked: an edit by another process would otherwise replace the file in
+ * between, and the write would go to a file that has no name any more.
  */
 async function appendLocked(
   root: Root,

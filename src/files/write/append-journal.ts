@@ -12,7 +12,10 @@ import {
   temporaryName,
 } from '../../fence/index.ts';
 
-/** The kernel looks for a fatal signal before each page that it copies, so only a write within one page cannot be cut short. */
+/**
+ * The kernel looks for a fatal signal before each page that it copies, so only a write within one page cannot be cut
+ * short.
+ */
 const PAGE_BYTES = 4096;
 const CHUNK_BYTES = 1024 * 1024;
 const LINE_END = 0x0a;
@@ -47,10 +50,11 @@ export function mayBeTorn(at: number, length: number): boolean {
 }
 
 /**
- * Notes an append before it is made, in a hidden file at the top of the root: what is appended, where, and by whom. If the process
- * is killed meanwhile, the next start, or the next append to the file or edit of it, undoes what was written of it (`undoAppend`).
- * Dispose of the result after the append. Undefined if nothing could be noted: this process may not create files there, or another is
- * appending to the same file by a hard link in another folder. Raises `disk_full`.
+ * Notes an append before it is made, in a hidden file at the top of the root: what is appended, where, and by whom. If
+ * the process is killed meanwhile, the next start, or the next append to the file or edit of it, undoes what was
+ * written of it (`undoAppend`). Dispose of the result after the append. Undefined if nothing could be noted: this
+ * process may not create files there, or another is appending to the same file by a hard link in another folder. Raises
+ * `disk_full`.
  */
 export function journalAppend({ root, path, file, bytes }: JournaledAppend): Disposable | undefined {
   const { top } = root;
@@ -84,7 +88,10 @@ export function journalAppend({ root, path, file, bytes }: JournaledAppend): Dis
   };
 }
 
-/** Undoes the appends that killed processes did not finish, as far as they are noted at the top of a root. Returns their number. */
+/**
+ * Undoes the appends that killed processes did not finish, as far as they are noted at the top of a root. Returns their
+ * number.
+ */
 export async function undoAppends(root: Root): Promise<number> {
   let undone = 0;
   for (const { name, raw } of root.top.list(true)) {
@@ -94,12 +101,13 @@ export async function undoAppends(root: Root): Promise<number> {
 }
 
 /**
- * Undoes an append whose process is gone, and removes its journal. Reports whether there was one. The file is cut to its former size if
- * all that follows is the beginning of what was to be appended. If another program has appended to it since, or it was replaced, it
- * stays as it is. A process that is killed here leaves the journal, so the next one does the same again.
+ * Undoes an append whose process is gone, and removes its journal. Reports whether there was one. The file is cut to
+ * its former size if all that follows is the beginning of what was to be appended. If another program has appended to
+ * it since, or it was replaced, it stays as it is. A process that is killed here leaves the journal, so the next one
+ * does the same again.
  *
- * With `locked`, the caller keeps other processes of this program from changing the file. Raises `busy` otherwise if another keeps
- * the folder locked.
+ * With `locked`, the caller keeps other processes of this program from changing the file. Raises `busy` otherwise if
+ * another keeps the folder locked.
  */
 export async function undoAppend(top: Dir, name: Name, { locked = false } = {}): Promise<boolean> {
   const record = readRecord(top, name);
@@ -134,8 +142,8 @@ function cutTornAppend(folder: Dir, { top, name, record }: { top: Dir; name: Nam
 }
 
 /**
- * Reads what a journal says. Undefined if there is none, or if it is another user's, who could have a file cut by it that only this
- * user may write. A journal gets its name when it is complete.
+ * Reads what a journal says. Undefined if there is none, or if it is another user's, who could have a file cut by it
+ * that only this user may write. A journal gets its name when it is complete.
  */
 function readRecord(top: Dir, name: Name): AppendRecord | undefined {
   using journal = ignoring(() => top.openFile(name), 'not_found', 'permission_denied', ...NOT_A_FILE);

@@ -27,8 +27,9 @@ export interface MatchTarget {
 }
 
 /**
- * Finds where a path ends, for a write that has a condition. Missing parent folders are created only if the entry has to be absent:
- * after a mismatch they would remain. Raises `version_mismatch` if they are missing otherwise, and what `Root.locate` raises.
+ * Finds where a path ends, for a write that has a condition. Missing parent folders are created only if the entry has
+ * to be absent: after a mismatch they would remain. Raises `version_mismatch` if they are missing otherwise, and what
+ * `Root.locate` raises.
  */
 export function locateToMatch(
   root: Root,
@@ -45,9 +46,10 @@ export function locateToMatch(
 }
 
 /**
- * Returns the version that an entry must have at the moment of the change, from what a caller asked for: a version itself,
- * `absent`, or `sha256:` and the hash of the content in hexadecimal. A file is hashed here, ahead of the change, so that the change
- * itself compares versions only. Raises `version_mismatch` if the content has another hash, and the reason of an aborted signal.
+ * Returns the version that an entry must have at the moment of the change, from what a caller asked for: a version
+ * itself, `absent`, or `sha256:` and the hash of the content in hexadecimal. A file is hashed here, ahead of the
+ * change, so that the change itself compares versions only. Raises `version_mismatch` if the content has another hash,
+ * and the reason of an aborted signal.
  */
 export async function expectedVersion(ifMatch: string, target: MatchTarget): Promise<string> {
   if (!ifMatch.startsWith(SHA256)) return ifMatch;

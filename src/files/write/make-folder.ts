@@ -17,8 +17,8 @@ export interface MakeFolderOptions {
 }
 
 /**
- * Creates a folder and, unless `makeParents` is false, its missing parents. `created` is false if the folder already exists.
- * Raises `already_exists` if something else is there, and what `Root.locate` raises.
+ * Creates a folder and, unless `makeParents` is false, its missing parents. `created` is false if the folder already
+ * exists. Raises `already_exists` if something else is there, and what `Root.locate` raises.
  */
 export async function makeFolder(
   root: Root,

@@ -26,7 +26,9 @@ export interface ReplaceTarget {
 export interface ReplaceOptions {
   /** Flush to disk before returning (the default); `content` leaves it to the caller to flush the folder. */
   readonly durable?: boolean | 'content';
-  /** What may be replaced: anything replaceable (the default), nothing, or only this file, unchanged since it was read. */
+  /**
+   * What may be replaced: anything replaceable (the default), nothing, or only this file, unchanged since it was read.
+   */
   readonly over?: 'anything' | 'nothing' | Stats;
   /** Replace only a file of this version, or nothing if it is `absent`: see `expectedVersion`. Overrules `over`. */
   readonly expected?: string | undefined;
@@ -39,16 +41,16 @@ export interface ReplaceOptions {
 }
 
 /**
- * Creates or replaces a file atomically: writes a temporary file in the same folder, flushes it, and renames it over the
- * target. A replaced file's owner and mode are kept; its set-user-ID and set-group-ID bits only together with owner and group.
- * Hard links to a replaced file keep the old content. Returns the new file's stats as of the rename.
+ * Creates or replaces a file atomically: writes a temporary file in the same folder, flushes it, and renames it over
+ * the target. A replaced file's owner and mode are kept; its set-user-ID and set-group-ID bits only together with owner
+ * and group. Hard links to a replaced file keep the old content. Returns the new file's stats as of the rename.
  *
- * The check of what is there and the rename happen while the folder is locked, so no other process of this program can change the
- * entry between them. Against other programs see `swapIfUnchanged`.
+ * The check of what is there and the rename happen while the folder is locked, so no other process of this program can
+ * change the entry between them. Against other programs see `swapIfUnchanged`.
  *
- * Raises `already_exists` or `changed_meanwhile` if `over` does not allow what is there, `version_mismatch` if `expected` does not,
- * and what `assertReplaceable` raises.
- * After a failure the target is unchanged and no temporary file remains.
+ * Raises `already_exists` or `changed_meanwhile` if `over` does not allow what is there, `version_mismatch` if
+ * `expected` does not, and what `assertReplaceable` raises. After a failure the target is unchanged and no temporary
+ * file remains.
  */
 export async function replaceFile(
   target: ReplaceTarget,
@@ -121,8 +123,9 @@ function renameOverVersion(target: ReplaceTarget, temporary: string, expected: s
 }
 
 /**
- * Raises why the entry cannot be replaced by a file: `is_directory`, `special_file`, or what `Dir.assertWritable` raises for a
- * file that this process may not write, since a rename would replace it regardless. A missing entry or a link passes.
+ * Raises why the entry cannot be replaced by a file: `is_directory`, `special_file`, or what `Dir.assertWritable`
+ * raises for a file that this process may not write, since a rename would replace it regardless. A missing entry or a
+ * link passes.
  */
 export function assertReplaceable({ dir, name, stats }: ReplaceTarget): void {
   if (stats === undefined || stats.isSymbolicLink()) return;
@@ -132,11 +135,11 @@ export function assertReplaceable({ dir, name, stats }: ReplaceTarget): void {
 }
 
 /**
- * Replaces a file by the temporary one, but only if it is unchanged since `before` (compare-and-swap). The caller holds the lock of
- * the folder, so only another program can get between the check and the rename. Against that, the two files are exchanged
- * (RENAME_EXCHANGE, https://man7.org/linux/man-pages/man2/rename.2.html), and exchanged back if what came out is not the
- * expected file. Where the system has no exchange, a window of microseconds remains. A program that has the old file open and
- * writes to it after the exchange writes to a file that has no name any more.
+ * Replaces a file by the temporary one, but only if it is unchanged since `before` (compare-and-swap). The caller holds
+ * the lock of the folder, so only another program can get between the check and the rename. Against that, the two files
+ * are exchanged (RENAME_EXCHANGE, https://man7.org/linux/man-pages/man2/rename.2.html), and exchanged back if what came
+ * out is not the expected file. Where the system has no exchange, a window of microseconds remains. A program that has
+ * the old file open and writes to it after the exchange writes to a file that has no name any more.
  */
 function swapIfUnchanged({ dir, name }: ReplaceTarget, temporary: string, before: Stats): void {
   const now = dir.lstat(name);
@@ -159,13 +162,15 @@ export function isSameFile(a: Stats | undefined, b: Stats | undefined): boolean 
 }
 
 /**
- * Gives a file the owner and group of `stats`, as far as this process may. Reports whether the file now has both. If not,
- * the caller must drop the set-user-ID and set-group-ID bits, or a program would run with the rights of another user.
+ * Gives a file the owner and group of `stats`, as far as this process may. Reports whether the file now has both. If
+ * not, the caller must drop the set-user-ID and set-group-ID bits, or a program would run with the rights of another
+ * user.
  */
 export function copyOwner(file: OpenFile, { uid, gid }: Stats, now = file.stat()): boolean {
   if (now.uid === uid && now.gid === gid) return true;
   if (chownIfAllowed(file, uid, gid)) return true;
-  // Only root may change the owner, but any member of a group may set it. Failing at both is no reason to lose the content.
+  // Only root may change the owner, but any member of a group may set it. Failing at both is no reason to lose the
+  // content.
   chownIfAllowed(file, now.uid, gid);
   return false;
 }

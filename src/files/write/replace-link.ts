@@ -2,8 +2,9 @@ import { type Name, temporaryName } from '../../fence/index.ts';
 import { assertReplaceable, type ReplaceTarget } from './replace-file.ts';
 
 /**
- * Creates a symbolic link, atomically replacing whatever `replaceFile` could replace. Raises what `assertReplaceable` raises,
- * or with `overwrite` off `already_exists`. After a failure the target is unchanged and no temporary link remains.
+ * Creates a symbolic link, atomically replacing whatever `replaceFile` could replace. Raises what `assertReplaceable`
+ * raises, or with `overwrite` off `already_exists`. After a failure the target is unchanged and no temporary link
+ * remains.
  */
 export function replaceLink(
   target: ReplaceTarget,

@@ -25,12 +25,13 @@ export interface WriteOptions {
 }
 
 /**
- * Writes a file, following links that stay inside the root, and returns its new stats. Overwriting and creating are atomic; an
- * append is whole or undone (`appendFile`). Neither loses what another process of this program does to the file at the same time.
+ * Writes a file, following links that stay inside the root, and returns its new stats. Overwriting and creating are
+ * atomic; an append is whole or undone (`appendFile`). Neither loses what another process of this program does to the
+ * file at the same time.
  *
- * Raises `is_directory`; with `create_only`, `already_exists` for any existing entry, a dangling link included; `disk_full`
- * for an incomplete append; `version_mismatch`, with nothing changed, if the file is not that of `ifMatch`; and what `replaceFile`
- * and `Root.locate` raise.
+ * Raises `is_directory`; with `create_only`, `already_exists` for any existing entry, a dangling link included;
+ * `disk_full` for an incomplete append; `version_mismatch`, with nothing changed, if the file is not that of `ifMatch`;
+ * and what `replaceFile` and `Root.locate` raise.
  */
 export async function writeFile(
   root: Root,

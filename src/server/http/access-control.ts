@@ -4,9 +4,10 @@ import type { Principal, Principals } from '../call/principals.ts';
 import type { HttpError } from './sdk-response.ts';
 
 /**
- * Returns why a request looks as if a foreign web page had sent it; undefined if it does not. A browser sends `Origin` with every
- * POST, other programs usually do not. A server that is bound to a loopback address also requires a loopback `Host`, because a
- * page can make its own host name resolve to 127.0.0.1 ({@link https://en.wikipedia.org/wiki/DNS_rebinding DNS rebinding}).
+ * Returns why a request looks as if a foreign web page had sent it; undefined if it does not. A browser sends `Origin`
+ * with every POST, other programs usually do not. A server that is bound to a loopback address also requires a loopback
+ * `Host`, because a page can make its own host name resolve to 127.0.0.1
+ * ({@link https://en.wikipedia.org/wiki/DNS_rebinding DNS rebinding}).
  */
 export function foreignOriginProblem({ headers }: IncomingMessage, loopbackOnly: boolean): string | undefined {
   if (headers.origin !== undefined && !isLoopbackOrigin(headers.origin)) return `origin not allowed: ${headers.origin}`;

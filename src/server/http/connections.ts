@@ -12,8 +12,8 @@ interface WaitingRequest {
 }
 
 /**
- * A connection, whose requests are answered one after another: the next one begins when the answer before it has been handed to the
- * system. Node would begin them all, and keep all answers until the client reads them.
+ * A connection, whose requests are answered one after another: the next one begins when the answer before it has been
+ * handed to the system. Node would begin them all, and keep all answers until the client reads them.
  */
 class Connection {
   readonly socket: Socket;
@@ -108,8 +108,8 @@ export class Connections {
   }
 
   /**
-   * Closes the idle connection that was not used for longest, of the client that has most of them, and reports whether there was one.
-   * Those that have not sent a request that was admitted count as one client's.
+   * Closes the idle connection that was not used for longest, of the client that has most of them, and reports whether
+   * there was one. Those that have not sent a request that was admitted count as one client's.
    */
   #closeIdle(): boolean {
     const idle = new Map<string | undefined, Connection[]>();

@@ -10,7 +10,10 @@ import type { ReplayBuffer } from './replay-buffer.ts';
 import { acceptsResponses } from './sdk-response.ts';
 
 const JSON_TYPE = 'application/json';
-/** The prefix of a header value in MIME encoded words ({@link https://www.rfc-editor.org/rfc/rfc2047 RFC 2047}), which only the SDK decodes. */
+/**
+ * The prefix of a header value in MIME encoded words ({@link https://www.rfc-editor.org/rfc/rfc2047 RFC 2047}), which
+ * only the SDK decodes.
+ */
 const ENCODED_WORD = '=?';
 
 /** The first and only revision with sessions whose clients take events without data. */
@@ -39,7 +42,9 @@ export class HttpFastPath {
     this.#fastPath = fastPath;
   }
 
-  /** Answers a request of 2026-07-28, which has no session, and reports whether it did; otherwise it has sent nothing. */
+  /**
+   * Answers a request of 2026-07-28, which has no session, and reports whether it did; otherwise it has sent nothing.
+   */
   async answerStateless(
     { request, response, plain }: PlainPost,
     peer: Peer,
@@ -62,8 +67,8 @@ export class HttpFastPath {
   }
 
   /**
-   * Answers a request in a session, whose calls are cancelled by notification: a broken connection does not cancel them. Returns
-   * false if the request is for the SDK; the event stream may have begun by then.
+   * Answers a request in a session, whose calls are cancelled by notification: a broken connection does not cancel
+   * them. Returns false if the request is for the SDK; the event stream may have begun by then.
    */
   async answerInSession(
     { request, response, plain }: PlainPost,

@@ -9,16 +9,24 @@ import type { HttpError } from './sdk-response.ts';
 
 /** The most connections, whatever the limit of open files: each takes some 50 KB. */
 const MAX_CONNECTIONS = 4_096;
-/** Descriptors that the process itself needs, for example while its threads load their modules, and the fewest connections. */
+/**
+ * Descriptors that the process itself needs, for example while its threads load their modules, and the fewest
+ * connections.
+ */
 const OWN_FILES = 128;
 const MIN_CONNECTIONS = 32;
 /** Connections that no running request may take, so that somebody can always connect and ask for `/health`. */
 const SPARE_CONNECTIONS = 16;
 /** How many requests wait for the scheduler at once. */
 const SCHEDULED = 4;
-/** What a running call takes at most while it makes its result: half of the largest one, of which the other half is made at the end. */
+/**
+ * What a running call takes at most while it makes its result: half of the largest one, of which the other half is made
+ * at the end.
+ */
 const CALL_BYTES = 4 * 1024 * 1024;
-/** The parts of the memory for running calls, and for bodies and unread answers. The rest is for what is not counted. */
+/**
+ * The parts of the memory for running calls, and for bodies and unread answers. The rest is for what is not counted.
+ */
 const CALLS_PART = 1 / 2;
 const BYTES_PART = 3 / 8;
 
@@ -83,7 +91,10 @@ function connectionsFor(openFiles: number): number {
   return Math.min(MAX_CONNECTIONS, Math.max(MIN_CONNECTIONS, Math.floor((openFiles - OWN_FILES) / 2)));
 }
 
-/** Returns the name of the client at an address. A network of IPv6 has 2^64 addresses for each client, so only the network counts. */
+/**
+ * Returns the name of the client at an address. A network of IPv6 has 2^64 addresses for each client, so only the
+ * network counts.
+ */
 export function addressKey(address: string): string {
   if (!isIPv6(address) || address.startsWith('::ffff:')) return `address:${address.replace(/^::ffff:/, '')}`;
   const [head = '', tail = ''] = address.split('%', 1)[0]?.split('::', 2) ?? [];

@@ -27,14 +27,17 @@ export interface SessionForm {
   readonly sessionId: string | undefined;
   /** Keeps the streams for clients that lose their connection. */
   readonly replay: ReplayBuffer;
-  /** Whether streams begin with an event without data, which gives the client an id at once. Clients before 2025-11-25 fail on it. */
+  /**
+   * Whether streams begin with an event without data, which gives the client an id at once. Clients before 2025-11-25
+   * fail on it.
+   */
   readonly primes: boolean;
 }
 
 /**
- * Writes one HTTP response: in a session as server-sent events, elsewhere as JSON, or as events if notifications precede the
- * result. A result that is the first thing to be sent shares one write with the headers. Writing to a client that is gone does
- * nothing; in a session, the client may continue on another connection.
+ * Writes one HTTP response: in a session as server-sent events, elsewhere as JSON, or as events if notifications
+ * precede the result. A result that is the first thing to be sent shares one write with the headers. Writing to a
+ * client that is gone does nothing; in a session, the client may continue on another connection.
  */
 export class HttpReply implements NotificationSink, ResumableReply {
   #response: ServerResponse;
@@ -53,8 +56,8 @@ export class HttpReply implements NotificationSink, ResumableReply {
   }
 
   /**
-   * Begins the event stream if necessary, and sends a notification, unless the client has too many unread ones already. A client
-   * that was gone does not get it later.
+   * Begins the event stream if necessary, and sends a notification, unless the client has too many unread ones already.
+   * A client that was gone does not get it later.
    */
   notify(json: string): void {
     this.#open();

@@ -15,7 +15,9 @@ import { sendError } from './sdk-response.ts';
 import { SESSION_LIMITS, type SessionLimits } from './sessions.ts';
 import { answerWithinLimits } from './within-limits.ts';
 
-/** How long a client may take to send the headers, against clients that hold connections by sending slowly (Slowloris). */
+/**
+ * How long a client may take to send the headers, against clients that hold connections by sending slowly (Slowloris).
+ */
 const HEADERS_MS = 20_000;
 /** How long a client may take to send a whole request, for the same reason. */
 const REQUEST_MS = 60_000;
@@ -59,8 +61,9 @@ export interface Mount {
 }
 
 /**
- * Serves MCP at the path of each mount, and `ok` at `/health`. All mounts must share their principals, running calls, scheduler and
- * logger, as services of one `SharedService` do. Rejects with a system error if it cannot listen at that address.
+ * Serves MCP at the path of each mount, and `ok` at `/health`. All mounts must share their principals, running calls,
+ * scheduler and logger, as services of one `SharedService` do. Rejects with a system error if it cannot listen at that
+ * address.
  */
 export async function startHttp(
   mounts: readonly [Mount, ...Mount[]],

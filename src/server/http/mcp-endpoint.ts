@@ -33,7 +33,10 @@ const MAX_INITIALIZE_BYTES = 64 * 1024;
 /** What must be left for a request to be answered. */
 const REQUEST_BYTES = 16 * 1024;
 
-/** What must be left for each more message of a JSON-RPC batch: its answer waits for the client together with the others. */
+/**
+ * What must be left for each more message of a JSON-RPC batch: its answer waits for the client together with the
+ * others.
+ */
 const BATCHED_BYTES = 1024 * 1024;
 /** The SDK refuses a longer batch. */
 const MAX_BATCH = 100;
@@ -176,8 +179,8 @@ export class McpEndpoint {
   }
 
   /**
-   * Continues an event stream of the fast path after the event that a client saw last, until the client is gone. Returns false if
-   * the request is for the SDK, whose own streams it continues itself.
+   * Continues an event stream of the fast path after the event that a client saw last, until the client is gone.
+   * Returns false if the request is for the SDK, whose own streams it continues itself.
    */
   async #resumeFastPath({ request, response, disconnect, principal }: EndpointRequest): Promise<boolean> {
     const { 'mcp-session-id': id, 'last-event-id': lastEventId, accept } = request.headers;

@@ -42,10 +42,11 @@ interface SdkStream extends EventStream {
 type Continuation = { readonly reply: ResumableReply; readonly lastSeen: number } | 'sdk';
 
 /**
- * Keeps the event streams of one session for a while, so that a client that lost its connection gets the rest of a stream by
- * `Last-Event-ID`. Bounded in streams, bytes and time: the stream that was used least recently is dropped first, and whole,
- * so that a client is told that it is too late instead of missing a part. The id of an event is `STREAM-EVENT`, two
- * numbers that are unique in a session only, so it must be looked up in the session of the client that sent it.
+ * Keeps the event streams of one session for a while, so that a client that lost its connection gets the rest of a
+ * stream by `Last-Event-ID`. Bounded in streams, bytes and time: the stream that was used least recently is dropped
+ * first, and whole, so that a client is told that it is too late instead of missing a part. The id of an event is
+ * `STREAM-EVENT`, two numbers that are unique in a session only, so it must be looked up in the session of the client
+ * that sent it.
  */
 export class ReplayBuffer implements EventStore {
   readonly #budget: ReplayBudget;
@@ -90,7 +91,10 @@ export class ReplayBuffer implements EventStore {
     this.#budget.give(stream.bytes);
   }
 
-  /** Returns how to continue after an event; undefined if there was no such event, or what followed it is no longer kept. */
+  /**
+   * Returns how to continue after an event; undefined if there was no such event, or what followed it is no longer
+   * kept.
+   */
   after(eventId: string): Continuation | undefined {
     const { stream, lastSeen } = this.#find(eventId) ?? {};
     if (stream === undefined || lastSeen === undefined) return undefined;
@@ -150,7 +154,10 @@ export class ReplayBuffer implements EventStore {
     return stream;
   }
 
-  /** Moves a stream to the end of the queue, adds to its bytes and keeps within the limits, at the cost of older streams. */
+  /**
+   * Moves a stream to the end of the queue, adds to its bytes and keeps within the limits, at the cost of older
+   * streams.
+   */
   #use(stream: FastStream | SdkStream, bytes: number): void {
     stream.lastUsed = performance.now();
     stream.bytes += bytes;
@@ -174,7 +181,9 @@ export function eventIdOf({ number }: EventStream, event: number): string {
   return `${number}-${event}`;
 }
 
-/** What all replay buffers of a server may hold together. When it is exceeded, the largest one drops its oldest streams. */
+/**
+ * What all replay buffers of a server may hold together. When it is exceeded, the largest one drops its oldest streams.
+ */
 export class ReplayBudget {
   readonly #limit: number;
   readonly #buffers = new Set<ReplayBuffer>();

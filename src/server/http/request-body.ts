@@ -4,7 +4,10 @@ import { parseMessage, RefusedMessage } from '../protocol/parse-message.ts';
 import { SHARE_TAKEN } from './http-limits.ts';
 import type { HttpError } from './sdk-response.ts';
 
-/** What Node takes for a chunk beside its bytes. Without it, a body of chunks of one byte would take hundreds of times its size. */
+/**
+ * What Node takes for a chunk beside its bytes. Without it, a body of chunks of one byte would take hundreds of times
+ * its size.
+ */
 const CHUNK_BYTES = 512;
 /** A body of so many chunks, which are so small on average, is an attack. */
 const MANY_CHUNKS = 2_000;
@@ -22,9 +25,9 @@ export class BadBody extends Error {
 }
 
 /**
- * Reads a JSON body of at most `maxBytes`, which counts as held from the moment that it arrives. Raises `BadBody` for one that is too
- * large, compressed or that `parseMessage` refuses, or for which there is no memory. Rejects with another error if the client closes
- * the connection.
+ * Reads a JSON body of at most `maxBytes`, which counts as held from the moment that it arrives. Raises `BadBody` for
+ * one that is too large, compressed or that `parseMessage` refuses, or for which there is no memory. Rejects with
+ * another error if the client closes the connection.
  */
 export async function readJson(request: IncomingMessage, maxBytes: number, held: HeldBytes): Promise<unknown> {
   const encoding = request.headers['content-encoding'] ?? 'identity';

@@ -3,8 +3,8 @@ import { drained } from '../../runtime/drained.ts';
 import type { HeldBytes } from '../limits/held-bytes.ts';
 
 /**
- * How long a client may read nothing of an answer that is there for it, before the connection is closed. Node waits once more if part of
- * the answer was taken meanwhile, which the first part always is.
+ * How long a client may read nothing of an answer that is there for it, before the connection is closed. Node waits
+ * once more if part of the answer was taken meanwhile, which the first part always is.
  */
 export const STALLED_MS = 15_000;
 
@@ -13,8 +13,8 @@ const STREAM_TYPE = 'text/event-stream';
 const BOTH_TYPES = `${JSON_TYPE}, ${STREAM_TYPE}`;
 
 /**
- * Reports whether an `Accept` header allows both JSON and event streams, by name or by range. A client without the header
- * accepts anything ({@link https://www.rfc-editor.org/rfc/rfc9110#name-accept RFC 9110}).
+ * Reports whether an `Accept` header allows both JSON and event streams, by name or by range. A client without the
+ * header accepts anything ({@link https://www.rfc-editor.org/rfc/rfc9110#name-accept RFC 9110}).
  */
 export function acceptsResponses(accept: string | undefined): boolean {
   // Nearly every client names both types and nothing else.
@@ -36,8 +36,8 @@ function accepts(accept: string | undefined, type: string): boolean {
 }
 
 /**
- * Returns a request in the form that the SDK takes, without its body, which the SDK gets parsed. Ranges in `Accept`, which the
- * SDK does not know, are replaced by the types that they contain.
+ * Returns a request in the form that the SDK takes, without its body, which the SDK gets parsed. Ranges in `Accept`,
+ * which the SDK does not know, are replaced by the types that they contain.
  */
 export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request {
   const headers = new Headers();

@@ -19,8 +19,8 @@ export interface SessionLimits {
 }
 
 /**
- * The length of an `initialize` for which its session counts as one more: the SDK keeps what the client says of itself, which takes
- * some twenty times the memory of its text.
+ * The length of an `initialize` for which its session counts as one more: the SDK keeps what the client says of itself,
+ * which takes some twenty times the memory of its text.
  */
 const LENGTH_OF_ONE = 2 * 1024;
 
@@ -61,15 +61,19 @@ export interface OpenOptions {
   readonly clientName?: string | undefined;
 }
 
-/** Makes the SDK server and the peer of a new session. The server's `onclose` is called when the session ends, for any reason. */
+/**
+ * Makes the SDK server and the peer of a new session. The server's `onclose` is called when the session ends, for any
+ * reason.
+ */
 type NewSessionServer = (
   owner: Principal | undefined,
   options: OpenOptions,
 ) => { readonly server: Server; readonly peer: Peer };
 
 /**
- * The HTTP sessions of clients that speak a revision before 2026-07-28, bounded in number and in idle time. When a client has no more
- * of them, a new one replaces its own least recently used one that has no open request (LRU), never that of another client.
+ * The HTTP sessions of clients that speak a revision before 2026-07-28, bounded in number and in idle time. When a
+ * client has no more of them, a new one replaces its own least recently used one that has no open request (LRU), never
+ * that of another client.
  */
 export class Sessions {
   readonly #sessions = new Map<string, HttpSession>();
@@ -93,8 +97,9 @@ export class Sessions {
   }
 
   /**
-   * Opens a session for an `initialize` request. It is in use until `leave` is called, which closes it if the SDK gave it no id. Only
-   * its owner can enter it. Returns undefined if the client has no more sessions, and all that it has are in use.
+   * Opens a session for an `initialize` request. It is in use until `leave` is called, which closes it if the SDK gave
+   * it no id. Only its owner can enter it. Returns undefined if the client has no more sessions, and all that it has
+   * are in use.
    */
   async open(owner?: Principal, options: OpenOptions = {}): Promise<ActiveSession | undefined> {
     const client = options.limits?.key ?? '';

@@ -20,8 +20,8 @@ export interface Shared {
 }
 
 /**
- * Answers a request if its client has something left of its share of the server, else with 503. What the request takes counts until
- * the client has read the answer, which it has to do within a time.
+ * Answers a request if its client has something left of its share of the server, else with 503. What the request takes
+ * counts until the client has read the answer, which it has to do within a time.
  */
 export async function answerWithinLimits(
   { request, response, principal }: AdmittedRequest,
