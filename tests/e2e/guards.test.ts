@@ -94,7 +94,11 @@ test('by default, no tool writes git hooks or settings, and .ringfence does not 
     // `create` refuses a file that exists before anything else.
     for (const file of hooks.filter((name) => name !== '.git/config')) {
       const { isError, text } = await rf.call(tool, { path: file, content: 'x', encoding });
-      expect([file, isError, text]).toEqual([file, true, expect.stringMatching(/not allowed|permission denied|does not exist/i)]);
+      expect([file, isError, text]).toEqual([
+        file,
+        true,
+        expect.stringMatching(/not allowed|permission denied|does not exist/i),
+      ]);
     }
     await rf.ok(tool, { path: `plain-${dialect}.txt`, content: 'x', encoding });
   }
