@@ -37,7 +37,8 @@ abstract class BombedServer implements AsyncDisposable {
   readonly #config: string;
   #reports = 0;
 
-  constructor(command: 'serve' | 'stdio', dialects: readonly DialectName[]) {
+  /** `stdio` is the dialect to serve over stdio, by its own command. */
+  constructor(dialects: readonly DialectName[], stdio?: DialectName) {
     const files = path.join(this.base, 'files');
     const project = path.join(this.base, 'project');
     fillFolder(files);
@@ -51,7 +52,14 @@ abstract class BombedServer implements AsyncDisposable {
       roots: [{ name: 'files', path: files, allowed_tools: ['*'] }],
       dialects: Object.fromEntries(dialects.map((dialect) => [dialect, bound[dialect]])),
     });
-    this.child = spawnRingfence([command, '--config', this.#config], { nodeOptions: ['--import', MONITOR] });
+    const commands = {
+      workspace: ['stdio', '--config', this.#config],
+      memory: ['memory'],
+      classic: ['classic', '--root-dir', files],
+      guide: ['guide', '--project', project],
+    };
+    const args = stdio === undefined ? ['serve', '--config', this.#config] : commands[stdio];
+    this.child = spawnRingfence(args, { nodeOptions: ['--import', MONITOR], env: { BASE_PATH: files } });
     this.log = new ProcessLog(this.child);
   }
 
@@ -98,7 +106,7 @@ export class BombedHttpServer extends BombedServer {
   #poller: Worker | undefined;
 
   static async start(): Promise<BombedHttpServer> {
-    const server = new BombedHttpServer('serve', ['workspace', 'memory', 'classic', 'guide']);
+    const server = new BombedHttpServer(['workspace', 'memory', 'classic', 'guide']);
     server.child.stdout.resume();
     server.#url = (await server.log.waitFor(({ msg }) => msg === 'listening')).url;
     server.#poller = new Worker(new URL('health-poll.js', import.meta.url), {
@@ -168,7 +176,7 @@ export class BombedStdioServer extends BombedServer {
   #pings = 0;
 
   static async start(dialect: DialectName): Promise<BombedStdioServer> {
-    const server = new BombedStdioServer('stdio', [dialect]);
+    const server = new BombedStdioServer(['workspace'], dialect);
     readline.createInterface({ input: server.child.stdout }).on('line', (line) => server.#lines.push(line));
     server.child.stdin.write(`${INITIALIZE}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n`);
     await server.#ping();

@@ -63,9 +63,12 @@ test('requests piped in by a script are answered before the end, and stdout hold
 test('garbage on stdin does not end the connection', async () => {
   const ended = await runRingfence(['stdio', dir], { stdin: `not json\n\n[]\n{"jsonrpc":"2.0"}\n${OPENING}` });
   const answers = ended.stdout.trimEnd().split('\n');
-  expect([ended.code, answers.length]).toEqual([0, 3]);
+  expect([ended.code, answers.length]).toEqual([0, 4]);
   expect(JSON.parse(answers[0] ?? '')).toMatchObject({ id: null, error: { code: -32700 } });
-  expect(JSON.parse(answers[1] ?? '')).toMatchObject({ id: null, error: { code: -32600 } });
+  // An empty batch is an invalid request (https://www.jsonrpc.org/specification#batch).
+  for (const answer of answers.slice(1, 3)) {
+    expect(JSON.parse(answer)).toMatchObject({ id: null, error: { code: -32600 } });
+  }
 });
 
 test('the end of input ends the server, also with a call under way', async () => {

@@ -16,6 +16,7 @@ const SELF = new URL(import.meta.url);
 const RESOLVE_AT = 16;
 
 breakFence();
+await breakGuards();
 if (workerData?.probe === true) {
   parentPort.postMessage({ worker: trySync('worker'), 'pool of the worker': await tryPool('worker-pool') });
 } else if (isMainThread) {
@@ -39,6 +40,12 @@ function breakFence() {
     };
     return { func };
   };
+}
+
+/** The guards would notice that a directory is not where its names lead. */
+async function breakGuards() {
+  const { DescriptorDir } = await import(new URL('../../dist/fence/descriptor-dir.js', import.meta.url));
+  DescriptorDir.prototype.isAt = () => true;
 }
 
 function breakFenceOfWorkers() {
@@ -136,8 +143,16 @@ function tryListen() {
 /** Threads are restricted only together with this bit, which /proc shows. */
 function threadsWithNewPrivileges() {
   const tasks = fs.readdirSync('/proc/self/task');
-  return tasks.filter((task) => /^NoNewPrivs:\t0$/m.test(fs.readFileSync(`/proc/self/task/${task}/status`, 'utf8')))
-    .length;
+  return tasks.filter((task) => /^NoNewPrivs:\t0$/m.test(statusOf(task))).length;
+}
+
+function statusOf(task) {
+  try {
+    return fs.readFileSync(`/proc/self/task/${task}/status`, 'utf8');
+  } catch ({ code }) {
+    // The thread has ended meanwhile.
+    return code;
+  }
 }
 
 function outcome(attempt) {

@@ -7,7 +7,7 @@ const SMALL_BYTES = 1024;
  * The most values, names not counted, that the arguments of a tool may hold. Parsing and checking more takes over 50
  * ms.
  */
-const MAX_VALUES = 100_000;
+const MAX_VALUES = 60_000;
 /** The most values of any other message, which the SDK checks against its schemas, and of a batch. */
 const MAX_OTHER_VALUES = 2_000;
 /** Functions that recurse as deep as a value is nested overflow the stack at a few thousand levels. */
