@@ -52,7 +52,9 @@ export function warmUpInBackground(options: WarmUpOptions): WarmUp {
 }
 
 async function warmUp({ load, running }: WarmUpOptions, signal: AbortSignal): Promise<void> {
-  const [{ ToolCaller }, service] = await Promise.all([import('../call/tool-caller.ts'), load()]);
+  // First, since `load` makes sure that modules can be loaded: Node remembers a failed import for good.
+  const service = await load();
+  const { ToolCaller } = await import('../call/tool-caller.ts');
   const { warmUpCalls = [] } = service.dialect;
   if (warmUpCalls.length === 0 || signal.aborted) return;
   using root = Root.open(WARM_UP_ROOT, PACKAGE, backendOf(service.roots));
