@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Backend, chooseBackend, Root } from '../../fence/index.ts';
+import { type Backend, chooseBackend, DEFAULT_RULES, Root } from '../../fence/index.ts';
 import { CAPABILITIES } from '../../tools/capabilities.ts';
 import { WARM_UP_ROOT } from '../../tools/dialect.ts';
 import { type NamedLocalRoot, Roots } from '../../tools/roots.ts';
@@ -57,7 +57,8 @@ async function warmUp({ load, running }: WarmUpOptions, signal: AbortSignal): Pr
   const { ToolCaller } = await import('../call/tool-caller.ts');
   const { warmUpCalls = [] } = service.dialect;
   if (warmUpCalls.length === 0 || signal.aborted) return;
-  using root = Root.open(WARM_UP_ROOT, PACKAGE, backendOf(service.roots));
+  // With rules, as roots have them by default, so that the code that decides by them is warm, too.
+  using root = Root.open(WARM_UP_ROOT, PACKAGE, backendOf(service.roots), DEFAULT_RULES);
   const separate = separateFrom(service, root);
   const caller = new ToolCaller(separate);
   const fastPath = new FastPath({ ...separate, load: async () => caller });
