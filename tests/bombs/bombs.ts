@@ -72,7 +72,7 @@ const GENERAL: readonly Bomb[] = [
   },
   { name: 'a batch of 50 requests', message: () => `[${repeat('{"jsonrpc":"2.0","id":1,"method":"x"}', 50)}]` },
   { name: 'capabilities nested 10,000 deep', message: () => capabilities(nested(10_000, '{"a":', '}')) },
-  { name: 'capabilities nested 150 deep', message: () => capabilities(nested(150, '{"a":', '}')) },
+  { name: 'capabilities nested 150 deep', message: () => capabilities(nested(150, '{"a":', '}')), succeeds: true },
   {
     name: '100,000 capabilities',
     message: () => capabilities(`{"experimental":{${numbered(100_000, (i) => `"c${i}":{}`)}}}`),
