@@ -285,6 +285,6 @@ describe.each(BACKENDS)('on %s', (fence) => {
     churn.kill();
     await once(churn, 'close');
     expect(await served.failures([['list_folder', { root, path: '' }]])).toEqual([]);
-    fs.rmSync(folder, { recursive: true });
+    fs.rmSync(folder, { recursive: true, maxRetries: 10 });
   });
 });

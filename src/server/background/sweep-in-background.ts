@@ -1,4 +1,5 @@
 import { describeThrown } from '../../audit/describe-thrown.ts';
+import { assertLoadable } from '../../config/loadable-modules.ts';
 import { isAppendJournalName, type Root } from '../../fence/index.ts';
 import type { Capability } from '../../tools/capabilities.ts';
 import type { SharedService } from '../call/service.ts';
@@ -46,6 +47,8 @@ export function sweepInBackground(service: SharedService): { stop(): void } {
     for (const root of writableRoots(service)) {
       if (stopping.signal.aborted) return;
       try {
+        // Node remembers a failed import for good, also of modules that the tools need.
+        assertLoadable();
         const { sweepLeftovers } = await import('../../files/sweep/sweep-leftovers.ts');
         const removed = await sweepLeftovers(root, stopping.signal);
         if (removed > 0) logger.info({ root: root.name, removed }, 'leftover temporary files removed');
