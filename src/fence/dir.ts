@@ -357,12 +357,12 @@ export abstract class Dir implements Disposable {
   }
 
   /**
-   * Gives a file, or a link itself, one more name in this directory, and reports whether the system can; otherwise
-   * nothing is done.
+   * Gives a file, or a link itself, one more name, in this directory or another, and reports whether the system can;
+   * otherwise nothing is done.
    */
-  link(name: Name, other: Name): boolean {
+  link(name: Name, other: Name, to: Dir = this): boolean {
     try {
-      this.#callOnPair(name, this, other, (from, into) => fs.linkSync(from, into));
+      this.#callOnPair(name, to, other, (from, into) => fs.linkSync(from, into));
       return true;
     } catch {
       return false;

@@ -116,6 +116,14 @@ export class Root implements Disposable {
     return this.#shared;
   }
 
+  /**
+   * Returns this root without its rules, for what the program itself keeps in it. It borrows the descriptor, so it ends
+   * with this one. @internal
+   */
+  withoutRules(): Root {
+    return new Root({ ...this.#shared, rules: undefined }, this.#backend, false);
+  }
+
   /** The root's own directory, which is open for as long as the root is. @internal */
   get top(): Dir {
     return this.#resolverRoot.open();

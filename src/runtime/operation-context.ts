@@ -17,6 +17,23 @@ export interface OperationContext {
    * among them. Without it, all operations are of one share.
    */
   readonly share?: string | undefined;
+  /**
+   * Who asked for the operation, for the history of the roots that it changes. All that is done with the same object is
+   * one change. Undefined for a program that uses the operations directly.
+   */
+  readonly caller?: Caller | undefined;
+}
+
+/** Who makes a change, and by which call. */
+export interface Caller {
+  /** The tool or command. */
+  readonly tool: string;
+  /** The name of the client, for people. */
+  readonly client?: string | undefined;
+  /** Identifies the client: only the changes of the same owner are its own. */
+  readonly owner?: string | undefined;
+  /** Identifies the call, in the log of calls, too. */
+  readonly call?: string | undefined;
 }
 
 /** Context for callers that neither observe nor cancel an operation. */

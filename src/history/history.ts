@@ -1,0 +1,127 @@
+import { randomInt } from 'node:crypto';
+import { type Dir, FenceError, isFenceError, type Root } from '../fence/index.ts';
+import type { Caller } from '../runtime/operation-context.ts';
+import { Change } from './change.ts';
+import { HistoryLog } from './history-log.ts';
+import { KeptEntries } from './kept-entries.ts';
+import { DEFAULT_HISTORY, type HistoryOptions, type HistoryStore } from './store.ts';
+
+/** The folder at the top of a root that holds its history. Callers cannot reach it. */
+const FOLDER = '.ringfence';
+const LOG = 'log';
+const KEPT = 'kept';
+
+/** The histories of the roots that have one. */
+const histories = new WeakMap<Root, History>();
+
+/** Returns the history of a root. Undefined if none is kept. */
+export function historyOf(root: Root): History | undefined {
+  return histories.get(root);
+}
+
+/**
+ * Returns the change that a caller makes in a root: the same one for everything that is done for that caller. Undefined
+ * if the root has no history.
+ */
+export function changeIn(root: Root, caller: Caller | undefined): Change | undefined {
+  return histories.get(root)?.changeOf(caller);
+}
+
+/**
+ * What was changed in a root, and what was replaced or removed by that: a log of all changes, and the kept entries. It
+ * is in a folder of the root itself, so that keeping an entry is a link or a rename. Several processes may write to it
+ * at the same time. Close it after use.
+ */
+export class History implements HistoryStore, Disposable {
+  readonly options: HistoryOptions;
+  readonly log: HistoryLog;
+  readonly kept: KeptEntries;
+  /** The root without its rules. @internal */
+  readonly root: Root;
+  readonly #changes = new WeakMap<Caller, Change>();
+  readonly #folder: Dir;
+
+  private constructor(root: Root, folder: Dir, options: HistoryOptions) {
+    this.root = root;
+    this.options = options;
+    this.#folder = folder;
+    this.log = new HistoryLog(openFolder(folder, LOG));
+    this.kept = new KeptEntries(openFolder(folder, KEPT));
+  }
+
+  /**
+   * Opens the history of a root, and makes it if there is none. From then on, every change to the root is kept. Raises
+   * what making a folder raises, and `not_directory` or `permission_denied` if something else has the place of the
+   * history, or somebody else's history.
+   */
+  static open(root: Root, options: HistoryOptions = DEFAULT_HISTORY): History {
+    const own = root.withoutRules();
+    const folder = openFolder(own.top, FOLDER);
+    try {
+      assertOwn(folder);
+      ignoreInRepositories(folder);
+      const history = new History(own, folder, options);
+      histories.set(root, history);
+      return history;
+    } catch (error) {
+      folder[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** Returns the change that a caller makes here, which begins with its first step. */
+  changeOf(caller: Caller | undefined): Change {
+    const known = caller && this.#changes.get(caller);
+    if (known !== undefined) return known;
+    const change = new Change(this, newChangeId(), caller ?? { tool: 'unknown' });
+    if (caller !== undefined) this.#changes.set(caller, change);
+    return change;
+  }
+
+  [Symbol.dispose](): void {
+    this.log[Symbol.dispose]();
+    this.kept[Symbol.dispose]();
+    this.#folder[Symbol.dispose]();
+  }
+}
+
+const RANDOM_LETTERS = 4;
+const BASE = 36;
+
+/** Makes an id that sorts by time and that people can type: the time in milliseconds and four random letters. */
+function newChangeId(): string {
+  const random = randomInt(BASE ** RANDOM_LETTERS).toString(BASE);
+  return Date.now().toString(BASE) + random.padStart(RANDOM_LETTERS, '0');
+}
+
+/** Opens a folder of a folder, for nobody but this user, and makes it if it is missing. */
+function openFolder(parent: Dir, name: string): Dir {
+  try {
+    return parent.openDir(name);
+  } catch (error) {
+    if (!isFenceError(error, 'not_found')) throw error;
+  }
+  try {
+    parent.mkdir(name, 0o700);
+  } catch (error) {
+    if (!isFenceError(error, 'already_exists')) throw error;
+  }
+  return parent.openDir(name);
+}
+
+/** Raises `permission_denied` for a folder that others could have filled: a history says what to put back. */
+function assertOwn(folder: Dir): void {
+  const stats = folder.lstat('.');
+  const user = process.geteuid?.();
+  if (stats === undefined || user === undefined) return;
+  if (stats.uid !== user || (stats.mode & 0o077) !== 0) throw new FenceError('permission_denied', {}, { path: FOLDER });
+}
+
+function ignoreInRepositories(folder: Dir): void {
+  try {
+    using file = folder.createFile('.gitignore', 0o600);
+    file.writeAll(Buffer.from('*\n'));
+  } catch (error) {
+    if (!isFenceError(error, 'already_exists')) throw error;
+  }
+}

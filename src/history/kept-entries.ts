@@ -1,0 +1,109 @@
+import type { Stats } from 'node:fs';
+import { type Dir, isFenceError, type Name } from '../fence/index.ts';
+import { segmentName } from './history-log.ts';
+
+/** An entry of an open folder. */
+export interface DirEntry {
+  readonly dir: Dir;
+  readonly name: Name;
+}
+
+/** A place for a kept entry: an open folder and a name in it. Dispose of it after use. */
+export interface KeptPlace extends Disposable {
+  readonly dir: Dir;
+  readonly name: string;
+}
+
+/** Makes the name of the place for what a step keeps: the folder of the step's segment, and a name in it. */
+export function placeName(segment: number, step: string): string {
+  return `${segmentName(segment)}/${step}`;
+}
+
+/**
+ * The folder with all that the history of a root keeps: one folder for each segment of the log, in it one entry for
+ * each step that has something to keep. Nobody but this user can enter it, whatever the modes of the entries.
+ */
+export class KeptEntries implements Disposable {
+  readonly #dir: Dir;
+  /** The folder of the segment that was used last, which stays open. */
+  #recent: { readonly segment: string; readonly dir: Dir } | undefined;
+  #flushed: Promise<unknown> = Promise.resolve();
+
+  /** Takes over the folder. */
+  constructor(dir: Dir) {
+    this.#dir = dir;
+  }
+
+  /** Gives an entry a second name here, so that it stays when it is replaced. Reports whether the system can. */
+  link({ dir, name }: DirEntry, place: string): boolean {
+    const [segment, kept] = split(place);
+    return dir.link(name, kept, this.#openRecent(segment));
+  }
+
+  /** Opens a place, whose folder is made if it is missing. */
+  open(place: string): KeptPlace {
+    const [segment, name] = split(place);
+    makeIfMissing(this.#dir, segment);
+    const dir = this.#dir.openDir(segment);
+    return { dir, name, [Symbol.dispose]: () => dir[Symbol.dispose]() };
+  }
+
+  /** Stats what is kept at a place; undefined if there is nothing. */
+  lstat(place: string): Stats | undefined {
+    const [segment, name] = split(place);
+    if (segment === this.#recent?.segment) return this.#recent.dir.lstat(name);
+    try {
+      using dir = this.#dir.openDir(segment);
+      return dir.lstat(name);
+    } catch (error) {
+      if (isFenceError(error, 'not_found')) return undefined;
+      throw error;
+    }
+  }
+
+  /** Removes a file or link that is kept at a place, if there is one. */
+  discard(place: string): void {
+    try {
+      using at = this.open(place);
+      at.dir.unlink(at.name);
+    } catch (error) {
+      if (!isFenceError(error, 'not_found')) throw error;
+    }
+  }
+
+  /** Flushes to disk the names of what was kept by links. */
+  flush(): Promise<void> {
+    const flushed = this.#recent?.dir.sync() ?? Promise.resolve();
+    this.#flushed = Promise.allSettled([this.#flushed, flushed]);
+    return flushed;
+  }
+
+  [Symbol.dispose](): void {
+    this.#recent?.dir[Symbol.dispose]();
+    this.#dir[Symbol.dispose]();
+  }
+
+  #openRecent(segment: string): Dir {
+    const recent = this.#recent;
+    if (recent?.segment === segment) return recent.dir;
+    makeIfMissing(this.#dir, segment);
+    const dir = this.#dir.openDir(segment);
+    this.#recent = { segment, dir };
+    // A flush under way still uses the former one.
+    if (recent !== undefined) void this.#flushed.then(() => recent.dir[Symbol.dispose]());
+    return dir;
+  }
+}
+
+function split(place: string): [segment: string, name: string] {
+  const [segment = '', name = ''] = place.split('/');
+  return [segment, name];
+}
+
+function makeIfMissing(dir: Dir, name: string): void {
+  try {
+    dir.mkdir(name, 0o700);
+  } catch (error) {
+    if (!isFenceError(error, 'already_exists')) throw error;
+  }
+}
