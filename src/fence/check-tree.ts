@@ -17,7 +17,9 @@ interface CheckTreeOptions {
   /** The folder as the caller wrote it, for errors. */
   readonly from: { readonly root: { readonly name: string }; readonly path: Pick<CallerPath, 'raw'> };
   /** Where the folder will be moved; undefined if it is removed. */
-  readonly to?: DirEntry;
+  readonly to?: DirEntry | undefined;
+  /** Look through the folder also if nothing is ruled out, for the number of its entries. */
+  readonly count?: boolean;
   /** Yields to other work if the time slice is over. */
   pause(): Promise<void> | undefined;
 }
@@ -35,10 +37,13 @@ export async function checkTree({ dir, name }: DirEntry, options: CheckTreeOptio
     if (found !== undefined) throw new FenceError('not_allowed', found, { path: from.path.raw, root: from.root.name });
   };
 
+  let entries = 0;
+
   async function check(folder: Dir, names: string, place: Place | undefined): Promise<void> {
     for (const { name: text, raw, type } of folder.list(true)) {
       const wait = pause();
       if (wait !== undefined) await wait;
+      entries += 1;
       const isFolder = type === 'directory';
       refuse(folder.refusal(raw, { isFolder }));
       refuse(place?.refusal(text, isFolder));
@@ -65,9 +70,9 @@ export async function checkTree({ dir, name }: DirEntry, options: CheckTreeOptio
   const dispose = (): void => announced?.[Symbol.dispose]();
   try {
     using top = dir.openDir(name);
-    if (dir.hasRules || target.dir.hasRules) await check(top, from.path.raw, place);
+    if (options.count || dir.hasRules || target.dir.hasRules) await check(top, from.path.raw, place);
     const { dev = 0, ino = 0 } = top.lstat('.') ?? {};
-    return { dev, ino, to: target.dir, toName: target.name, [Symbol.dispose]: dispose };
+    return { dev, ino, entries, to: target.dir, toName: target.name, [Symbol.dispose]: dispose };
   } catch (error) {
     dispose();
     throw error;

@@ -54,6 +54,8 @@ interface Change {
 export interface CheckedTree extends Disposable {
   readonly dev: number;
   readonly ino: number;
+  /** How many entries the check has seen in the folder, at any depth. */
+  readonly entries: number;
   readonly to: Dir;
   readonly toName: Name;
 }

@@ -11,7 +11,7 @@ export { patternOf, patternsProblem } from './guard/path-rules.ts';
 export { ensureHostFolder } from './host/host-folder.ts';
 export { OwnerNames } from './host/owner-names.ts';
 export type { OpenFile, ReadableFile } from './open-file.ts';
-export type { Location, ResolveOptions } from './resolver.ts';
+export type { Location, MadeFolder, ResolveOptions } from './resolver.ts';
 export { Root, type RootPath, type SharedRoot } from './root.ts';
 export type { StatLite } from './syscalls.ts';
 export {

@@ -129,6 +129,11 @@ export class OpenFile extends ReadableFile {
     return withFenceErrors(() => fs.fstatSync(this.fd));
   }
 
+  /** Returns the time of the last modification in nanoseconds since 1970, which `Stats` rounds. */
+  mtimeNs(): bigint {
+    return withFenceErrors(() => fs.fstatSync(this.fd, { bigint: true }).mtimeNs);
+  }
+
   /** Cuts the file, or extends it with zeros, to `size` bytes. */
   truncate(size: number): void {
     withFenceErrors(() => fs.ftruncateSync(this.fd, size));

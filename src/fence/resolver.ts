@@ -36,6 +36,16 @@ export interface ResolveOptions {
   readonly makeParents?: boolean;
   /** Whether nobody but the owner may enter the folders that are made. False by default. */
   readonly isPrivate?: boolean;
+  /** Called before a folder is made, with its path from the root. */
+  readonly onMake?: ((path: string) => MadeFolder) | undefined;
+}
+
+/** Hears what becomes of a folder that was to be made. */
+export interface MadeFolder {
+  /** It was made. */
+  done(): void;
+  /** It was not made, or was removed again because what it was made for has failed. */
+  cancel(): void;
 }
 
 /** The root that paths are resolved beneath. */
@@ -64,6 +74,10 @@ export function resolveBeneath(root: ResolverRoot, segments: readonly string[], 
   }
 }
 
+interface MakeOptions extends Pick<ResolveOptions, 'onMake'> {
+  readonly mode: number;
+}
+
 class Resolver {
   dir: Dir;
   readonly #root: ResolverRoot;
@@ -75,7 +89,7 @@ class Resolver {
   /** Levels that a link has climbed above the root. Nothing is opened while this is not 0. */
   #above = 0;
   /** The folders that were made, each by its names from the root down. */
-  readonly #made: string[][] = [];
+  readonly #made: { readonly names: string[]; readonly heard: MadeFolder | undefined }[] = [];
 
   constructor(root: ResolverRoot, segments: readonly string[]) {
     this.#root = root;
@@ -84,8 +98,8 @@ class Resolver {
     this.dir = root.open();
   }
 
-  run({ follow, makeParents = false, isPrivate = false }: ResolveOptions): Location {
-    const modeOfNew = isPrivate ? 0o700 : 0o755;
+  run({ follow, makeParents = false, isPrivate = false, onMake }: ResolveOptions): Location {
+    const make = makeParents ? { mode: isPrivate ? 0o700 : 0o755, onMake } : undefined;
     for (let name = this.#pending.pop(); name !== undefined; name = this.#pending.pop()) {
       if (this.#steps-- <= 0) throw new FenceError('link_loop', {});
       if (name === '' || name === '.') continue;
@@ -93,7 +107,7 @@ class Resolver {
       else if (this.#above > 0) this.#backDown(name);
       else {
         const last = this.#pending.every((rest) => rest === '' || rest === '.');
-        const found = last ? this.#resolveLast(name, follow) : this.#enter(name, makeParents ? modeOfNew : undefined);
+        const found = last ? this.#resolveLast(name, follow) : this.#enter(name, make);
         if (found !== undefined) return found;
       }
     }
@@ -112,13 +126,13 @@ class Resolver {
     return this.#location(name, stats);
   }
 
-  /** Enters a folder, or makes one with the mode `modeOfNew` unless that is undefined. */
-  #enter(name: string, modeOfNew: number | undefined): undefined {
+  /** Enters a folder, or makes one unless `make` is undefined. */
+  #enter(name: string, make: MakeOptions | undefined): undefined {
     let next: Dir;
     try {
       next = this.dir.openDir(name);
     } catch (error) {
-      if (isFenceError(error, 'not_found') && modeOfNew !== undefined) return this.#makeFolder(name, modeOfNew);
+      if (isFenceError(error, 'not_found') && make !== undefined) return this.#makeFolder(name, make);
       // A link, a file, or something that was swapped in just now: decide by what is there.
       if (!isFenceError(error, 'not_directory', 'link_loop')) throw error;
       const stats = this.dir.lstat(name);
@@ -132,11 +146,16 @@ class Resolver {
     return undefined;
   }
 
-  #makeFolder(name: string, mode: number): undefined {
+  #makeFolder(name: string, { mode, onMake }: MakeOptions): undefined {
+    const names = [...this.#names, name];
+    this.dir.assertMayPut(name, true);
+    const heard = onMake?.(names.join('/'));
     try {
       this.dir.mkdir(name, mode);
-      this.#made.push([...this.#names, name]);
+      heard?.done();
+      this.#made.push({ names, heard });
     } catch (error) {
+      heard?.cancel();
       if (!isFenceError(error, 'already_exists')) throw error;
     }
     this.#pending.push(name);
@@ -146,7 +165,10 @@ class Resolver {
   end(): void {
     this.dir[Symbol.dispose]();
     try {
-      for (const names of this.#made.reverse()) this.#removeIfEmpty(names);
+      for (const { names, heard } of this.#made.reverse()) {
+        this.#removeIfEmpty(names);
+        heard?.cancel();
+      }
     } catch (error) {
       // The first folder that is not empty ends this; after a success that is the innermost.
       if (!(error instanceof FenceError)) throw error;
@@ -159,7 +181,7 @@ class Resolver {
   }
 
   async #syncMade(): Promise<void> {
-    for (const names of this.#made) {
+    for (const { names } of this.#made) {
       try {
         using parent = this.#openParent(names);
         await parent.sync();

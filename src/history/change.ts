@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { FenceError, temporaryName } from '../fence/index.ts';
+import { type CheckedTree, FenceError, isFenceError, type OpenFile, temporaryName } from '../fence/index.ts';
 import type { Caller } from '../runtime/operation-context.ts';
 import { copyToKeep } from './copy-to-keep.ts';
 import { HistoryError } from './errors.ts';
@@ -13,6 +13,16 @@ export type StepFields = Omit<Step, 'change' | 'number' | 'time' | 'caller' | 'p
 /** An entry of a root: in an open folder, and by its path from the top of the root. */
 export interface RootEntry extends DirEntry {
   readonly path: string;
+}
+
+/** How `Change.remove` removes an entry. */
+export interface RemoveOptions {
+  /** Flush the record to disk before, and the kept entry after. The caller flushes the folder of the entry. */
+  readonly durable: boolean;
+  /** Proves for a folder that it may be moved to its place. */
+  check?(place: DirEntry): Promise<CheckedTree>;
+  /** Removes a file or link that could not be moved. */
+  discard(): void;
 }
 
 /** How often it is tried to keep an entry that other programs keep replacing. */
@@ -73,29 +83,112 @@ export class Change {
   }
 
   /**
-   * Logs that an entry is about to be made or replaced, and keeps what is there. The caller then replaces it, if it is
-   * still what was kept: see `PendingStep.fits`.
+   * Logs that an entry is about to be made or replaced, and keeps the file or link that is there. The caller then
+   * replaces it, if it is still what was kept: see `PendingStep.fits`.
    */
-  async put(at: RootEntry, after: Stats | undefined): Promise<PendingStep> {
+  put(at: RootEntry, after: Stats): Promise<PendingStep> {
+    return this.#keeping(at, (there, toKeep) =>
+      this.begin({ kind: 'put', path: at.path, before: there, after: stateOf(after) }, toKeep),
+    );
+  }
+
+  /** Logs that an entry is about to be moved within the root, and keeps the file or link that it will replace. */
+  move(from: RootEntry, to: RootEntry): Promise<PendingStep> {
+    const moved = from.dir.lstat(from.name);
+    const fields = { kind: 'move', path: from.path, to: to.path, before: moved && stateOf(moved) } as const;
+    return this.#keeping(to, (there, toKeep) => this.begin({ ...fields, replaced: there }, toKeep));
+  }
+
+  /** Logs that an open file is about to be appended to. */
+  append(path: string, file: OpenFile): PendingStep {
+    return this.begin({ kind: 'append', path, before: stateOf(file.stats), mtimeNs: String(file.mtimeNs()) });
+  }
+
+  /** Logs that a folder is about to be made. For `Root.locate`, which makes folders on the way to an entry. */
+  readonly onMake = (path: string): PendingStep => this.begin({ kind: 'make', path });
+
+  /**
+   * Removes an entry by moving it to what is kept, a folder with everything in it. The caller holds the lock of its
+   * folder. A file that cannot be moved there is copied, and one that is too large is not kept at all; then `discard`
+   * removes it. False, with nothing done, for a folder on another file system, which has to be removed entry by entry.
+   */
+  async remove(at: RootEntry, { durable, check, discard }: RemoveOptions): Promise<boolean> {
+    const stats = at.dir.lstat(at.name);
+    if (stats === undefined) throw new FenceError('not_found', {});
+    const before = stateOf(stats);
+    const step = this.begin({ kind: 'remove', path: at.path, before }, before);
+    using place = step.kept === undefined ? undefined : this.#store.kept.open(step.kept);
+    try {
+      using checked = place && (await check?.(place));
+      if (durable) await step.flush();
+      if (place === undefined) discard();
+      else if (!renameOnDevice(at, place, checked)) {
+        if (stats.isDirectory()) {
+          step.cancel();
+          return false;
+        }
+        await copyToKeep(at, place);
+        discard();
+      }
+    } catch (error) {
+      step.cancel();
+      throw error;
+    }
+    step.done();
+    // The new name first, so that there is no moment at which the disk has neither.
+    if (durable) await place?.dir.sync();
+    return true;
+  }
+
+  /** Logs that an empty folder is about to be removed, which is then made again by an undo. */
+  unmake(at: RootEntry): PendingStep {
+    const stats = at.dir.lstat(at.name);
+    return this.begin({ kind: 'unmake', path: at.path, before: stats && stateOf(stats) });
+  }
+
+  /** Keeps what is at an entry that will be replaced, as the step that `begin` logs for it says. */
+  async #keeping(
+    at: RootEntry,
+    begin: (there: EntryState | undefined, toKeep: EntryState | undefined) => PendingStep,
+  ): Promise<PendingStep> {
     for (let left = MAX_ATTEMPTS; left > 0; left -= 1) {
       const stats = at.dir.lstat(at.name);
-      const before = stats && stateOf(stats);
-      const step = this.begin({ kind: 'put', path: at.path, before, after: after && stateOf(after) }, before);
-      if (step.kept === undefined || (await this.#keep(at, step.kept, before))) return step;
+      const there = stats && stateOf(stats);
+      // Only an empty folder can be replaced, and an undo makes it again.
+      const step = begin(there, there?.type === 'directory' ? undefined : there);
+      if (stats === undefined || step.kept === undefined) return step;
+      try {
+        const kept = await this.#keep(at, step.kept, stats);
+        if (kept === 'linked') step.linked = { before: stats, after: this.#store.kept.lstat(step.kept) };
+        if (kept !== undefined) return step;
+      } catch (error) {
+        step.cancel();
+        throw error;
+      }
       step.cancel();
     }
     throw new FenceError('busy', {});
   }
 
-  /** Keeps an entry that will be replaced. False if it is another one by now. */
-  async #keep(at: RootEntry, place: string, before: EntryState | undefined): Promise<boolean> {
+  /** Keeps an entry that will be replaced. Undefined if it is another one by now. */
+  async #keep(at: RootEntry, place: string, there: Stats): Promise<'linked' | 'copied' | undefined> {
     const { kept } = this.#store;
-    if (!kept.link(at, place)) {
-      if (!isSameEntry(before, at.dir.lstat(at.name))) return false;
-      using to = kept.open(place);
-      await copyToKeep(at, to);
-    }
+    if (kept.link(at, place)) return isSameEntry(stateOf(there), kept.lstat(place)) ? 'linked' : undefined;
+    if (!isSameEntry(stateOf(there), at.dir.lstat(at.name))) return undefined;
+    using to = kept.open(place);
+    await copyToKeep(at, to);
+    return 'copied';
+  }
+}
+
+/** Moves an entry to a place, and reports whether that is on the same file system. */
+function renameOnDevice({ dir, name }: DirEntry, place: DirEntry, checked: CheckedTree | undefined): boolean {
+  try {
+    dir.rename(name, place.dir, place.name, checked);
     return true;
+  } catch (error) {
+    if (isFenceError(error, 'io_error') && error.details.errno === 'EXDEV') return false;
+    throw error;
   }
 }
 
@@ -103,6 +196,8 @@ export class Change {
 export class PendingStep {
   readonly #store: HistoryStore;
   readonly step: Step;
+  /** The status of the entry before and after it was kept by a link, which changes it. @internal */
+  linked: { readonly before: Stats; readonly after: Stats | undefined } | undefined;
 
   constructor(store: HistoryStore, step: Step) {
     this.#store = store;
@@ -114,9 +209,15 @@ export class PendingStep {
     return this.step.kept;
   }
 
-  /** Reports whether an entry is the one that the step was logged for. */
+  /** Reports whether the entry that is to be replaced is still the one that the step was logged for. */
   fits(now: Stats | undefined): boolean {
-    return isSameEntry(this.step.before, now);
+    return isSameEntry(this.step.kind === 'move' ? this.step.replaced : this.step.before, now);
+  }
+
+  /** Returns the status of the entry as it was before it was kept, unless something else has happened to it since. */
+  beforeLink(now: Stats | undefined): Stats | undefined {
+    const { before, after } = this.linked ?? {};
+    return now !== undefined && now.ino === after?.ino && now.ctimeMs === after.ctimeMs ? before : now;
   }
 
   /** Flushes to disk what the history has to know before the step happens. */

@@ -1,6 +1,7 @@
 export { Change, type PendingStep, type RootEntry, type StepFields } from './change.ts';
 export { HistoryError, type HistoryErrorCode, type HistoryErrorDetails } from './errors.ts';
 export { changeIn, History, historyOf } from './history.ts';
+export type { DirEntry } from './kept-entries.ts';
 export { type PastStep, pastSteps } from './past-steps.ts';
 export { nameToText, pathInside, textToName } from './path-text.ts';
 export { type EntryState, isSameEntry, type Step, type StepKind, stateOf, stepKey } from './step.ts';

@@ -17,7 +17,12 @@ export const mkdir = defineTool({
   run: async (args, context) => {
     const root = context.boundRoot();
     const path = parsePath(root, args.path);
-    const { created } = await makeFolder(root, path, { durable: context.durable, makeParents: args.recursive });
+    const { created } = await makeFolder(
+      root,
+      path,
+      { durable: context.durable, makeParents: args.recursive },
+      context,
+    );
     if (!created && !args.recursive) throw new FenceError('already_exists', {}, { path: args.path, root: root.name });
     return { success: true as const, path: formatPath(path) };
   },

@@ -39,7 +39,7 @@ export const write = defineTool({
     const decode = args.encoding === 'base64' ? base64ToBytes : textToBytes;
     const bytes = decode(args.content, 'content');
     const options = { mode: MODES[args.mode], durable: context.durable, makeParents: args.make_dirs };
-    const stats = await writeFile(root, path, bytes, options);
+    const stats = await writeFile(root, path, bytes, options, context);
     return {
       success: true as const,
       path: formatPath(path),

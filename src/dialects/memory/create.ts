@@ -18,7 +18,7 @@ export const create = defineTool({
     const root = context.boundRoot();
     const target = parseRelativePath(root, path);
     const bytes = (encoding === 'base64' ? base64ToBytes : textToBytes)(content, 'content');
-    await writeFile(root, target, bytes, { mode: 'create_only', durable: context.durable, isPrivate: true });
+    await writeFile(root, target, bytes, { mode: 'create_only', durable: context.durable, isPrivate: true }, context);
     return { path };
   },
   text: ({ path }) => `Created ${path}.`,

@@ -33,7 +33,7 @@ export async function copyFetched(args: CopyArgs, { agent, context }: CopyFetche
   const from = parseCallerPath(toForwardSlashes(source));
   const options = { durable: context.durable, overwrite: args.overwrite, ifMatch: args.if_match };
   if ('bytes' in fetched) {
-    const destination = await writeFetchedFile(from, fetched.bytes, to, options);
+    const destination = await writeFetchedFile(from, fetched.bytes, to, context, options);
     return { source, destination, is_directory: false, size: fetched.bytes.length };
   }
   const destination = await writeFetchedFolder(from, fetched, to, context, options);

@@ -14,7 +14,7 @@ export const createFolder = defineTool({
   output: z.object({ path: z.string(), created: z.literal(true) }),
   run: async ({ root, path }, context) => {
     const target = context.root(root);
-    await makeFolder(target, target.parse(path), { durable: context.durable });
+    await makeFolder(target, target.parse(path), { durable: context.durable }, context);
     return { path, created: true as const };
   },
   readerText: ({ path }) => `created ${path}`,

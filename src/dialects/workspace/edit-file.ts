@@ -42,8 +42,8 @@ export const editFile = defineTool({
   run: async (args, context) => {
     const { root, path, if_match, dry_run } = args;
     const target = context.root(root);
-    const { durable, signal } = context;
-    const options = { durable, signal, ifMatch: if_match, dryRun: dry_run };
+    const { durable, signal, caller } = context;
+    const options = { durable, signal, caller, ifMatch: if_match, dryRun: dry_run };
     const edited = await replaceTexts(target, target.parse(path), replacementsOf(args), options);
     const { replacements, lines, diff, version } = edited;
     return { path, replacements, lines: [...lines], diff: fileDiff(path, diff), version, dry_run };

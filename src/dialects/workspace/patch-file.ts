@@ -28,8 +28,8 @@ export const patchFile = defineTool({
   }),
   run: async ({ root, path, patch, if_match, dry_run }, context) => {
     const target = context.root(root);
-    const { durable, signal } = context;
-    const options = { durable, signal, ifMatch: if_match, dryRun: dry_run };
+    const { durable, signal, caller } = context;
+    const options = { durable, signal, caller, ifMatch: if_match, dryRun: dry_run };
     const { hunks, diff, version } = await patchOp(target, target.parse(path), patch, options);
     return {
       path,

@@ -1,4 +1,5 @@
 import { type CallerPath, type OpenFile, type Root, withLocationSync } from '../../fence/index.ts';
+import type { Change } from '../../history/index.ts';
 import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { FileError } from '../errors.ts';
 import { copyOwner, isSameFile, type ReplaceTarget, replaceFile } from '../write/replace-file.ts';
@@ -20,6 +21,8 @@ export interface CopyFileOptions {
   readonly overwrite?: boolean;
   /** Replace only a destination of this version: see `expectedVersion`. */
   readonly expected?: string | undefined;
+  /** The change in the root's history that keeps what is replaced; undefined if nothing is kept. */
+  readonly change?: Change | undefined;
   /** Also preserve times, owner and all mode bits, as a move does. */
   readonly asMoved?: boolean;
 }
@@ -34,7 +37,7 @@ export interface CopyFileOptions {
 export async function copyFile(
   { file: source, root, path }: FileSource,
   target: ReplaceTarget,
-  { durable = true, overwrite = true, asMoved = false, expected }: CopyFileOptions,
+  { durable = true, overwrite = true, asMoved = false, expected, change }: CopyFileOptions,
   context: OperationContext,
 ): Promise<number> {
   const { stats } = source;
@@ -57,6 +60,6 @@ export async function copyFile(
     }
   };
   const over = overwrite ? 'anything' : 'nothing';
-  await replaceFile(target, fill, { durable, over, expected, keepTimes: asMoved, mode: stats.mode & 0o777 });
+  await replaceFile(target, fill, { durable, over, expected, change, keepTimes: asMoved, mode: stats.mode & 0o777 });
   return copied;
 }

@@ -10,9 +10,11 @@ import {
   type Root,
   withLocationSync,
 } from '../../fence/index.ts';
+import { type Change, pathInside } from '../../history/index.ts';
 import type { OperationContext } from '../../runtime/operation-context.ts';
 import { byCodePoint } from '../../runtime/unicode.ts';
 import { isBrokenLinkError } from '../links.ts';
+import type { ReplaceTarget } from '../write/replace-file.ts';
 import { replaceLink } from '../write/replace-link.ts';
 import { type CopyFileOptions, copyFile } from './copy-file.ts';
 import { flushTree } from './flush-tree.ts';
@@ -32,10 +34,18 @@ export interface CopyTreeJob {
   /** Copy every link literally, as a move must, without resolving it. Special files then raise `special_file`. */
   readonly linksAsTheyAre?: boolean;
   /** Set if the destination folder existed before. It keeps its mode then, as existing folders in it always do. */
-  readonly merge?: boolean;
+  readonly merge?: MergeTarget;
   readonly context: OperationContext;
   /** Yields to other work if the time slice is over; see `yieldPoint`. */
   pause(): Promise<void> | undefined;
+}
+
+/** An existing folder that a copy is merged into. */
+export interface MergeTarget {
+  /** The path of the folder from the top of its root. */
+  readonly path: string;
+  /** The change in the root's history that keeps what is replaced; undefined if nothing is kept. */
+  readonly change: Change | undefined;
 }
 
 /** What `copyTree` did. */
@@ -57,7 +67,7 @@ export interface CopyTreeResult {
  */
 export async function copyTree(job: CopyTreeJob, into: Dir): Promise<CopyTreeResult> {
   const copier = new TreeCopier(job);
-  await copier.folder(job.source.dir, into, []);
+  await copier.folder({ from: job.source.dir, into, names: [], path: job.merge?.path ?? '' });
   await copier.finish({ from: job.source.dir, into, names: [], made: !job.merge });
   if (!job.merge) await copier.flush(into);
   return { bytes: copier.bytes, skipped: copier.skipped.sort(byCodePoint) };
@@ -75,6 +85,9 @@ interface CopiedFolder {
 /** The number of files from which flushing the whole file system ahead pays off. */
 const MANY_FILES = 16;
 
+/** Where an entry is copied to. */
+type CopyEnd = Pick<CopyStep, 'into' | 'as' | 'path'>;
+
 /** An entry to copy: its name in an open source folder, and its new name in an open destination folder. */
 interface CopyStep {
   readonly from: Dir;
@@ -83,6 +96,8 @@ interface CopyStep {
   readonly as: Name;
   /** The names that lead to the entry from the top of the tree. */
   readonly names: readonly string[];
+  /** The path of the copy from the top of its root, for the history. */
+  readonly path: string;
 }
 
 class TreeCopier {
@@ -109,12 +124,12 @@ class TreeCopier {
     this.#top = job.source.dir.hostPath();
   }
 
-  async folder(from: Dir, into: Dir, names: readonly string[]): Promise<void> {
+  async folder({ from, into, names, path }: Omit<CopiedFolder, 'made'> & { readonly path: string }): Promise<void> {
     this.#ancestors.push(from.hostPath());
     for (const { name, raw, type } of this.#reading(names, () => from.list())) {
       const wait = this.#job.pause();
       if (wait !== undefined) await wait;
-      const step = { from, name: raw, into, as: raw, names: [...names, name] };
+      const step = { from, name: raw, into, as: raw, names: [...names, name], path: pathInside(path, raw) };
       try {
         if (type === 'directory') await this.#subfolder(step);
         else if (type === 'file') await this.#file(step);
@@ -156,22 +171,21 @@ class TreeCopier {
     return this.#durable && (this.#job.merge || !isReadableByOwner(stats)) ? 'content' : false;
   }
 
-  async #subfolder({ from, name, into, as, names }: CopyStep): Promise<void> {
+  async #subfolder({ from, name, into, as, names, path }: CopyStep): Promise<void> {
     using source = this.#reading(names, () => from.openDir(name));
-    const made = makeFolder(into, as);
+    const made = this.#makeFolder({ into, as, path });
     using inner = into.openDir(as);
-    await this.folder(source, inner, names);
+    await this.folder({ from: source, into: inner, names, path });
     await this.finish({ from: source, into: inner, names, made });
   }
 
-  async #file({ from, name, into, as, names }: CopyStep): Promise<void> {
+  async #file({ from, name, into, as, names, path }: CopyStep): Promise<void> {
     using file = this.#reading(names, () => from.openFile(name));
     const { root } = this.#job.source;
-    const location = { dir: into, name: as, stats: into.lstat(as) };
     this.bytes += await copyFile(
       { file, root, path: this.#path(names) },
-      location,
-      { ...this.#job.options, durable: this.#durabilityOf(file.stats) },
+      this.#target({ into, as, path }),
+      { ...this.#job.options, durable: this.#durabilityOf(file.stats), change: this.#job.merge?.change },
       this.#fileContext,
     );
     this.#files += 1;
@@ -236,8 +250,28 @@ class TreeCopier {
     return path.relative(path.join(this.#top, ...names, '..'), hostPath) || '.';
   }
 
-  #symlink({ into, as }: CopyStep, target: Name): void {
-    replaceLink({ dir: into, name: as, stats: into.lstat(as) }, target, this.#job.options);
+  #symlink(step: CopyStep, target: Name): Promise<void> {
+    return replaceLink(this.#target(step), target, { ...this.#job.options, change: this.#job.merge?.change });
+  }
+
+  /** Creates a folder unless an entry with that name exists, and reports whether it did. */
+  #makeFolder({ into, as, path }: CopyEnd): boolean {
+    const change = this.#job.merge?.change;
+    if (change !== undefined && into.has(as)) return false;
+    const step = change?.onMake(path);
+    try {
+      into.mkdir(as, 0o700);
+      step?.done(into.lstat(as));
+      return true;
+    } catch (error) {
+      step?.cancel();
+      if (!isFenceError(error, 'already_exists')) throw error;
+      return false;
+    }
+  }
+
+  #target({ into, as, path }: CopyEnd): ReplaceTarget {
+    return { dir: into, name: as, stats: into.lstat(as), path };
   }
 
   /** Records an entry that is not copied; a move must not lose it, and raises `special_file`. */
@@ -269,15 +303,4 @@ function isReadableByOwner(stats: Stats): boolean {
 function keptBits(before: Stats, into: Dir): number {
   const now = into.lstat('.');
   return now?.uid === before.uid && now.gid === before.gid ? 0o7777 : 0o1777;
-}
-
-/** Creates a folder unless an entry with that name exists, and reports whether it did. */
-function makeFolder(dir: Dir, name: Name): boolean {
-  try {
-    dir.mkdir(name, 0o700);
-    return true;
-  } catch (error) {
-    if (!isFenceError(error, 'already_exists')) throw error;
-    return false;
-  }
 }

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import path from 'node:path';
 import {
   type CallerPath,
@@ -8,6 +9,7 @@ import {
   temporaryName,
   withLocation,
 } from '../../fence/index.ts';
+import { type Change, changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { discardTree } from '../remove/remove-folder.ts';
 import { ABSENT, assertVersion, expectedVersion, locateToMatch, mismatch } from '../write/if-match.ts';
@@ -107,12 +109,15 @@ async function copyFileTo(
   context: OperationContext,
 ): Promise<number> {
   return withLocation(to.root, to.path, async () => {
-    const { ifMatch, ...rest } = options;
+    const { ifMatch, ...copying } = options;
+    const change = changeIn(to.root, context.caller);
+    const rest = { ...copying, change };
+    const resolve = { follow: true, makeParents: true, onMake: change?.onMake };
     if (ifMatch === undefined) {
-      using location = to.root.locate(to.path, { follow: true, makeParents: true });
+      using location = to.root.locate(to.path, resolve);
       return await copyFile(source, location, rest, context);
     }
-    using location = locateToMatch(to.root, to.path, ifMatch);
+    using location = locateToMatch(to.root, to.path, ifMatch, resolve);
     if (rest.overwrite === false && location.stats !== undefined) throw new FenceError('already_exists', {});
     const expected = await expectedVersion(ifMatch, { root: to.root, ...location, context });
     return await copyFile(source, location, { ...rest, expected }, context);
@@ -127,7 +132,8 @@ async function copyFolderTo(
 ): Promise<CopyTreeResult> {
   return withLocation(to.root, to.path, async () => {
     assertDisjoint(from.dir, prospectiveHostPath(to, { follow: true }));
-    using location = to.root.locate(to.path, { follow: true, makeParents: true });
+    const change = changeIn(to.root, context.caller);
+    using location = to.root.locate(to.path, { follow: true, makeParents: true, onMake: change?.onMake });
     assertDisjoint(from.dir, hostPathOf(location));
     const job = { source: from, options, context, pause: yieldPoint(context) };
     if (location.stats !== undefined) {
@@ -135,7 +141,7 @@ async function copyFolderTo(
       if (options.overwrite === false) throw new FenceError('already_exists', {});
       if (!location.stats.isDirectory()) throw new FenceError('not_directory', {});
       using existing = location.dir.openDir(location.name);
-      return await copyTree({ ...job, merge: true }, existing);
+      return await copyTree({ ...job, merge: { path: location.path, change } }, existing);
     }
     location.dir.assertMayPut(location.name, true);
     const temporary = temporaryName(location.dir);
@@ -144,7 +150,7 @@ async function copyFolderTo(
       using fresh = location.dir.openDir(temporary, location.name);
       using _inUse = fresh.markInUse();
       const copied = await copyTree(job, fresh);
-      renameFresh(location, temporary, options);
+      await renameFresh(location, temporary, { ...options, change });
       if (options.durable ?? true) await syncEntry(location);
       return copied;
     } catch (error) {
@@ -154,10 +160,19 @@ async function copyFolderTo(
   });
 }
 
-function renameFresh({ dir, name }: Location, temporary: string, { ifMatch }: CopyOptions): void {
+async function renameFresh(
+  location: Location,
+  temporary: string,
+  { ifMatch, durable = true, change }: CopyOptions & { readonly change: Change | undefined },
+): Promise<void> {
+  const { dir, name } = location;
+  const step = await change?.put(location, dir.lstat(temporary) as Stats);
   try {
+    if (durable) await step?.flush();
     dir.renameNoReplace(temporary, dir, name);
+    step?.done(dir.lstat(name));
   } catch (error) {
+    step?.cancel();
     if (ifMatch === undefined || !isFenceError(error, 'already_exists')) throw error;
     throw mismatch(ifMatch, dir.lstat(name));
   }

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import path from 'node:path';
 import {
+  checkTree,
   type Dir,
   FenceError,
   isFenceError,
@@ -10,6 +12,7 @@ import {
   temporaryName,
   withLocation,
 } from '../../fence/index.ts';
+import { changeIn, type DirEntry, type PendingStep } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
 import { FileError, isFileError } from '../errors.ts';
@@ -41,12 +44,17 @@ export async function moveAcross(move: MoveJob): Promise<void> {
   const hidden = temporaryName(dir);
   using copied = await copySource(move, hidden);
   let placed: PlacedCopy;
+  let step: PendingStep | undefined;
   try {
     using _locks = await lockFolders(source.at.dir, dir);
     assertExpected(move);
     copied.assertUnchanged();
+    step = await changeIn(target.root, move.context.caller)?.put(target.at, dir.lstat(hidden) as Stats);
+    if (durable) await step?.flush();
     placed = PlacedCopy.place(target.at, hidden, { overwrite });
+    step?.done(dir.lstat(target.at.name));
   } catch (error) {
+    step?.cancel();
     await discard(dir, hidden);
     throw error;
   }
@@ -56,6 +64,7 @@ export async function moveAcross(move: MoveJob): Promise<void> {
   } catch (error) {
     if (!isFileError(error, 'move_incomplete')) {
       await undo(move, placed, error);
+      step?.cancel();
       throw error;
     }
     await discard(dir, placed.replaced);
@@ -105,7 +114,8 @@ async function copySource(move: MoveJob, hidden: string): Promise<CopiedSource> 
   throw new FenceError('special_file', {}, where(move.source));
 }
 
-function copyLinkAs({ source, target }: MoveJob, hidden: string): CopiedSource {
+function copyLinkAs(move: MoveJob, hidden: string): CopiedSource {
+  const { source, target } = move;
   const before = source.at.stats;
   target.at.dir.symlink(
     atEnd(source, ({ dir, name }) => dir.readlinkBytes(name)),
@@ -114,26 +124,24 @@ function copyLinkAs({ source, target }: MoveJob, hidden: string): CopiedSource {
   const assertUnchanged = (): void => assertSame(source, before);
   return {
     assertUnchanged,
-    removeSource: () => unlinkSource(source, assertUnchanged),
+    removeSource: () => unlinkSource(move, assertUnchanged),
     [Symbol.dispose]: () => {},
   };
 }
 
-async function copyFileAs(
-  { source, target, options, expected, context }: MoveJob,
-  hidden: string,
-): Promise<CopiedSource> {
+async function copyFileAs(move: MoveJob, hidden: string): Promise<CopiedSource> {
+  const { source, target, options, expected, context } = move;
   const file = atEnd(source, ({ dir, name }) => dir.openFile(name));
   try {
     // What is copied is this open file, and before it was opened the name may have come to stand for another.
     if (expected !== undefined) atEnd(source, () => assertVersion(file.stats, expected));
     const durable = (options.durable ?? true) && 'content';
-    const to = { dir: target.at.dir, name: hidden, stats: undefined };
+    const to = { dir: target.at.dir, name: hidden, stats: undefined, path: '' };
     const bytes = await copyFile({ ...source, file }, to, { durable, asMoved: true }, context);
     const assertUnchanged = (): void => assertSame(source, file.stats, bytes);
     return {
       assertUnchanged,
-      removeSource: () => unlinkSource(source, assertUnchanged),
+      removeSource: () => unlinkSource(move, assertUnchanged),
       [Symbol.dispose]: () => file[Symbol.dispose](),
     };
   } catch (error) {
@@ -149,11 +157,14 @@ function assertSame(source: MoveEnd, before: OpenFile['stats'] | undefined, byte
   if (!unchanged || !isSameFile(before, now)) throw new FileError('changed_meanwhile', {}, where(source));
 }
 
-async function unlinkSource(source: MoveEnd, assertUnchanged: () => void): Promise<void> {
-  using _held = deferFree(source.at);
+async function unlinkSource({ source, options, context }: MoveJob, assertUnchanged: () => void): Promise<void> {
+  const change = changeIn(source.root, context.caller);
+  using _held = change === undefined ? deferFree(source.at) : undefined;
   using _lock = await lockFolder(source.at.dir);
   assertUnchanged();
-  atEnd(source, ({ dir, name }) => dir.unlink(name));
+  const unlink = () => atEnd(source, ({ dir, name }) => dir.unlink(name));
+  if (change === undefined) unlink();
+  else await change.remove(source.at, { durable: options.durable ?? true, discard: unlink });
 }
 
 async function copyFolderAs(move: MoveJob, hidden: string): Promise<CopiedSource> {
@@ -203,6 +214,15 @@ async function removeFolder(move: MoveJob, original: Dir, before: TreeDigest): P
   const { dir } = source.at;
   const progress = (done: number): void => context.progress?.(done);
   const unstoppable: OperationContext = { signal: DEFAULT_CONTEXT.signal, scheduler: context.scheduler, progress };
+  const change = changeIn(source.root, context.caller);
+  const durable = move.options.durable ?? true;
+  if (change !== undefined) {
+    using _lock = await lockFolder(dir);
+    assertSameFolder(source, original);
+    await assertIdentity({ root: source.root, path: source.path, dir: original }, before, unstoppable);
+    const check = (to: DirEntry) => checkTree(source.at, { from: source, to, pause: yieldPoint(unstoppable) });
+    if (await change.remove(source.at, { durable, check, discard: () => dir.rmdir(source.at.name) })) return;
+  }
   const hidden = await hide(source, original);
   try {
     using top = dir.openDir(hidden, source.at.name);
@@ -214,7 +234,9 @@ async function removeFolder(move: MoveJob, original: Dir, before: TreeDigest): P
     throw left === source.path.raw ? error : incomplete(move, error, left);
   }
   try {
-    await withLocation(source.root, source.path, () => removeTree({ dir, name: hidden }, {}, unstoppable));
+    await withLocation(source.root, source.path, () =>
+      removeTree({ dir, name: hidden }, { kept: change && { change, path: source.at.path, durable } }, unstoppable),
+    );
   } catch (error) {
     throw incomplete(move, error, bringBack(source, hidden));
   }

@@ -8,6 +8,7 @@ import {
   type RootPath,
   withLocation,
 } from '../../fence/index.ts';
+import { type Change, changeIn, historyOf } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
@@ -72,7 +73,9 @@ async function moveTo(job: Omit<MoveJob, 'target' | 'checked'>, to: RootPath): P
   if (folder !== undefined) assertDisjoint(folder, prospectiveHostPath(to, { follow: false }));
   // A rename would only replace the link itself, but paths that lead outside are refused everywhere alike.
   refuseOutwardLink(to.root, to.path);
-  using at = to.root.locate(to.path, { follow: false, makeParents: true, isPrivate: options.isPrivate ?? false });
+  const { isPrivate = false } = options;
+  const onMake = changeIn(to.root, job.context.caller)?.onMake;
+  using at = to.root.locate(to.path, { follow: false, makeParents: true, isPrivate, onMake });
   if (folder !== undefined) assertDisjoint(folder, hostPathOf(at));
   using checked = folder && (await checkMove(job, at));
   if (isSameEntry(source.at, at)) throw new FileError('same_file', {});
@@ -92,16 +95,47 @@ function checkMove({ source, context }: Omit<MoveJob, 'target' | 'checked'>, to:
 }
 
 async function renameOrCopy(move: MoveJob): Promise<void> {
-  const { source, target, options, checked } = move;
+  const { source, target } = move;
+  // Each root's history is complete in itself, so what leaves a root is kept there, and arrives as something new.
+  const hasHistory = historyOf(source.root) !== undefined || historyOf(target.root) !== undefined;
+  if (source.root !== target.root && hasHistory) return await moveAcross(move);
   try {
     using _locks = await lockFolders(source.at.dir, target.at.dir);
     assertExpected(move);
-    if (options.overwrite === false)
-      source.at.dir.renameNoReplace(source.at.name, target.at.dir, target.at.name, checked);
-    else renameOver(source.at, target.at, checked);
+    const change = changeIn(source.root, move.context.caller);
+    if (change === undefined) rename(move);
+    else await renameAndKeep(move, change);
   } catch (error) {
     if (!(isFenceError(error, 'io_error') && error.details.errno === 'EXDEV')) throw nameFailedEnd(error, move);
     await moveAcross(move);
+  }
+}
+
+function rename({ source, target, options, checked }: MoveJob): void {
+  if (options.overwrite === false)
+    source.at.dir.renameNoReplace(source.at.name, target.at.dir, target.at.name, checked);
+  else renameOver(source.at, target.at, checked);
+}
+
+async function renameAndKeep(move: MoveJob, change: Change): Promise<void> {
+  const { source, target, options } = move;
+  const { durable = true } = options;
+  const { dir, name } = target.at;
+  const there = dir.lstat(name);
+  if (options.overwrite === false && there !== undefined) throw new FenceError('already_exists', {});
+  // Two names of one file: all that happens is that one of them goes.
+  if (isSameFile(source.at.stats, there) && !there?.isDirectory()) {
+    await change.remove(source.at, { durable, discard: () => source.at.dir.unlink(source.at.name) });
+    return;
+  }
+  const step = await change.move(source.at, target.at);
+  try {
+    if (durable) await step.flush();
+    rename(move);
+    step.done(dir.lstat(name));
+  } catch (error) {
+    step.cancel();
+    throw error;
   }
 }
 

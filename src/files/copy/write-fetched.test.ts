@@ -20,7 +20,9 @@ onEveryBackend((open) => {
     box.folder('d');
     box.file('old', 'old');
     const place = (to: string) =>
-      writeFetchedFile(SOURCE, Buffer.from('new'), { root: box.root, path: parseCallerPath(to) }, { durable: true });
+      writeFetchedFile(SOURCE, Buffer.from('new'), { root: box.root, path: parseCallerPath(to) }, DEFAULT_CONTEXT, {
+        durable: true,
+      });
     expect(await place('old')).toBe('old');
     expect(await place('d')).toBe('d/a.md');
     expect(await place('x/y/z')).toBe('x/y/z');
@@ -56,7 +58,7 @@ onEveryBackend((open) => {
     expect(await folder(['..', '..', 'x'])).toBe('outside_root');
     expect(await folder(['x'], 'out')).toBe('outside_root');
     expect(await folder(['x'], 'f')).toBe('not_directory');
-    const file = writeFetchedFile(SOURCE, Buffer.from('x'), to('out/x'), { durable: false });
+    const file = writeFetchedFile(SOURCE, Buffer.from('x'), to('out/x'), DEFAULT_CONTEXT, { durable: false });
     expect(await outcome(file)).toBe('outside_root');
     expect(fs.readdirSync(box.outside)).toEqual(['secret']);
   });

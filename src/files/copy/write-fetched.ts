@@ -29,10 +29,11 @@ export async function writeFetchedFile(
   source: CallerPath,
   bytes: Buffer,
   to: RootPath,
+  context: OperationContext,
   { durable, overwrite = true, ifMatch }: WriteFetchedOptions,
 ): Promise<string> {
   const { root, path } = resolveInto(source, to);
-  await writeFile(root, path, bytes, { mode: overwrite ? 'overwrite' : 'create_only', durable, ifMatch });
+  await writeFile(root, path, bytes, { mode: overwrite ? 'overwrite' : 'create_only', durable, ifMatch }, context);
   return path.raw;
 }
 
@@ -54,10 +55,11 @@ export async function writeFetchedFolder(
   const { root, path } = end;
   const pause = yieldPoint(context);
   const below = (names: readonly string[]): CallerPath => root.parse([path.raw, ...names].join('/'));
-  await (overwrite && ifMatch === undefined ? ensureFolder(end, durable) : makeNewFolder(end, durable, ifMatch));
-  for (const names of folders) await ensureFolder({ root, path: below(names) }, durable);
+  const making = { durable, context };
+  await (overwrite && ifMatch === undefined ? ensureFolder(end, making) : makeNewFolder(end, making, ifMatch));
+  for (const names of folders) await ensureFolder({ root, path: below(names) }, making);
   for (const [done, { names, bytes }] of files.entries()) {
-    await writeFile(root, below(names), bytes, { mode: 'overwrite', durable });
+    await writeFile(root, below(names), bytes, { mode: 'overwrite', durable }, context);
     context.progress?.(done + 1, files.length);
     await pause();
   }
@@ -67,19 +69,28 @@ export async function writeFetchedFolder(
 /**
  * Creates a folder. One that exists is `already_exists`, or `version_mismatch` if the caller said that it is absent.
  */
-async function makeNewFolder({ root, path }: RootPath, durable: boolean, ifMatch: string | undefined): Promise<void> {
+async function makeNewFolder(
+  { root, path }: RootPath,
+  { durable, context }: Making,
+  ifMatch: string | undefined,
+): Promise<void> {
   await withLocation(root, path, async () => {
-    const { created } = await makeFolder(root, path, { durable });
+    const { created } = await makeFolder(root, path, { durable }, context);
     if (created) return;
     if (ifMatch === undefined) throw new FenceError('already_exists', {});
     throw mismatch(ifMatch, statPath(root, path).stats);
   });
 }
 
-async function ensureFolder({ root, path }: RootPath, durable: boolean): Promise<void> {
+interface Making {
+  readonly durable: boolean;
+  readonly context: OperationContext;
+}
+
+async function ensureFolder({ root, path }: RootPath, { durable, context }: Making): Promise<void> {
   if (path.segments.length === 0) return;
   try {
-    await makeFolder(root, path, { durable });
+    await makeFolder(root, path, { durable }, context);
   } catch (error) {
     if (!isFenceError(error, 'already_exists')) throw error;
     throw new FenceError('not_directory', {}, { path: path.raw, root: root.name });

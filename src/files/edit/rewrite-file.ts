@@ -8,7 +8,8 @@ import {
   type Root,
   withLocation,
 } from '../../fence/index.ts';
-import { DEFAULT_CONTEXT, throwIfAborted } from '../../runtime/operation-context.ts';
+import { changeIn } from '../../history/index.ts';
+import { type Caller, DEFAULT_CONTEXT, throwIfAborted } from '../../runtime/operation-context.ts';
 import { FileError, isFileError } from '../errors.ts';
 import { readAt } from '../read/byte-source.ts';
 import { versionOf } from '../version.ts';
@@ -38,6 +39,8 @@ export interface RewriteOptions {
   readonly signal?: AbortSignal;
   /** Edit only if the file is still this one: a version, `sha256:` and the hash of the content, or `absent`. */
   readonly ifMatch?: string | undefined;
+  /** Who asked for the edit, for the history of the root. */
+  readonly caller?: Caller | undefined;
   /** Change nothing, but report what would be changed. Raises what can be known without changing anything. */
   readonly dryRun?: boolean;
 }
@@ -143,8 +146,9 @@ async function put<R>(
     return { ...outcome, version: current === undefined ? ABSENT : versionOf(current.stats) };
   }
   const { durable = true } = options;
-  using location = root.locate(path, { follow: true, makeParents: true });
-  const written = await replaceFile(location, fill, { durable, locked, over: current?.stats ?? 'nothing' });
+  const change = changeIn(root, options.caller);
+  using location = root.locate(path, { follow: true, makeParents: true, onMake: change?.onMake });
+  const written = await replaceFile(location, fill, { durable, locked, change, over: current?.stats ?? 'nothing' });
   return { ...outcome, version: versionOf(written) };
 }
 

@@ -8,6 +8,7 @@ import {
   type Root,
   withLocation,
 } from '../../fence/index.ts';
+import { changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
 import { assertVersion, expectedVersion } from '../write/if-match.ts';
@@ -45,18 +46,28 @@ export async function removeFile(
     if (found.stats === undefined) throw new FenceError('not_found', {});
     if (found.stats.isDirectory()) throw new FenceError('is_directory', {});
     const expected = ifMatch && (await expectedVersion(ifMatch, { root, ...found, context }));
-    await unlinkLocked(found, expected);
+    await unlinkLocked({ root, at: found, durable, expected }, context);
     if (durable) await found.dir.sync();
     return { type: entryTypeOf(found.stats) };
   });
 }
 
 /** Unlinks an entry while its folder is locked, so that an edit under way in another process does not bring it back. */
-async function unlinkLocked(found: Location, expected?: string): Promise<void> {
-  using _held = deferFree(found);
-  using _lock = await lockFolder(found.dir);
-  if (expected !== undefined) assertVersion(found.dir.lstat(found.name), expected);
-  found.dir.unlink(found.name);
+async function unlinkLocked({ root, at, durable, expected }: UnlinkJob, { caller }: OperationContext): Promise<void> {
+  const { dir, name } = at;
+  const change = changeIn(root, caller);
+  using _held = change === undefined ? deferFree(at) : undefined;
+  using _lock = await lockFolder(dir);
+  if (expected !== undefined) assertVersion(dir.lstat(name), expected);
+  if (change === undefined) dir.unlink(name);
+  else await change.remove(at, { durable, discard: () => dir.unlink(name) });
+}
+
+interface UnlinkJob {
+  readonly root: Root;
+  readonly at: Location;
+  readonly durable: boolean;
+  readonly expected?: string | undefined;
 }
 
 /**
@@ -76,8 +87,9 @@ export async function removeEntry(
       beforeFolder?.();
       await removeLocatedFolder({ root, path, at: found }, options, context);
     } else {
-      await unlinkLocked(found);
-      if (options.durable ?? true) await found.dir.sync();
+      const { durable = true } = options;
+      await unlinkLocked({ root, at: found, durable }, context);
+      if (durable) await found.dir.sync();
     }
     return { type: entryTypeOf(found.stats) };
   });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type CallerPath,
+  type CheckedTree,
   checkTree,
   type Dir,
   type Entry,
@@ -17,6 +18,14 @@ import {
   removeStaleLock,
   withLocation,
 } from '../../fence/index.ts';
+import {
+  type Change,
+  changeIn,
+  type DirEntry,
+  type PendingStep,
+  pathInside,
+  type RootEntry,
+} from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
@@ -61,21 +70,64 @@ export async function removeFolder(
  * raises.
  */
 export async function removeLocatedFolder(
-  { root, path, at: { dir, name } }: RootPath & { readonly at: Location },
+  { root, path, at }: RootPath & { readonly at: Location },
   { durable = true, recursive = true, keepGoing = false }: RemoveOptions,
   context: OperationContext,
 ): Promise<number> {
+  const { dir, name } = at;
   if (name === '.') throw new FileError('root_itself', { action: 'remove' });
-  if (recursive) await checkTree({ dir, name }, { from: { root, path }, pause: yieldPoint(context) });
-  const removed = recursive ? await removeTree({ dir, name }, { keepGoing }, context) : await removeEmpty(dir, name);
+  const change = changeIn(root, context.caller);
+  if (!recursive) await removeLeftovers(dir, name);
+  const check = (to?: DirEntry) =>
+    checkTree({ dir, name }, { from: { root, path }, to, count: to !== undefined, pause: yieldPoint(context) });
+  let removed = change && (await keepFolder(change, at, { durable, recursive, check }));
+  if (removed === undefined && recursive) {
+    using _checked = await check();
+    removed = await removeTree(at, { keepGoing, kept: change && { change, path: at.path, durable } }, context);
+  } else if (removed === undefined) {
+    const step = change?.unmake(at);
+    removed = removeEmpty(at, step);
+  }
   if (durable) await dir.sync();
   return removed;
 }
 
-async function removeEmpty(dir: Dir, name: Name): Promise<number> {
-  await removeLeftovers(dir, name);
-  dir.rmdir(name);
-  return 1;
+interface KeepOptions {
+  readonly durable: boolean;
+  readonly recursive: boolean;
+  check(to: DirEntry): Promise<CheckedTree>;
+}
+
+/**
+ * Removes a folder by moving it to what the history keeps, in one step, and returns how many entries that are.
+ * Undefined if it is on another file system than the history.
+ */
+async function keepFolder(
+  change: Change,
+  at: Location,
+  { durable, recursive, check }: KeepOptions,
+): Promise<number | undefined> {
+  let entries = 0;
+  const countedCheck = async (place: DirEntry): Promise<CheckedTree> => {
+    const checked = await check(place);
+    ({ entries } = checked);
+    if (recursive || entries === 0) return checked;
+    checked[Symbol.dispose]();
+    throw new FenceError('not_empty', {});
+  };
+  const isKept = await change.remove(at, { durable, check: countedCheck, discard: () => at.dir.rmdir(at.name) });
+  return isKept ? entries + 1 : undefined;
+}
+
+function removeEmpty({ dir, name }: DirEntry, step: PendingStep | undefined): number {
+  try {
+    dir.rmdir(name);
+    step?.done();
+    return 1;
+  } catch (error) {
+    step?.cancel();
+    throw error;
+  }
 }
 
 /**
@@ -115,6 +167,14 @@ export async function discardTree(dir: Dir, name: Name): Promise<void> {
 interface TreeOptions extends Pick<RemoveOptions, 'keepGoing'> {
   /** Make each folder writable before emptying it. */
   readonly unlock?: boolean;
+  /** The change in the root's history that keeps each entry, and the path of the folder from the top of the root. */
+  readonly kept?: KeptTree | undefined;
+}
+
+interface KeptTree {
+  readonly change: Change;
+  readonly path: string;
+  readonly durable: boolean;
 }
 
 /**
@@ -123,21 +183,23 @@ interface TreeOptions extends Pick<RemoveOptions, 'keepGoing'> {
  * aborted signal.
  */
 export async function removeTree(
-  { dir: parent, name }: { readonly dir: Dir; readonly name: Name },
-  { keepGoing = false, unlock = false }: TreeOptions,
+  { dir: parent, name }: DirEntry,
+  { keepGoing = false, unlock = false, kept }: TreeOptions,
   context: OperationContext,
 ): Promise<number> {
   const pause = yieldPoint(context);
   let removed = 0;
   let failure: unknown;
 
-  async function empty(dir: Dir): Promise<void> {
+  async function empty(dir: Dir, path: string): Promise<void> {
     for (const entry of dir.list(true)) {
       const wait = pause();
       if (wait !== undefined) await wait;
       try {
-        if (entry.type === 'directory') await removeInner(dir, entry.raw);
-        else removeFile(dir, entry.raw);
+        const inner = { dir, name: entry.raw, path: pathInside(path, entry.raw) };
+        if (entry.type === 'directory') await removeInner(inner);
+        else if (kept === undefined) removeFile(inner);
+        else await keepFile(inner, kept);
         removed += 1;
       } catch (error) {
         if (!keepGoing || context.signal.aborted) throw error;
@@ -147,17 +209,18 @@ export async function removeTree(
     }
   }
 
-  async function removeInner(dir: Dir, inner: Name): Promise<void> {
-    if (unlock) ignoreMissing(() => dir.chmod(inner, 0o700));
+  async function removeInner(at: RootEntry): Promise<void> {
+    if (unlock) ignoreMissing(() => at.dir.chmod(at.name, 0o700));
     {
-      using child = ignoreMissing(() => dir.openDir(inner));
-      if (child !== undefined) await empty(child);
+      using child = ignoreMissing(() => at.dir.openDir(at.name));
+      if (child !== undefined) await empty(child, at.path);
     }
-    ignoreMissing(() => dir.rmdir(inner));
+    const step = kept?.change.unmake(at);
+    ignoreMissing(() => removeEmpty(at, step));
   }
 
   try {
-    await removeInner(parent, name);
+    await removeInner({ dir: parent, name, path: kept?.path ?? '' });
   } catch (error) {
     // With `keepGoing`, `not_empty` is only a consequence of the first failure.
     throw isFenceError(error, 'not_empty') ? (failure ?? error) : error;
@@ -165,7 +228,11 @@ export async function removeTree(
   return removed + 1;
 }
 
-function removeFile(dir: Dir, name: Name): void {
+async function keepFile(at: RootEntry, { change, durable }: KeptTree): Promise<void> {
+  await change.remove(at, { durable, discard: () => at.dir.unlink(at.name) });
+}
+
+function removeFile({ dir, name }: DirEntry): void {
   using _held = deferFree({ dir, name, stats: dir.statLite(name) });
   ignoreMissing(() => dir.unlink(name));
 }

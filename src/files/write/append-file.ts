@@ -8,6 +8,8 @@ import {
   type OpenFile,
   type Root,
 } from '../../fence/index.ts';
+import { type Change, changeIn } from '../../history/index.ts';
+import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { journalAppend, mayBeTorn, undoAppend } from './append-journal.ts';
 import { assertVersion } from './if-match.ts';
 import { replaceFile } from './replace-file.ts';
@@ -35,16 +37,18 @@ export async function appendFile(
   location: Location,
   bytes: Buffer,
   { durable, expected }: AppendOptions,
+  context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<Stats> {
+  const change = changeIn(root, context.caller);
   let missing = location.stats === undefined;
   for (let left = MAX_ATTEMPTS; ; left -= 1) {
     try {
       if (missing) {
-        const { dir, name, syncMade } = location;
-        const target = { dir, name, stats: undefined, syncMade };
-        return await replaceFile(target, bytes, { durable, expected, over: 'nothing' });
+        const { dir, name, path, syncMade } = location;
+        const target = { dir, name, path, stats: undefined, syncMade };
+        return await replaceFile(target, bytes, { durable, expected, over: 'nothing', change });
       }
-      using file = await appendLocked(root, location, bytes, expected);
+      using file = await appendLocked({ root, location, bytes, expected, durable, change });
       if (durable) await file.sync();
       return file.stat();
     } catch (error) {
@@ -54,16 +58,19 @@ export async function appendFile(
   }
 }
 
+interface AppendJob extends AppendOptions {
+  readonly root: Root;
+  readonly location: Location;
+  readonly bytes: Buffer;
+  readonly change: Change | undefined;
+}
+
 /**
  * Opens the file and writes while the folder is locked: an edit by another process would otherwise replace the file in
  * between, and the write would go to a file that has no name any more.
  */
-async function appendLocked(
-  root: Root,
-  { dir, name, path }: Location,
-  bytes: Buffer,
-  expected?: string,
-): Promise<OpenFile> {
+async function appendLocked({ root, location, bytes, expected, durable, change }: AppendJob): Promise<OpenFile> {
+  const { dir, name, path } = location;
   using _lock = await lockFolder(dir);
   let file = openExpected();
   try {
@@ -73,7 +80,16 @@ async function appendLocked(
       file[Symbol.dispose]();
       file = openExpected();
     }
-    if (bytes.length > 0) appendOnce(root, path, file, bytes);
+    if (bytes.length === 0) return file;
+    const step = change?.append(path, file);
+    try {
+      if (durable) await step?.flush();
+      appendOnce(root, path, file, bytes);
+      step?.done(file.stat());
+    } catch (error) {
+      step?.cancel();
+      throw error;
+    }
     return file;
   } catch (error) {
     file[Symbol.dispose]();

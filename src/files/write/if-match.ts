@@ -35,10 +35,10 @@ export function locateToMatch(
   root: Root,
   path: CallerPath,
   ifMatch: string,
-  { follow = true, makeParents = true }: Partial<ResolveOptions> = {},
+  { follow = true, makeParents = true, onMake }: Partial<ResolveOptions> = {},
 ): Location {
   try {
-    return root.locate(path, { follow, makeParents: makeParents && ifMatch === ABSENT });
+    return root.locate(path, { follow, makeParents: makeParents && ifMatch === ABSENT, onMake });
   } catch (error) {
     if (ifMatch === ABSENT || !isFenceError(error, 'not_found')) throw error;
     throw mismatch(ifMatch, undefined);

@@ -6,6 +6,8 @@ import {
   type Root,
   withLocation,
 } from '../../fence/index.ts';
+import { type Change, changeIn } from '../../history/index.ts';
+import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { syncEntry } from './replace-file.ts';
 
 /** Options of `makeFolder`. */
@@ -24,10 +26,12 @@ export async function makeFolder(
   root: Root,
   path: CallerPath,
   { durable = true, makeParents = true }: MakeFolderOptions = {},
+  context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<{ created: boolean }> {
   return withLocation(root, path, async () => {
-    using location = root.locate(path, { follow: true, makeParents });
-    const created = location.stats === undefined && makeUnlessPresent(location);
+    const change = changeIn(root, context.caller);
+    using location = root.locate(path, { follow: true, makeParents, onMake: change?.onMake });
+    const created = location.stats === undefined && makeUnlessPresent(location, change);
     const stats = location.stats ?? location.dir.lstat(location.name);
     if (!stats?.isDirectory()) throw new FenceError('already_exists', {});
     // One that another call has made since may not be on disk yet either.
@@ -37,11 +41,15 @@ export async function makeFolder(
 }
 
 /** Creates a folder unless something has its name by now, and reports whether it did. */
-function makeUnlessPresent({ dir, name }: Location): boolean {
+function makeUnlessPresent({ dir, name, path }: Location, change: Change | undefined): boolean {
+  dir.assertMayPut(name, true);
+  const step = change?.onMake(path);
   try {
     dir.mkdir(name);
+    step?.done(dir.lstat(name));
     return true;
   } catch (error) {
+    step?.cancel();
     if (!isFenceError(error, 'already_exists')) throw error;
     return false;
   }

@@ -8,6 +8,7 @@ import {
   type OpenFile,
   temporaryName,
 } from '../../fence/index.ts';
+import type { Change, PendingStep } from '../../history/index.ts';
 import { deferFree } from '../deferred-free.ts';
 import { FileError, isFileError } from '../errors.ts';
 import { assertVersion, mismatch } from './if-match.ts';
@@ -18,6 +19,8 @@ export interface ReplaceTarget {
   readonly name: Name;
   /** The entry that exists now, if any. */
   readonly stats: Stats | undefined;
+  /** The path of the entry from the top of its root, for the history. */
+  readonly path: string;
   /** Flushes the names of the folders that were made for the entry, if any. */
   readonly syncMade?: (() => Promise<void>) | undefined;
 }
@@ -38,6 +41,8 @@ export interface ReplaceOptions {
   readonly keepTimes?: boolean;
   /** Permission bits of the new file; by default those of the replaced file. */
   readonly mode?: number;
+  /** The change in the root's history that this is part of; undefined if nothing is kept. */
+  readonly change?: Change | undefined;
 }
 
 /**
@@ -72,6 +77,7 @@ export async function replaceFile(
     // Without waiting for the disk, it is renamed before any other process could take it for a leftover.
     const isBrief = !durable && typeof fill !== 'function';
     using file = isBrief ? dir.createFile(temporary, created) : dir.createInUse(temporary, created);
+    let step: PendingStep | undefined;
     try {
       const kept = stats !== undefined && copyOwner(file, stats, file.stats);
       const wanted = mode ?? (stats && stats.mode & (kept ? 0o7777 : 0o777));
@@ -80,12 +86,21 @@ export async function replaceFile(
       if (typeof fill === 'function') await fill(file);
       else file.writeAll(fill);
       if (!options.keepTimes) file.stampMtime();
-      if (durable) await file.sync();
+      step = await options.change?.put(target, file.stat());
+      if (durable) await Promise.all([file.sync(), step?.flush()]);
       using _lock = options.locked ? undefined : await lockFolder(dir);
-      renameInto(target, temporary, options);
+      if (step !== undefined && !step.fits(dir.lstat(target.name))) {
+        // Another process has replaced it since. None can while the folder is locked.
+        step.cancel();
+        step = await options.change?.put(target, file.stat());
+        if (durable) await step?.flush();
+      }
+      renameInto(target, temporary, { ...options, step });
       // A rename sets the change time, and so the version.
       written = file.stat();
+      step?.done(written);
     } catch (error) {
+      step?.cancel();
       removeIfPresent(target, temporary);
       throw error;
     }
@@ -100,22 +115,28 @@ export async function syncEntry({ dir, syncMade }: Pick<ReplaceTarget, 'dir' | '
   await syncMade?.();
 }
 
+interface Logged {
+  /** The step in the history that this is. */
+  readonly step: PendingStep | undefined;
+}
+
 /** Renames a complete temporary file to its name, if what is there may be replaced. */
-function renameInto(target: ReplaceTarget, temporary: string, { over = 'anything', expected }: ReplaceOptions): void {
+function renameInto(target: ReplaceTarget, temporary: string, options: ReplaceOptions & Logged): void {
   const { dir, name } = target;
-  if (expected !== undefined) renameOverVersion(target, temporary, expected);
-  else if (typeof over === 'object') swapIfUnchanged(target, temporary, over);
+  const { over = 'anything', expected, step } = options;
+  if (expected !== undefined) renameOverVersion(target, temporary, expected, { step });
+  else if (typeof over === 'object') swapIfUnchanged(target, temporary, over, { step });
   else if (over === 'nothing') dir.renameNoReplace(temporary, dir, name);
   else dir.rename(temporary, dir, name);
 }
 
-function renameOverVersion(target: ReplaceTarget, temporary: string, expected: string): void {
+function renameOverVersion(target: ReplaceTarget, temporary: string, expected: string, logged: Logged): void {
   const { dir, name } = target;
   try {
-    const now = dir.lstat(name);
+    const now = lstatBeforeLink(target, logged);
     assertVersion(now, expected);
     if (now === undefined) dir.renameNoReplace(temporary, dir, name);
-    else swapIfUnchanged(target, temporary, now);
+    else swapIfUnchanged(target, temporary, now, logged);
   } catch (error) {
     if (!(isFileError(error, 'changed_meanwhile') || isFenceError(error, 'already_exists'))) throw error;
     throw mismatch(expected, dir.lstat(name));
@@ -141,8 +162,9 @@ export function assertReplaceable({ dir, name, stats }: ReplaceTarget): void {
  * out is not the expected file. Where the system has no exchange, a window of microseconds remains. A program that has
  * the old file open and writes to it after the exchange writes to a file that has no name any more.
  */
-function swapIfUnchanged({ dir, name }: ReplaceTarget, temporary: string, before: Stats): void {
-  const now = dir.lstat(name);
+function swapIfUnchanged(target: ReplaceTarget, temporary: string, before: Stats, logged: Logged): void {
+  const { dir, name } = target;
+  const now = lstatBeforeLink(target, logged);
   if (!isUnchanged(before, now) || now?.ctimeMs !== before.ctimeMs) throw new FileError('changed_meanwhile', {});
   if (!dir.exchange(temporary, name)) dir.rename(temporary, dir, name);
   else if (isUnchanged(before, dir.lstat(temporary))) dir.unlink(temporary);
@@ -150,6 +172,12 @@ function swapIfUnchanged({ dir, name }: ReplaceTarget, temporary: string, before
     dir.exchange(temporary, name);
     throw new FileError('changed_meanwhile', {});
   }
+}
+
+/** Stats an entry as it was before the history made a link to it, which changes its status and so its version. */
+function lstatBeforeLink({ dir, name }: ReplaceTarget, { step }: Logged): Stats | undefined {
+  const now = dir.lstat(name);
+  return step === undefined ? now : step.beforeLink(now);
 }
 
 function isUnchanged(before: Stats, now: Stats | undefined): boolean {

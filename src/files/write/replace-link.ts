@@ -1,27 +1,38 @@
+import type { Stats } from 'node:fs';
 import { type Name, temporaryName } from '../../fence/index.ts';
+import type { Change } from '../../history/index.ts';
 import { assertReplaceable, type ReplaceTarget } from './replace-file.ts';
+
+interface ReplaceLinkOptions {
+  readonly overwrite?: boolean;
+  /** Flush the record of the change to disk first. The caller flushes the folder. */
+  readonly durable?: boolean | 'content';
+  /** The change in the root's history that this is part of; undefined if nothing is kept. */
+  readonly change?: Change | undefined;
+}
 
 /**
  * Creates a symbolic link, atomically replacing whatever `replaceFile` could replace. Raises what `assertReplaceable`
  * raises, or with `overwrite` off `already_exists`. After a failure the target is unchanged and no temporary link
  * remains.
  */
-export function replaceLink(
+export async function replaceLink(
   target: ReplaceTarget,
   linkText: Name,
-  { overwrite = true }: { readonly overwrite?: boolean },
-): void {
+  { overwrite = true, durable, change }: ReplaceLinkOptions,
+): Promise<void> {
   const { dir, name } = target;
-  if (!overwrite) {
-    dir.symlink(linkText, name);
-    return;
-  }
-  assertReplaceable(target);
+  if (overwrite) assertReplaceable(target);
   const temporary = temporaryName();
   dir.symlink(linkText, temporary);
+  const step = await change?.put(target, dir.lstat(temporary) as Stats);
   try {
-    dir.rename(temporary, dir, name);
+    if (durable) await step?.flush();
+    if (overwrite) dir.rename(temporary, dir, name);
+    else dir.renameNoReplace(temporary, dir, name);
+    step?.done(dir.lstat(name));
   } catch (error) {
+    step?.cancel();
     dir.unlink(temporary);
     throw error;
   }

@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
 import { type CallerPath, FenceError, isFenceError, type Root, withLocation } from '../../fence/index.ts';
+import { changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { appendFile } from './append-file.ts';
 import { expectedVersion, locateToMatch } from './if-match.ts';
@@ -44,17 +45,16 @@ export async function writeFile(
   return withLocation(root, path, async () => {
     if (path.segments.length === 0) throw new FenceError('is_directory', {});
     if (mode === 'create_only') assertNoEntry(root, path);
-    const follow = mode !== 'create_only';
-    using location =
-      ifMatch === undefined
-        ? root.locate(path, { follow, makeParents, isPrivate })
-        : locateToMatch(root, path, ifMatch, { follow, makeParents });
+    const change = changeIn(root, context.caller);
+    const resolve = { follow: mode !== 'create_only', makeParents, isPrivate, onMake: change?.onMake };
+    using location = ifMatch === undefined ? root.locate(path, resolve) : locateToMatch(root, path, ifMatch, resolve);
     if (location.stats?.isDirectory()) throw new FenceError('is_directory', {});
     const expected = ifMatch && (await expectedVersion(ifMatch, { root, ...location, context }));
-    if (mode === 'append') return await appendFile(root, location, bytes, { durable, expected });
+    if (mode === 'append') return await appendFile(root, location, bytes, { durable, expected }, context);
     return await replaceFile(location, bytes, {
       durable,
       expected,
+      change,
       over: mode === 'create_only' ? 'nothing' : 'anything',
       ...(isPrivate && location.stats === undefined && { mode: 0o600 }),
     });
