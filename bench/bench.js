@@ -25,7 +25,8 @@ export async function bench({ scale, groups = Object.keys(GROUPS), onGroup = () 
     addLoad: (load) => loads.push(load),
     /** How often to repeat, scaled, at least a few times. */
     times: (count) => Math.max(3, Math.round(count * scale.iterations)),
-    config: (folder, settings) => writeConfig(path.join(scratch, `config-${configs++}.yaml`), folder, settings),
+    config: (folder, settings, root) =>
+      writeConfig(path.join(scratch, `config-${configs++}.yaml`), folder, settings, root),
   };
   try {
     const rows = [];

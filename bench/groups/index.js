@@ -3,6 +3,7 @@ import { glob } from './glob.js';
 import { grep } from './grep.js';
 import { growth } from './growth.js';
 import { hash } from './hash.js';
+import { history } from './history.js';
 import { overHttp } from './http.js';
 import { list } from './list.js';
 import { memory } from './memory.js';
@@ -22,6 +23,7 @@ export const GROUPS = {
   'first-call': firstCall,
   read,
   write,
+  history,
   list,
   grep,
   glob,

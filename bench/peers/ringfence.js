@@ -26,9 +26,12 @@ export async function ringfenceOnHttp(config) {
   return { url, close: () => endChild(child) };
 }
 
-/** Writes a config with `folder` as its root, all else at its default unless `settings` say otherwise. Returns the file. */
-export function writeConfig(file, folder, settings = {}) {
-  const roots = [{ name: ROOT, path: path.resolve(folder), allowed_tools: ['*'] }];
+/**
+ * Writes a config with `folder` as its root, all else at its default unless `settings`, and `root` for the root, say
+ * otherwise. Returns the file.
+ */
+export function writeConfig(file, folder, settings = {}, root = {}) {
+  const roots = [{ name: ROOT, path: path.resolve(folder), allowed_tools: ['*'], ...root }];
   // JSON is YAML.
   fs.writeFileSync(file, JSON.stringify({ host: '127.0.0.1', ...settings, roots }));
   return file;

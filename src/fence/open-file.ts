@@ -8,6 +8,8 @@ const fsync = promisify(fs.fsync);
 const fdatasync = promisify(fs.fdatasync);
 const copyFile = promisify(fs.copyFile);
 
+const COPY_BYTES = 1024 * 1024;
+
 /** The descriptor of a closed file: -1, which every system call refuses. */
 const CLOSED = -1;
 
@@ -169,10 +171,19 @@ export class OpenFile extends ReadableFile {
   }
 
   /**
-   * Replaces the content by that of another open file, on libuv's thread pool, and takes over its mode. The two share
-   * their blocks where the file system can do that. Linux only.
+   * Fills this file, which is empty, with the content of another open file, on libuv's thread pool. The two share their
+   * blocks where Linux and the file system can do that.
    */
   async copyFrom(source: OpenFile): Promise<void> {
+    if (process.platform !== 'linux') {
+      const buffer = Buffer.allocUnsafe(COPY_BYTES);
+      for (let at = 0; ; ) {
+        const read = await source.readAsync(buffer, at);
+        if (read === 0) return;
+        this.writeAll(buffer.subarray(0, read));
+        at += read;
+      }
+    }
     try {
       // SAFETY: in /proc/self/fd, a descriptor leads to the very file that is open.
       const [from, into] = [source.fd, this.fd].map((fd) => `/proc/self/fd/${fd}`) as [string, string];
