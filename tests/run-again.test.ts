@@ -5,7 +5,8 @@ import type { Sample, SampleQuestion } from '../src/agent/sample.ts';
 import type { RootConfig } from '../src/config/config.ts';
 import { configFromDirs } from '../src/config/config-from-dirs.ts';
 import { InputRequired } from '../src/server/call/input-required.ts';
-import { AGENT_CAPABILITIES } from '../src/tools/capabilities.ts';
+import type { Confirm } from '../src/server/confirm/approve.ts';
+import { AGENT_CAPABILITIES, type Capability, CONFIRMABLE_CAPABILITIES } from '../src/tools/capabilities.ts';
 import type { DialectName } from './support/dialect-contracts.ts';
 import { DIALECTS, InProcessServer } from './support/in-process-server.ts';
 import { tempDir } from './support/temp-dir.ts';
@@ -79,8 +80,8 @@ afterEach(async () => {
   for (const dispose of disposals.splice(0)) await dispose();
 });
 
-/** A server on a fresh folder, and the state that its calls can change. */
-function open(dialect: DialectName) {
+/** A server on a fresh folder, and the state that its calls can change. A person has to agree to what `confirm` names. */
+function open(dialect: DialectName, confirm: readonly Capability[] = []) {
   const base = tempDir();
   const inside = path.join(base, 'inside');
   fs.mkdirSync(path.join(inside, 'd'), { recursive: true });
@@ -91,7 +92,7 @@ function open(dialect: DialectName) {
   const folders = configFromDirs([inside]);
   const server = new InProcessServer({
     dialect,
-    config: { ...folders, roots: [...folders.roots, laptop] },
+    config: { ...folders, roots: [...folders.roots.map((root) => ({ ...root, confirm }) as RootConfig), laptop] },
     boundRoot: 'inside',
     ...(dialect === 'guide' && { project: { ...agent, project: inside, origin: '' } }),
   });
@@ -99,8 +100,8 @@ function open(dialect: DialectName) {
     await server[Symbol.asyncDispose]();
     fs.rmSync(base, { recursive: true });
   });
-  const call = async (tool: string, args: object, sample: Sample): Promise<unknown> =>
-    (await server.call(tool, { ...args }, { sample })).raw;
+  const call = async (tool: string, args: object, sample: Sample, confirm?: Confirm): Promise<unknown> =>
+    (await server.call(tool, { ...args }, { sample, ...(confirm && { confirm }) })).raw;
   const contents = () => contentsOf(inside);
   const state = () => [contents(), server.cachedPaths()];
   return { call, contents, state };
@@ -180,6 +181,62 @@ test('a copy of a folder changes nothing before its last question is answered', 
   await call('copy', args, answers(questions));
   expect(contents()).toEqual(expect.arrayContaining(['tree/a.txt: on the laptop', 'tree/b.txt: on the laptop']));
 });
+
+/** The calls that change nothing of a root although their tools are not made for reading: those that hand files over. */
+const HANDOVERS = ['guide_cache_file', 'guide_read_file', 'guide_list_directory'];
+
+describe.each(Object.keys(DIALECTS) as DialectName[])('a person has to agree to every change of %s', (name) => {
+  const later: Confirm = async () => {
+    throw new InputRequired(new Map(), 1_000);
+  };
+  const { tools } = DIALECTS[name];
+  const isHarmless = (tool: { name: string; effect: string }) =>
+    tool.effect === 'read' || HANDOVERS.includes(tool.name);
+  const harmless = tools.filter(isHarmless).map((tool) => tool.name);
+  const changing = tools.filter((tool) => !isHarmless(tool)).map((tool) => tool.name);
+
+  test.each(changing)('%s', async (tool) => {
+    for (const args of CALLS[name]?.[tool] ?? []) {
+      const free = open(name);
+      const expected = await free.call(tool, args, answer);
+      const asked = open(name, CONFIRMABLE_CAPABILITIES);
+      const before = asked.state();
+      for (let run = 0; run < 2; run += 1) {
+        await expect(asked.call(tool, args, answer, later)).rejects.toBeInstanceOf(InputRequired);
+        expect(asked.state()).toEqual(before);
+      }
+      for (const confirm of [undefined, async () => 'declined', async () => 'unanswered'] as (Confirm | undefined)[]) {
+        expect(await asked.call(tool, args, answer, confirm)).toMatchObject({ isError: true });
+        expect(asked.state()).toEqual(before);
+      }
+      const questions: string[] = [];
+      const agreed: Confirm = async ({ message }) => {
+        questions.push(message);
+        return 'agreed';
+      };
+      const result = await asked.call(tool, args, answer, agreed);
+      expect(withoutVersions(withoutTimes(result))).toEqual(withoutVersions(withoutTimes(expected)));
+      expect(asked.state()).toEqual(free.state());
+      expect(questions).toEqual([
+        expect.stringMatching(new RegExp(`^Allow ${tool} on ".+" \\(root: inside\\)\\? If so, .+\\.$`)),
+      ]);
+    }
+  });
+
+  test('nobody is asked about a call that changes nothing of a root', async () => {
+    for (const tool of harmless) {
+      for (const args of CALLS[name]?.[tool] ?? []) {
+        const asked = open(name, CONFIRMABLE_CAPABILITIES);
+        expect(await asked.call(tool, args, answer, later)).not.toMatchObject({ isError: true });
+      }
+    }
+  });
+});
+
+/** Two files have different versions. */
+function withoutVersions(result: unknown): unknown {
+  return JSON.parse(JSON.stringify(result).replaceAll(/(version\\?":\\?")\w+/g, '$1V'));
+}
 
 /** Two folders were made at different times. */
 function withoutTimes(result: unknown): unknown {

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { patternsProblem } from '../fence/index.ts';
-import { AGENT_CAPABILITIES, CAPABILITIES } from '../tools/capabilities.ts';
+import { AGENT_CAPABILITIES, CAPABILITIES, type Capability, CONFIRMABLE_CAPABILITIES } from '../tools/capabilities.ts';
 import { argumentChecker, type CheckStyle } from '../tools/check-arguments.ts';
 import { didYouMean } from '../tools/nearest.ts';
 import { toCapabilities } from './allowed-tools.ts';
@@ -43,6 +43,7 @@ export async function readConfigFile(file: string, env: NodeJS.ProcessEnv): Prom
     port: value.port,
     maxFullReadSize: value.max_full_read_size,
     requestTimeout: value.request_timeout,
+    confirmTimeout: value.confirm_timeout,
     results: value.results,
     maxResultChars: value.max_result_chars,
     logLevel: value.log_level,
@@ -117,7 +118,7 @@ function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootC
     if (root.agent !== undefined) {
       if (root.path !== undefined)
         fail(`${at} has both path and agent; keep path for a folder of this machine, agent for files of the client`);
-      for (const key of ['read_only', 'deny', 'protect'] as const)
+      for (const key of ['read_only', 'deny', 'protect', 'confirm'] as const)
         if (root[key] !== undefined)
           fail(`${at}.${key}: is for folders of this machine; agent.allowed_paths limits this root`);
       return { name: root.name, agent: toAgent(root.agent), allowed, origin: `${at}.agent.allowed_paths` };
@@ -133,12 +134,27 @@ function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootC
   });
 }
 
-function checkRules({ read_only: readOnly, deny, protect }: ConfigFile['roots'][number], fail: Fail) {
+function checkRules({ read_only: readOnly, deny, protect, confirm }: ConfigFile['roots'][number], fail: Fail) {
   for (const [key, patterns = []] of Object.entries({ deny, protect })) {
     const found = patternsProblem(patterns);
     if (found !== undefined) fail(`${key}[${found.index}]: ${JSON.stringify(patterns[found.index])} ${found.problem}`);
   }
-  return { ...(readOnly && { readOnly }), ...(deny && { deny }), ...(protect && { protect }) };
+  return {
+    ...(readOnly && { readOnly }),
+    ...(deny && { deny }),
+    ...(protect && { protect }),
+    ...(confirm && { confirm: toConfirmable(confirm, fail) }),
+  };
+}
+
+function toConfirmable(confirm: readonly string[], fail: Fail): readonly Capability[] {
+  return confirm.flatMap((tool, nth) => {
+    const at = `confirm[${nth}]`;
+    const isHarmless =
+      CAPABILITIES.some((name) => name === tool) && !CONFIRMABLE_CAPABILITIES.some((name) => name === tool);
+    if (isHarmless) return fail(`${at}: ${tool} changes nothing, so nobody can be asked about it; leave it out`);
+    return toCapabilities(tool, CONFIRMABLE_CAPABILITIES, (what) => fail(`${at}: ${what('')}`));
+  });
 }
 
 function checkDialects(

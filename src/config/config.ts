@@ -24,6 +24,8 @@ export interface LocalRootConfig extends AnyRootConfig {
   readonly deny?: readonly string[];
   /** Patterns of what may be read but not changed; by default `DEFAULT_PROTECT`. */
   readonly protect?: readonly string[];
+  /** What a person has to agree to first; by default nothing. */
+  readonly confirm?: readonly Capability[];
 }
 
 /** A root of client-side files. */
@@ -108,6 +110,8 @@ export interface Config {
   readonly maxFullReadSize: number;
   /** The time limit of one call, in seconds. */
   readonly requestTimeout: number;
+  /** How long a person has to agree to a call, in seconds. */
+  readonly confirmTimeout: number;
   /** How results are written for clients: a mode for all, or `auto` to choose by the client's name. */
   readonly results: ResultMode | 'auto';
   /** The most characters of one result; undefined for the default of each mode. */

@@ -26,6 +26,7 @@ export const DEFAULTS = {
   port: 8091,
   maxFullReadSize: 1_048_576,
   requestTimeout: 30,
+  confirmTimeout: 60,
   results: 'auto',
   logLevel: 'info',
   durableWrites: true,

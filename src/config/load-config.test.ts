@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { CAPABILITIES } from '../tools/capabilities.ts';
+import { CAPABILITIES, CONFIRMABLE_CAPABILITIES } from '../tools/capabilities.ts';
 import { ConfigError } from './config-error.ts';
 import { loadConfig } from './load-config.ts';
 
@@ -37,6 +37,7 @@ test('FR-018: defaults, and paths relative to the file', async () => {
     port: 8091,
     maxFullReadSize: 1_048_576,
     requestTimeout: 30,
+    confirmTimeout: 60,
     results: 'auto',
     maxResultChars: undefined,
     logLevel: 'info',
@@ -55,6 +56,7 @@ host: 127.0.0.1
 port: 0
 max_full_read_size: 10
 request_timeout: 0.5
+confirm_timeout: 90
 results: text
 max_result_chars: 5000
 log_level: trace
@@ -70,6 +72,7 @@ roots:
     port: 0,
     maxFullReadSize: 10,
     requestTimeout: 0.5,
+    confirmTimeout: 90,
     results: 'text',
     maxResultChars: 5_000,
     logLevel: 'trace',
@@ -216,5 +219,31 @@ describe('tokens', () => {
     const message = await problem(() => load(withAuth(auth)));
     expect(message).toMatch(expected);
     expect(message).not.toContain('hunter2');
+  });
+});
+
+describe('what a person has to agree to', () => {
+  const confirming = (confirm: string) => `roots: [{ name: a, path: a, allowed_tools: ["*"], confirm: ${confirm} }]`;
+
+  test('is named by tools, or "*" for all that change something', async () => {
+    const named = await load(confirming('[remove_folder, copy]'));
+    expect(named.roots).toMatchObject([{ confirm: ['remove_folder', 'copy'] }]);
+    expect((await load(confirming('["*"]'))).roots).toMatchObject([{ confirm: CONFIRMABLE_CAPABILITIES }]);
+  });
+
+  test.each([
+    ['[remove_foldr]', 'roots[0].confirm[0]: unknown tool "remove_foldr" (did you mean remove_folder?)'],
+    [
+      '[move, read_file]',
+      'roots[0].confirm[1]: read_file changes nothing, so nobody can be asked about it; leave it out',
+    ],
+    ['remove_folder', 'roots[0].confirm'],
+  ])('%s is refused', async (confirm, message) => {
+    expect(await problem(() => load(confirming(confirm)))).toContain(message);
+  });
+
+  test('cannot be said of files of the client, which no tool changes', async () => {
+    const agent = 'roots: [{ name: a, agent: {}, allowed_tools: ["*"], confirm: [copy] }]';
+    expect(await problem(() => load(agent))).toContain('roots[0].confirm: is for folders of this machine');
   });
 });

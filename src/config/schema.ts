@@ -33,6 +33,7 @@ const root = z.strictObject({
   read_only: z.boolean().optional(),
   deny: patterns.optional(),
   protect: patterns.optional(),
+  confirm: z.array(z.string()).optional(),
 });
 
 /**
@@ -69,6 +70,7 @@ export const configSchema = z.strictObject({
   port: z.int().min(0).max(65535).default(DEFAULTS.port),
   max_full_read_size: z.int().min(1).max(MAX_FULL_READ_SIZE).default(DEFAULTS.maxFullReadSize),
   request_timeout: z.number().positive().max(MAX_TIMEOUT_SECONDS).default(DEFAULTS.requestTimeout),
+  confirm_timeout: z.number().positive().max(MAX_TIMEOUT_SECONDS).default(DEFAULTS.confirmTimeout),
   results: z.enum(['auto', ...RESULT_MODES]).default(DEFAULTS.results),
   max_result_chars: z.int().min(MIN_RESULT_CHARS).optional(),
   log_level: z.enum(LOG_LEVELS).default(DEFAULTS.logLevel),

@@ -32,6 +32,9 @@ export const CHANGING_CAPABILITIES: readonly Capability[] = [
   'edit_file',
 ];
 
+/** The capabilities that an operator can list in `confirm`: those by which a call changes a root. */
+export const CONFIRMABLE_CAPABILITIES: readonly Capability[] = [...CHANGING_CAPABILITIES, 'copy'];
+
 /** The capabilities that a root of client-side files can allow. For such a root, "*" stands for all of these. */
 export const AGENT_CAPABILITIES = ['list_folder', 'read_file', 'stat_file', 'hash_file', 'copy'] as const;
 

@@ -1,6 +1,12 @@
 import type { AgentErrorDetails } from '../agent/agent-error.ts';
 import { codeGuard, RingfenceError } from '../errors.ts';
 
+/**
+ * Why a person did not agree: the client cannot ask one, the person said no or dismissed the question, nobody answered
+ * in time, or the answer was neither yes nor no.
+ */
+export type NotConfirmedReason = 'unsupported' | 'declined' | 'dismissed' | 'unanswered' | 'bad_answer';
+
 /** The details of each code of a `ToolError`. */
 export type ToolErrorDetails = {
   invalid_argument: { readonly problem: string; readonly argument?: string };
@@ -10,6 +16,8 @@ export type ToolErrorDetails = {
   /** The client calls more often than it may. */
   rate_limited: { readonly retryAfterSeconds: number };
   timed_out: { readonly seconds: number };
+  /** A person has to agree to the call first, and did not. Nothing was changed. */
+  not_confirmed: { readonly reason: NotConfirmedReason; readonly seconds: number };
   /** A bug. The cause goes to the log only. */
   internal: object;
 };
@@ -31,3 +39,16 @@ export type CallError<C extends ErrorCode = ErrorCode> = RingfenceError<ErrorDet
 
 /** Reports whether an error is a `RingfenceError` with one of these codes, of whatever class. */
 export const isCode = codeGuard<ErrorDetails>();
+
+/** Says why a person did not agree to a call, and that nothing has happened. */
+export function whyNotConfirmed({ reason, seconds }: ToolErrorDetails['not_confirmed']): string {
+  const needed = 'a person has to agree to this first';
+  const why = {
+    unsupported: `${needed}, and this client cannot ask one: it does not support elicitation`,
+    declined: 'the person who was asked said no',
+    dismissed: 'the person who was asked dismissed the question, which counts as a no',
+    unanswered: `${needed}, and nobody answered within ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`,
+    bad_answer: `${needed}, and the client's answer was neither yes nor no`,
+  }[reason];
+  return `${why}; nothing was changed`;
+}

@@ -7,6 +7,8 @@ export interface NamedLocalRoot {
   readonly kind?: 'local';
   readonly root: Root;
   readonly allowed: ReadonlySet<Capability>;
+  /** The capabilities for whose use a person has to agree first; by default none. */
+  readonly confirm?: ReadonlySet<Capability>;
 }
 
 /** A named root whose files are on the client's side. */
@@ -22,9 +24,18 @@ export type NamedRoot = NamedLocalRoot | NamedAgentRoot;
 /** The configured roots by name, in the order of the config. */
 export class Roots {
   readonly #byName: ReadonlyMap<string, NamedRoot>;
+  /** Whether there is a root in which a person has to agree to some changes. */
+  readonly someConfirm: boolean;
 
   constructor(roots: readonly NamedRoot[]) {
     this.#byName = new Map(roots.map((entry) => [entry.root.name, entry]));
+    this.someConfirm = roots.some((entry) => entry.kind !== 'agent' && (entry.confirm?.size ?? 0) > 0);
+  }
+
+  /** Reports whether a person has to agree before any of these capabilities is used on a root. */
+  needConfirmation(name: string, capabilities: readonly Capability[]): boolean {
+    const entry = this.#byName.get(name);
+    return entry !== undefined && entry.kind !== 'agent' && capabilities.some((each) => entry.confirm?.has(each));
   }
 
   /**

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { AgentRoot } from '../agent/bridge/agent-root.ts';
 import type { FilesystemBridge } from '../agent/bridge/filesystem-bridge.ts';
 import type { Sample } from '../agent/sample.ts';
-import type { OwnerNames, Root } from '../fence/index.ts';
+import type { OwnerNames, Root, RootPath } from '../fence/index.ts';
 import type { StatThread } from '../files/list/stat-thread.ts';
 import type { LineIndexCache } from '../files/read/line-index-cache.ts';
 import type { OperationContext } from '../runtime/operation-context.ts';
@@ -11,6 +11,7 @@ import type { JsonChunks } from '../wire/json-chunks.ts';
 import type { JsonList } from '../wire/json-list.ts';
 import type { TextList } from '../wire/text-list.ts';
 import type { Capability } from './capabilities.ts';
+import type { Change } from './change.ts';
 import type { Client } from './client.ts';
 import type { CallError } from './errors.ts';
 import type { ResultForm } from './result-form.ts';
@@ -47,6 +48,11 @@ export interface BoundRootContext extends OperationContext {
    * Checks one more capability, for a tool that learns only while running that it needs it. Raises `tool_not_allowed`.
    */
   require(root: Root, capability: Capability): void;
+  /**
+   * Returns the version, or `absent`, that an entry had when a person agreed to the call, for the tool to pass on as the
+   * condition of its change; undefined for another entry. Itself undefined if nobody was asked.
+   */
+  readonly agreedVersion?: ((at: RootPath) => string | undefined) | undefined;
 }
 
 /** What the server passes to a running tool. Valid for one call. */
@@ -118,6 +124,11 @@ export interface Tool<
   /** The arguments that identify what a call is about, for the log. */
   readonly subject: readonly (keyof z.output<I> & string)[];
   /**
+   * Returns what a call would change, without changing anything, so that a person can be asked first. Checks roots and
+   * paths as `run` does, and raises the same errors. Only a tool whose effect is `read` has none.
+   */
+  changes?(args: z.output<I>, context: C): readonly Change[];
+  /**
    * Runs the tool. Throws expected failures as a `RingfenceError`; any other error counts as a bug.
    *
    * A tool that asks the client (`context.sample`) may be run again from the start, because a client of the 2026-07-28
@@ -178,7 +189,9 @@ export type ToolDefinition<
   I extends z.ZodObject,
   O extends z.ZodObject,
   C extends BoundRootContext = CallContext,
-> = Tool<I, O, C> & ({ run(args: z.output<I>, context: C): Promise<z.output<O>> } | { text?: never; render?: never });
+> = Tool<I, O, C> &
+  ({ run(args: z.output<I>, context: C): Promise<z.output<O>> } | { text?: never; render?: never }) &
+  ({ effect: 'read' } | { changes(args: z.output<I>, context: C): readonly Change[] });
 
 /**
  * Type-checks a tool against its schemas, and returns it without their types, so that all tools fit into one list.

@@ -10,6 +10,7 @@ import { processPeer } from '../../src/server/call/peer.ts';
 import type { Service } from '../../src/server/call/service.ts';
 import { ToolCaller } from '../../src/server/call/tool-caller.ts';
 import { withAgentFiles } from '../../src/server/call/with-agent-files.ts';
+import type { Confirm } from '../../src/server/confirm/approve.ts';
 import { openService } from '../../src/server/open-service.ts';
 import { toResult } from '../../src/server/protocol/sdk/sdk-server.ts';
 import type { Dialect } from '../../src/tools/dialect.ts';
@@ -33,6 +34,8 @@ export interface InProcessOptions<D extends DialectName> {
 export interface InProcessCallOptions {
   /** How the call asks its client; it cannot if left out. */
   readonly sample?: Sample;
+  /** How the call asks the person who uses the client; it cannot if left out. */
+  readonly confirm?: Confirm;
 }
 
 /**
@@ -55,8 +58,17 @@ export class InProcessServer<D extends DialectName>
     const { roots, running } = service;
     const peer = processPeer(roots);
     const client = peer.client as NonNullable<typeof peer.client>;
-    super(dialect, async (name, args, { sample } = {}) => {
-      const call = { name, args: { ...args }, client, roots, sample, running: running.start(), progress: () => {} };
+    super(dialect, async (name, args, { sample, confirm } = {}) => {
+      const call = {
+        name,
+        args: { ...args },
+        client,
+        roots,
+        sample,
+        confirm,
+        running: running.start(),
+        progress: () => {},
+      };
       return toResult(await caller.call(call));
     });
     this.#service = service;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { copy as copyOp } from '../../files/copy/copy.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { formatPath, parsePath } from './path.ts';
+import { formatPath, targetOf } from './path.ts';
 import { SOURCE_DESTINATION_SUBJECT, sourceDestination } from './shared-schemas.ts';
 
 export const copy = defineTool({
@@ -23,13 +23,18 @@ export const copy = defineTool({
     bytes_copied: z.int(),
     skipped: z.array(z.string()).optional(),
   }),
+  changes: (args, context) => {
+    context.requireWritable(context.boundRoot());
+    const copyOf = targetOf(args.source, context);
+    return [{ ...targetOf(args.destination, context), kind: args.overwrite ? 'replace' : 'create', copyOf }];
+  },
   run: async (args, context) => {
-    const root = context.boundRoot();
-    context.requireWritable(root);
-    const from = { root, path: parsePath(root, args.source) };
-    const to = { root, path: parsePath(root, args.destination) };
+    context.requireWritable(context.boundRoot());
+    const from = targetOf(args.source, context);
+    const to = targetOf(args.destination, context);
     const { overwrite, recursive } = args;
-    const options = { durable: context.durable, intoFolders: false, overwrite, recursive };
+    const ifMatch = context.agreedVersion?.(to);
+    const options = { durable: context.durable, intoFolders: false, overwrite, recursive, ifMatch };
     const { bytes, skipped } = await copyOp(from, to, options, context);
     return {
       success: true as const,

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { type EntryType, isFenceError } from '../../fence/index.ts';
 import { removeEntry } from '../../files/remove/remove-entry.ts';
+import { removal } from '../../tools/removal.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { formatPath, parsePath } from './path.ts';
+import { formatPath, targetOf } from './path.ts';
 import { entryType, filePath } from './shared-schemas.ts';
 
 export const deleteTool = defineTool({
@@ -22,9 +23,10 @@ export const deleteTool = defineTool({
     path: z.string(),
     type: z.enum([...entryType.options, 'missing']).describe('What it was'),
   }),
+  changes: ({ path }, context) => [removal(targetOf(path, context), context)],
   run: async ({ path: raw, recursive, force }, context) => {
-    const root = context.boundRoot();
-    const path = parsePath(root, raw);
+    const target = targetOf(raw, context);
+    const { root, path } = target;
     let isFolder = false;
     const beforeFolder = () => {
       isFolder = true;
@@ -32,7 +34,8 @@ export const deleteTool = defineTool({
     };
     const removed = (type: EntryType | 'missing') => ({ success: true as const, path: formatPath(path), type });
     try {
-      const options = { durable: context.durable, recursive, keepGoing: force, beforeFolder };
+      const ifMatch = context.agreedVersion?.(target);
+      const options = { durable: context.durable, recursive, keepGoing: force, beforeFolder, ifMatch };
       const { type } = await removeEntry(root, path, options, context);
       return removed(type);
     } catch (error) {

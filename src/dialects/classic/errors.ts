@@ -1,6 +1,6 @@
 import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
 import { type ErrorMap, mapError } from '../../tools/error-map.ts';
-import type { CallError } from '../../tools/errors.ts';
+import { type CallError, whyNotConfirmed } from '../../tools/errors.ts';
 import { isAbsolute } from '../../tools/relative-path.ts';
 
 /** The `error` object that a client sees. */
@@ -40,6 +40,7 @@ const ERROR_BODIES: ErrorBodies = {
   read_only: () => ({ ...DENIED, reason: 'the filesystem is read-only' }),
   not_allowed: ({ details }) => ({ ...DENIED, reason: RULES[details.rule] }),
   tool_not_allowed: ({ details }) => ({ ...DENIED, reason: `the server does not allow ${details.tool} here` }),
+  not_confirmed: ({ details }) => ({ ...DENIED, reason: whyNotConfirmed(details) }),
 
   not_found: () => ({ code: 'not_found', message: 'The specified path does not exist' }),
   already_exists: () => ({

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { FenceError } from '../../fence/index.ts';
 import { makeFolder } from '../../files/write/make-folder.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { formatPath, parsePath } from './path.ts';
+import { formatPath, targetOf } from './path.ts';
 import { filePath } from './shared-schemas.ts';
 
 export const mkdir = defineTool({
@@ -14,9 +14,9 @@ export const mkdir = defineTool({
   subject: ['path'],
   input: z.strictObject({ path: filePath, recursive: z.boolean().default(true) }),
   output: z.object({ success: z.literal(true), path: z.string() }),
+  changes: ({ path }, context) => [{ ...targetOf(path, context), kind: 'create' }],
   run: async (args, context) => {
-    const root = context.boundRoot();
-    const path = parsePath(root, args.path);
+    const { root, path } = targetOf(args.path, context);
     const { created } = await makeFolder(
       root,
       path,

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { move as moveOp } from '../../files/copy/move.ts';
+import { moveChanges } from '../../tools/change.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { formatPath, parsePath } from './path.ts';
+import { formatPath, targetOf } from './path.ts';
 import { SOURCE_DESTINATION_SUBJECT, sourceDestination } from './shared-schemas.ts';
 
 export const move = defineTool({
@@ -13,11 +14,14 @@ export const move = defineTool({
   subject: SOURCE_DESTINATION_SUBJECT,
   input: z.strictObject({ ...sourceDestination, overwrite: z.boolean().default(false) }),
   output: z.object({ success: z.literal(true), source: z.string(), destination: z.string() }),
+  changes: (args, context) =>
+    moveChanges(targetOf(args.source, context), targetOf(args.destination, context), args.overwrite),
   run: async (args, context) => {
-    const root = context.boundRoot();
-    const from = { root, path: parsePath(root, args.source) };
-    const to = { root, path: parsePath(root, args.destination) };
-    await moveOp(from, to, { durable: context.durable, intoFolders: false, overwrite: args.overwrite }, context);
+    const from = targetOf(args.source, context);
+    const to = targetOf(args.destination, context);
+    const conditions = { ifMatch: context.agreedVersion?.(from), ifDestination: context.agreedVersion?.(to) };
+    const options = { durable: context.durable, intoFolders: false, overwrite: args.overwrite, ...conditions };
+    await moveOp(from, to, options, context);
     return { success: true as const, source: formatPath(from.path), destination: formatPath(to.path) };
   },
 });

@@ -1,6 +1,7 @@
 import { RingfenceError } from '../../errors.ts';
-import type { CallerPath, Root } from '../../fence/index.ts';
+import type { CallerPath, Root, RootPath } from '../../fence/index.ts';
 import { parseRelativePath } from '../../tools/relative-path.ts';
+import type { BoundRootContext } from '../../tools/tool.ts';
 
 /**
  * Parses a path argument. A backslash separates names like a slash, unless an entry with that literal name exists, so
@@ -9,6 +10,12 @@ import { parseRelativePath } from '../../tools/relative-path.ts';
  */
 export function parsePath(root: Root, raw: string): CallerPath {
   return raw.includes('\\') && exists(root, raw) ? root.parse(raw) : parseRelativePath(root, raw);
+}
+
+/** Returns the root of the dialect and a path in it. Raises `tool_not_allowed` and what `parsePath` raises. */
+export function targetOf(raw: string, context: BoundRootContext): RootPath {
+  const root = context.boundRoot();
+  return { root, path: parsePath(root, raw) };
 }
 
 /** Formats a path for results: relative to the root, `.` for the root itself. */

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
 import { type WriteMode, writeFile } from '../../files/write/write-file.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { formatPath, parsePath } from './path.ts';
+import { formatPath, targetOf } from './path.ts';
 import { fileMetadata, filePath, metadataOf } from './shared-schemas.ts';
 
 /** The write mode for each mode of the contract, which has two names for creating a file that must not exist. */
@@ -12,6 +12,9 @@ const MODES = {
   append: 'append',
   create_new: 'create_only',
 } as const satisfies Record<string, WriteMode>;
+
+/** What each write mode does to a file. */
+const CHANGES = { overwrite: 'replace', append: 'append', create_only: 'create' } as const;
 
 export const write = defineTool({
   name: 'write',
@@ -33,12 +36,14 @@ export const write = defineTool({
     bytes_written: z.int(),
     metadata: fileMetadata,
   }),
+  changes: ({ path, mode }, context) => [{ ...targetOf(path, context), kind: CHANGES[MODES[mode]], only: 'file' }],
   run: async (args, context) => {
-    const root = context.boundRoot();
-    const path = parsePath(root, args.path);
+    const target = targetOf(args.path, context);
+    const { root, path } = target;
     const decode = args.encoding === 'base64' ? base64ToBytes : textToBytes;
     const bytes = decode(args.content, 'content');
-    const options = { mode: MODES[args.mode], durable: context.durable, makeParents: args.make_dirs };
+    const ifMatch = context.agreedVersion?.(target);
+    const options = { mode: MODES[args.mode], durable: context.durable, makeParents: args.make_dirs, ifMatch };
     const stats = await writeFile(root, path, bytes, options, context);
     return {
       success: true as const,

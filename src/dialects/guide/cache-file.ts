@@ -66,6 +66,8 @@ export const cacheFile = defineTool({
   ].join('\n'),
   needs: [],
   effect: 'create',
+  // It takes files that the client hands over, and changes no root.
+  changes: () => [],
   subject: SUBJECT,
   input,
   output: resultOf(z.union([cached, batch])),

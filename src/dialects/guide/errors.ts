@@ -3,7 +3,7 @@ import type { FilesystemBridge } from '../../agent/bridge/filesystem-bridge.ts';
 import { BridgeError } from '../../agent/bridge-error.ts';
 import { RingfenceError } from '../../errors.ts';
 import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
-import { type CallError, type ErrorCode, isCode } from '../../tools/errors.ts';
+import { type CallError, type ErrorCode, isCode, whyNotConfirmed } from '../../tools/errors.ts';
 import { type FailureFields, failure } from './result.ts';
 
 /** The codes that a `BridgeError` does not describe. A new one breaks the build until it is here. */
@@ -12,6 +12,11 @@ const TOOL_FAILURES: Readonly<Record<Exclude<ErrorCode, AgentErrorCode>, (error:
     error: 'This client may not hand over files here',
     error_type: 'permission',
     instruction: 'Ask the operator for access to the root that holds the files of clients.',
+  }),
+  not_confirmed: (error) => ({
+    error: isCode(error, 'not_confirmed') ? whyNotConfirmed(error.details) : '',
+    error_type: 'permission',
+    instruction: 'Do without it, or ask the person in the conversation.',
   }),
   rate_limited: (error) => ({
     error: 'This client calls more often than it may',

@@ -24,6 +24,8 @@ export const listDirectory = defineTool({
   ].join('\n'),
   needs: [],
   effect: 'create',
+  // It takes files that the client hands over, and changes no root.
+  changes: () => [],
   subject: SUBJECT,
   input: z.strictObject({
     path: projectPath,

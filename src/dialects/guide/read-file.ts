@@ -16,6 +16,8 @@ export const readFile = defineTool({
   ].join('\n'),
   needs: [],
   effect: 'create',
+  // It takes files that the client hands over, and changes no root.
+  changes: () => [],
   subject: SUBJECT,
   input: z.strictObject({
     path: projectPath,

@@ -79,6 +79,7 @@ const MESSAGES: Messages = {
   unknown_root: () => 'Error: Internal error',
   patch_failed: () => 'Error: Internal error',
   version_mismatch: () => 'Error: Internal error',
+  not_confirmed: () => 'Error: Internal error',
   invalid_pattern: () => 'Error: Internal error',
   path_not_allowed: () => 'Error: Internal error',
   sampling_unsupported: () => 'Error: Internal error',

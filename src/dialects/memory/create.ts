@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
 import { writeFile } from '../../files/write/write-file.ts';
-import { parseRelativePath } from '../../tools/relative-path.ts';
 import { type BoundRootContext, defineTool } from '../../tools/tool.ts';
 import { changedPath, encoding, SUBJECT, storagePath } from './shared-schemas.ts';
+import { targetOf } from './target.ts';
 
 export const create = defineTool({
   name: 'create',
@@ -14,9 +14,9 @@ export const create = defineTool({
   subject: SUBJECT,
   input: z.strictObject({ path: storagePath, content: z.string(), encoding }),
   output: changedPath,
+  changes: ({ path }, context: BoundRootContext) => [{ ...targetOf(path, context), kind: 'create' }],
   run: async ({ path, content, encoding }, context: BoundRootContext) => {
-    const root = context.boundRoot();
-    const target = parseRelativePath(root, path);
+    const { root, path: target } = targetOf(path, context);
     const bytes = (encoding === 'base64' ? base64ToBytes : textToBytes)(content, 'content');
     await writeFile(root, target, bytes, { mode: 'create_only', durable: context.durable, isPrivate: true }, context);
     return { path };

@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { refuseOutwardLink } from '../../files/links.ts';
 import { removeEntry } from '../../files/remove/remove-entry.ts';
-import { parseRelativePath } from '../../tools/relative-path.ts';
+import { removal } from '../../tools/removal.ts';
 import { type BoundRootContext, defineTool } from '../../tools/tool.ts';
 import { changedPath, SUBJECT, storagePath } from './shared-schemas.ts';
+import { targetOf } from './target.ts';
 
 /** The tool `delete`, whose name is a reserved word in JavaScript. */
 export const deleteEntry = defineTool({
@@ -14,12 +15,19 @@ export const deleteEntry = defineTool({
   subject: SUBJECT,
   input: z.strictObject({ path: storagePath }),
   output: changedPath,
+  changes: ({ path }, context: BoundRootContext) => {
+    const target = targetOf(path, context);
+    refuseOutwardLink(target.root, target.path);
+    return [removal(target, context)];
+  },
   run: async ({ path }, context: BoundRootContext) => {
-    const root = context.boundRoot();
-    const target = parseRelativePath(root, path);
-    refuseOutwardLink(root, target);
+    const target = targetOf(path, context);
+    const { root } = target;
+    refuseOutwardLink(root, target.path);
     const beforeFolder = () => context.require(root, 'remove_folder');
-    await removeEntry(root, target, { durable: context.durable, recursive: false, beforeFolder }, context);
+    const ifMatch = context.agreedVersion?.(target);
+    const options = { durable: context.durable, recursive: false, beforeFolder, ifMatch };
+    await removeEntry(root, target.path, options, context);
     return { path };
   },
   text: ({ path }) => `Deleted ${path}.`,

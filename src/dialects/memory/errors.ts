@@ -1,6 +1,6 @@
 import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
 import { type ErrorMap, mapError } from '../../tools/error-map.ts';
-import type { CallError } from '../../tools/errors.ts';
+import { type CallError, whyNotConfirmed } from '../../tools/errors.ts';
 import { StorageError, type StorageErrorCode } from './storage-error.ts';
 
 /** The failed call, and the path that the error is about. */
@@ -39,6 +39,7 @@ const STORAGE_ERRORS: StorageErrors = {
   read_only: (_, context) => denied(context),
   tool_not_allowed: (_, context) => denied(context),
   special_file: (_, context) => denied(context),
+  not_confirmed: ({ details }) => ['permission_denied', `Permission denied: ${whyNotConfirmed(details)}`],
   disk_full: () => ['disk_full', 'Insufficient disk space'],
   not_empty: (_, { path }) => ['directory_not_empty', `Directory not empty: ${path}`],
   not_text: () => ['binary_file', 'Cannot perform text operation on binary file'],

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { insertText } from '../../files/edit/edit-file.ts';
-import { parseRelativePath } from '../../tools/relative-path.ts';
 import { type BoundRootContext, defineTool } from '../../tools/tool.ts';
 import { changedPath, SUBJECT, storagePath } from './shared-schemas.ts';
+import { targetOf } from './target.ts';
 
 export const insert = defineTool({
   name: 'insert',
@@ -17,10 +17,13 @@ export const insert = defineTool({
     new_str: z.string(),
   }),
   output: changedPath,
+  changes: ({ path }, context: BoundRootContext) => [{ ...targetOf(path, context), kind: 'edit', only: 'file' }],
   run: async ({ path, insert_line, new_str }, context: BoundRootContext) => {
-    const root = context.boundRoot();
+    const target = targetOf(path, context);
     const insertion = { after: insert_line - 1, text: new_str, as: 'text' } as const;
-    await insertText(root, parseRelativePath(root, path), insertion, context);
+    const { durable, signal, caller } = context;
+    const options = { durable, signal, caller, ifMatch: context.agreedVersion?.(target) };
+    await insertText(target.root, target.path, insertion, options);
     return { path };
   },
   text: ({ path }) => `Edited ${path}.`,

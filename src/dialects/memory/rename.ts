@@ -2,9 +2,10 @@ import * as z from 'zod';
 import { move } from '../../files/copy/move.ts';
 import { FileError } from '../../files/errors.ts';
 import { refuseOutwardLink } from '../../files/links.ts';
-import { parseRelativePath } from '../../tools/relative-path.ts';
+import { moveChanges } from '../../tools/change.ts';
 import { type BoundRootContext, defineTool } from '../../tools/tool.ts';
 import { storagePath } from './shared-schemas.ts';
+import { targetOf } from './target.ts';
 
 export const rename = defineTool({
   name: 'rename',
@@ -14,17 +15,27 @@ export const rename = defineTool({
   subject: ['old_path', 'new_path'],
   input: z.strictObject({ old_path: storagePath, new_path: storagePath }),
   output: z.object({ old_path: z.string(), new_path: z.string() }),
+  changes: (args, context: BoundRootContext) => {
+    const { from, to } = endsOf(args, context);
+    return moveChanges(from, to, false);
+  },
   run: async ({ old_path, new_path }, context: BoundRootContext) => {
-    const root = context.boundRoot();
-    const from = { root, path: parseRelativePath(root, old_path) };
-    const to = { root, path: parseRelativePath(root, new_path) };
-    for (const { path } of [from, to]) {
-      if (path.segments.length === 0) throw new FileError('root_itself', { action: 'rename' }, { path: path.raw });
-    }
-    refuseOutwardLink(root, from.path);
-    const options = { durable: context.durable, overwrite: false, intoFolders: false, isPrivate: true };
+    const { from, to } = endsOf({ old_path, new_path }, context);
+    const ifMatch = context.agreedVersion?.(from);
+    const options = { durable: context.durable, overwrite: false, intoFolders: false, isPrivate: true, ifMatch };
     await move(from, to, options, context);
     return { old_path, new_path };
   },
   text: ({ old_path, new_path }) => `Renamed ${old_path} to ${new_path}.`,
 });
+
+/** Returns what is renamed, and to where. */
+function endsOf({ old_path, new_path }: { old_path: string; new_path: string }, context: BoundRootContext) {
+  const from = targetOf(old_path, context);
+  const to = targetOf(new_path, context);
+  for (const { path } of [from, to]) {
+    if (path.segments.length === 0) throw new FileError('root_itself', { action: 'rename' }, { path: path.raw });
+  }
+  refuseOutwardLink(from.root, from.path);
+  return { from, to };
+}

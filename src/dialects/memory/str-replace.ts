@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { replaceText } from '../../files/edit/edit-file.ts';
 import { ToolError } from '../../tools/errors.ts';
-import { parseRelativePath } from '../../tools/relative-path.ts';
 import { type BoundRootContext, defineTool } from '../../tools/tool.ts';
 import { changedPath, SUBJECT, storagePath } from './shared-schemas.ts';
+import { targetOf } from './target.ts';
 
 export const strReplace = defineTool({
   name: 'str_replace',
@@ -14,14 +14,16 @@ export const strReplace = defineTool({
   subject: SUBJECT,
   input: z.strictObject({ path: storagePath, old_str: z.string(), new_str: z.string() }),
   output: changedPath,
+  changes: ({ path }, context: BoundRootContext) => [{ ...targetOf(path, context), kind: 'edit', only: 'file' }],
   run: async ({ path, old_str, new_str }, context: BoundRootContext) => {
-    const root = context.boundRoot();
-    const target = parseRelativePath(root, path);
+    const target = targetOf(path, context);
     if (old_str === '') {
       const problem = 'old_str must not be empty';
       throw new ToolError('invalid_argument', { argument: 'old_str', problem }, { path });
     }
-    await replaceText(root, target, { oldText: old_str, newText: new_str }, context);
+    const { durable, signal, caller } = context;
+    const options = { durable, signal, caller, ifMatch: context.agreedVersion?.(target) };
+    await replaceText(target.root, target.path, { oldText: old_str, newText: new_str }, options);
     return { path };
   },
   text: ({ path }) => `Edited ${path}.`,

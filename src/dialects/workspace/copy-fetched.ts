@@ -3,11 +3,7 @@ import { parseCallerPath, toForwardSlashes } from '../../fence/index.ts';
 import { writeFetchedFile, writeFetchedFolder } from '../../files/copy/write-fetched.ts';
 import { ToolError } from '../../tools/errors.ts';
 import type { CallContext } from '../../tools/tool.ts';
-import type { SourceDestinationArgs } from './source-destination.ts';
-
-interface CopyArgs extends SourceDestinationArgs {
-  readonly if_match?: string | undefined;
-}
+import { agreedEnd, type CopyArgs } from './copy-end.ts';
 
 interface CopyFetchedOptions {
   /** The source root; undefined if it is a local root. */
@@ -28,10 +24,10 @@ export async function copyFetched(args: CopyArgs, { agent, context }: CopyFetche
     throw new ToolError('invalid_argument', { problem }, { path: dest_path, root: dest_root });
   }
   context.requireWritable(root);
-  const to = { root, path: root.parse(dest_path) };
+  const { end: to = { root, path: root.parse(dest_path) }, ifMatch } = agreedEnd(args, context);
   const fetched = await agent.fetch(source);
   const from = parseCallerPath(toForwardSlashes(source));
-  const options = { durable: context.durable, overwrite: args.overwrite, ifMatch: args.if_match };
+  const options = { durable: context.durable, overwrite: args.overwrite, ifMatch };
   if ('bytes' in fetched) {
     const destination = await writeFetchedFile(from, fetched.bytes, to, context, options);
     return { source, destination, is_directory: false, size: fetched.bytes.length };

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { copy as copyOp } from '../../files/copy/copy.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { formatSize } from '../../wire/format-size.ts';
+import { agreedEnd, copyEnd } from './copy-end.ts';
 import { copyFetched } from './copy-fetched.ts';
 import { ifMatch, SOURCE_DESTINATION_SUBJECT, sourceDestination } from './shared-schemas.ts';
 import { parseSourceDestination } from './source-destination.ts';
@@ -24,14 +25,20 @@ export const copy = defineTool({
     size: z.int().optional().describe('Bytes, for a file'),
     skipped: z.array(z.string()).optional().describe('Outward links and special files left out'),
   }),
+  changes: (args, context) => {
+    const to = copyEnd(args, context);
+    const copyOf = { root: { name: args.source_root }, path: { raw: args.source_path } };
+    return to === undefined ? [] : [{ ...to, kind: args.overwrite ? 'replace' : 'create', copyOf }];
+  },
   run: async (args, context) => {
     const { agent } = context.resolveRoot(args.source_root);
     if (agent !== undefined || context.resolveRoot(args.dest_root).agent !== undefined) {
       return copyFetched(args, { agent, context });
     }
     const { from, to } = parseSourceDestination(args, context);
-    const options = { durable: context.durable, overwrite: args.overwrite, ifMatch: args.if_match };
-    const { destination, isDirectory, bytes, skipped } = await copyOp(from, to, options, context);
+    const { end = to, ifMatch } = agreedEnd(args, context);
+    const options = { durable: context.durable, overwrite: args.overwrite, ifMatch };
+    const { destination, isDirectory, bytes, skipped } = await copyOp(from, end, options, context);
     return {
       source: args.source_path,
       destination,

@@ -4,6 +4,7 @@ import { ToolError } from '../../tools/errors.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { fileDiff, hunksOf } from './file-diff.ts';
 import { dryRun, filePath, ifMatch, rootName, SUBJECT, version } from './shared-schemas.ts';
+import { targetOf } from './target.ts';
 
 const replacement = {
   old_text: z.string(),
@@ -39,12 +40,13 @@ export const editFile = defineTool({
     version,
     dry_run: z.boolean(),
   }),
+  changes: (args, context) => (args.dry_run ? [] : [{ ...targetOf(args, context), kind: 'edit', only: 'file' }]),
   run: async (args, context) => {
-    const { root, path, if_match, dry_run } = args;
-    const target = context.root(root);
+    const { path, if_match, dry_run } = args;
+    const target = targetOf(args, context);
     const { durable, signal, caller } = context;
-    const options = { durable, signal, caller, ifMatch: if_match, dryRun: dry_run };
-    const edited = await replaceTexts(target, target.parse(path), replacementsOf(args), options);
+    const options = { durable, signal, caller, ifMatch: if_match ?? context.agreedVersion?.(target), dryRun: dry_run };
+    const edited = await replaceTexts(target.root, target.path, replacementsOf(args), options);
     const { replacements, lines, diff, version } = edited;
     return { path, replacements, lines: [...lines], diff: fileDiff(path, diff), version, dry_run };
   },

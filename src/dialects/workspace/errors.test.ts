@@ -46,6 +46,7 @@ const EVERY: { readonly [C in ErrorCode]: ErrorDetails[C] } = {
   result_too_large: { size: 2, limit: 1 },
   rate_limited: { retryAfterSeconds: 0.5 },
   timed_out: { seconds: 30 },
+  not_confirmed: { reason: 'unanswered', seconds: 60 },
   cancelled: {},
   exhausted: {},
   busy: {},

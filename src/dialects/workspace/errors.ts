@@ -3,7 +3,7 @@ import { isoTime } from '../../runtime/iso-times.ts';
 import { printable } from '../../runtime/printable.ts';
 import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
 import { type ErrorMap, mapError } from '../../tools/error-map.ts';
-import type { CallError } from '../../tools/errors.ts';
+import { type CallError, whyNotConfirmed } from '../../tools/errors.ts';
 import { formatSize } from '../../wire/format-size.ts';
 import { hintFor } from './hints.ts';
 
@@ -65,6 +65,7 @@ const MESSAGES: Messages = {
     `result too large (size: ${formatSize(size)}, limit: ${formatSize(limit)}); ask for less`,
   rate_limited: ({ details }) => `rate limit exceeded: retry in ${details.retryAfterSeconds} seconds`,
   timed_out: ({ details }, path) => `timed out after ${details.seconds} seconds${path && `: ${path}`}`,
+  not_confirmed: ({ details }, path) => `not confirmed: ${whyNotConfirmed(details)}: ${path}`,
   cancelled: () => 'cancelled before it was done',
   exhausted: () => 'server is out of file descriptors or memory; try again later',
   busy: (_, path) => `another process is changing this folder, try again: ${path}`,

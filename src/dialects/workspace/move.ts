@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { resolveInto } from '../../files/copy/copy.ts';
 import { move as moveOp } from '../../files/copy/move.ts';
+import { moveChanges } from '../../tools/change.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { ifMatch, SOURCE_DESTINATION_SUBJECT, sourceDestination } from './shared-schemas.ts';
 import { parseSourceDestination } from './source-destination.ts';
@@ -16,9 +18,15 @@ export const move = defineTool({
     if_match: ifMatch.describe('Expected version of the source'),
   }),
   output: z.object({ source: z.string(), destination: z.string() }),
+  changes: (args, context) => {
+    const { from, to } = parseSourceDestination(args, context);
+    return moveChanges(from, resolveInto(from.path, to), args.overwrite);
+  },
   run: async (args, context) => {
     const { from, to } = parseSourceDestination(args, context);
-    const options = { durable: context.durable, overwrite: args.overwrite, ifMatch: args.if_match };
+    const ifMatch = args.if_match ?? context.agreedVersion?.(from);
+    const ifDestination = context.agreedVersion?.(resolveInto(from.path, to));
+    const options = { durable: context.durable, overwrite: args.overwrite, ifMatch, ifDestination };
     const { destination } = await moveOp(from, to, options, context);
     return { source: args.source_path, destination };
   },

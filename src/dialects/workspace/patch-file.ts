@@ -3,6 +3,7 @@ import { patchFile as patchOp } from '../../files/edit/edit-file.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { fileDiff, hunksOf } from './file-diff.ts';
 import { dryRun, filePath, ifMatch, rootName, SUBJECT, version } from './shared-schemas.ts';
+import { targetOf } from './target.ts';
 
 export const patchFile = defineTool({
   name: 'patch_file',
@@ -26,11 +27,13 @@ export const patchFile = defineTool({
     version,
     dry_run: z.literal(true).optional(),
   }),
-  run: async ({ root, path, patch, if_match, dry_run }, context) => {
-    const target = context.root(root);
+  changes: (args, context) => (args.dry_run ? [] : [{ ...targetOf(args, context), kind: 'patch', only: 'file' }]),
+  run: async (args, context) => {
+    const { path, patch, if_match, dry_run } = args;
+    const target = targetOf(args, context);
     const { durable, signal, caller } = context;
-    const options = { durable, signal, caller, ifMatch: if_match, dryRun: dry_run };
-    const { hunks, diff, version } = await patchOp(target, target.parse(path), patch, options);
+    const options = { durable, signal, caller, ifMatch: if_match ?? context.agreedVersion?.(target), dryRun: dry_run };
+    const { hunks, diff, version } = await patchOp(target.root, target.path, patch, options);
     return {
       path,
       hunks_applied: hunks.length,

@@ -7,7 +7,10 @@ import { showValue } from '../../tools/show-value.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { fileDiff, hunksOf } from './file-diff.ts';
 import { dryRun, filePath, ifMatch, rootName, SUBJECT, version } from './shared-schemas.ts';
+import { targetOf } from './target.ts';
 
+/** What each mode does to a file. */
+const CHANGES = { overwrite: 'replace', append: 'append', create_only: 'create' } as const;
 const WRITTEN = { overwrite: 'wrote', append: 'appended to', create_only: 'created' };
 
 export const writeFile = defineTool({
@@ -38,17 +41,20 @@ export const writeFile = defineTool({
     dry_run: z.literal(true).optional(),
     diff: z.string().optional(),
   }),
-  run: async ({ root, path, content, mode, encoding, if_match, dry_run }, context) => {
-    const target = context.root(root);
+  changes: (args, context) =>
+    args.dry_run ? [] : [{ ...targetOf(args, context), kind: CHANGES[args.mode], only: 'file' }],
+  run: async (args, context) => {
+    const { path, content, mode, encoding, if_match, dry_run } = args;
+    const target = targetOf(args, context);
     const bytes = encoding === 'base64' ? base64ToBytes(content, 'content') : textToBytes(content, 'content');
     if (dry_run) {
       const options = { mode, ifMatch: if_match, signal: context.signal };
-      const { diff, version } = await previewWrite(target, target.parse(path), bytes, options);
+      const { diff, version } = await previewWrite(target.root, target.path, bytes, options);
       const shown = diff === undefined ? {} : { diff: fileDiff(path, diff) };
       return { path, size: bytes.length, mode, version, dry_run: true as const, ...shown };
     }
-    const options = { mode, durable: context.durable, ifMatch: if_match };
-    const stats = await write(target, target.parse(path), bytes, options, context);
+    const options = { mode, durable: context.durable, ifMatch: if_match ?? context.agreedVersion?.(target) };
+    const stats = await write(target.root, target.path, bytes, options, context);
     return { path, size: bytes.length, mode, version: versionOf(stats) };
   },
   readerText: ({ path, size, mode, version, dry_run, diff }) => {

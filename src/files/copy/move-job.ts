@@ -11,7 +11,12 @@ export interface MoveEnd extends RootPath {
 export interface MoveJob {
   readonly source: MoveEnd;
   readonly target: MoveEnd;
-  readonly options: { readonly durable?: boolean; readonly overwrite?: boolean; readonly isPrivate?: boolean };
+  readonly options: {
+    readonly durable?: boolean;
+    readonly overwrite?: boolean;
+    readonly isPrivate?: boolean;
+    readonly ifDestination?: string | undefined;
+  };
   /** The version that the source must have, from `ifMatch`. */
   readonly expected: string | undefined;
   readonly context: OperationContext;
@@ -19,9 +24,10 @@ export interface MoveJob {
   readonly checked: CheckedTree | undefined;
 }
 
-/** Raises `version_mismatch` if the source is not the expected one. */
-export function assertExpected({ source, expected }: MoveJob): void {
+/** Raises `version_mismatch` if the source or the destination is not the expected one. */
+export function assertExpected({ source, target, expected, options: { ifDestination } }: MoveJob): void {
   if (expected !== undefined) atEnd(source, ({ dir, name }) => assertVersion(dir.lstat(name), expected));
+  if (ifDestination !== undefined) atEnd(target, ({ dir, name }) => assertVersion(dir.lstat(name), ifDestination));
 }
 
 /** Runs an operation on one end of the move, so that its errors carry the path of that end. */

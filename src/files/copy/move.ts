@@ -36,6 +36,8 @@ export interface MoveOptions {
    * own version.
    */
   readonly ifMatch?: string | undefined;
+  /** Move only if the destination still has this version, or is `absent`. Not checked again by a copy across filesystems. */
+  readonly ifDestination?: string | undefined;
 }
 
 /**
@@ -44,7 +46,7 @@ export interface MoveOptions {
  * removed; see `moveAcross`.
  *
  * Raises `not_found`, `root_itself`, `is_directory`, `already_exists`, `same_file`, `into_itself`, `special_file`
- * across filesystems, `version_mismatch` if the source is not that of `ifMatch`, `changed_meanwhile` if it changes
+ * across filesystems, `version_mismatch` if the source is not that of `ifMatch` or the destination not that of `ifDestination`, `changed_meanwhile` if it changes
  * during the copy, `busy` if another process keeps a folder locked, and the reason of an aborted signal. After these,
  * source and destination are as they were. Raises `move_incomplete` if that cannot be done, with the copy complete.
  * Errors carry the path they are about.

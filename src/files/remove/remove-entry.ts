@@ -72,7 +72,7 @@ interface UnlinkJob {
 
 /**
  * Removes the entry at a path and returns its type: a file, a link itself, or a folder as `removeFolder` does. Raises
- * `not_found`, and for a folder what `removeFolder` and `beforeFolder` raise.
+ * `not_found`, `version_mismatch`, and for a folder what `removeFolder` and `beforeFolder` raise.
  */
 export async function removeEntry(
   root: Root,
@@ -83,12 +83,14 @@ export async function removeEntry(
   return withLocation(root, path, async () => {
     using found = root.locate(path, { follow: false });
     if (found.stats === undefined) throw new FenceError('not_found', {});
+    const { ifMatch } = options;
+    if (ifMatch !== undefined) assertVersion(found.stats, ifMatch);
     if (found.stats.isDirectory()) {
       beforeFolder?.();
       await removeLocatedFolder({ root, path, at: found }, options, context);
     } else {
       const { durable = true } = options;
-      await unlinkLocked({ root, at: found, durable }, context);
+      await unlinkLocked({ root, at: found, durable, expected: ifMatch }, context);
       if (durable) await found.dir.sync();
     }
     return { type: entryTypeOf(found.stats) };

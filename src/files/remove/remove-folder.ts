@@ -30,6 +30,7 @@ import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtim
 import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
 import { undoAppend } from '../write/append-journal.ts';
+import { assertVersion } from '../write/if-match.ts';
 
 /** Longer than a process takes between making a temporary entry and marking it as in use. */
 const MARKING_MS = 20;
@@ -42,6 +43,8 @@ export interface RemoveOptions {
   readonly recursive?: boolean;
   /** Continue past entries that cannot be removed, and raise the first failure at the end. */
   readonly keepGoing?: boolean;
+  /** Remove only if the entry itself still has this version. What is in a folder is not compared. */
+  readonly ifMatch?: string | undefined;
 }
 
 /**
@@ -49,7 +52,7 @@ export interface RemoveOptions {
  * followed. Not atomic: after a failure or an abort, what was removed stays removed.
  *
  * Raises `not_found`, `not_directory` (also for a link to a folder), `root_itself`, `not_empty`, `not_allowed` if it
- * holds something denied or protected, and the reason of an aborted signal.
+ * holds something denied or protected, `version_mismatch`, and the reason of an aborted signal.
  */
 export async function removeFolder(
   root: Root,
@@ -60,6 +63,7 @@ export async function removeFolder(
   return withLocation(root, path, async () => {
     using found = root.locate(path, { follow: false });
     if (found.stats === undefined) throw new FenceError('not_found', {});
+    if (options.ifMatch !== undefined) assertVersion(found.stats, options.ifMatch);
     if (!found.stats.isDirectory()) throw new FenceError('not_directory', {});
     return { entries: await removeLocatedFolder({ root, path, at: found }, options, context) };
   });

@@ -77,6 +77,7 @@ export const service: Service = {
   durable: false,
   // Shorter than the slowest answer, because the time that the client takes does not count.
   requestTimeout: 1,
+  confirmTimeout: 1,
   logger: pino(
     { level: 'debug', formatters: { level: (level) => ({ level }) } },
     { write: (line: string) => void lines.push(JSON.parse(line)) },

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
   type CreateMessageRequestParams,
   createRequestStateCodec,
+  type InputRequest,
   type InputRequiredResult,
   inputRequired,
   ProtocolError,
@@ -14,8 +16,10 @@ import type { Sample, SampleAnswer, SampleOptions } from '../../agent/sample.ts'
 import { throwIfAborted } from '../../runtime/operation-context.ts';
 import type { Client } from '../../tools/client.ts';
 import { ToolError } from '../../tools/errors.ts';
-import { InputRequired, type SamplingRequest } from '../call/input-required.ts';
+import { InputRequired, type Question, type SamplingRequest } from '../call/input-required.ts';
 import { anonymousClient } from '../call/peer.ts';
+import type { Confirm, Confirmation } from '../confirm/approve.ts';
+import { formFor, showsForms, toReply } from './elicitation.ts';
 import { PendingQuestions } from './pending-questions.ts';
 import { questionFor, type Sampling, toAnswer } from './sampling.ts';
 
@@ -32,6 +36,8 @@ interface RoundState {
   readonly call: string;
   /** When each open question was asked, by its key. */
   readonly asked: Readonly<Record<string, number>>;
+  /** The keys of what a person has agreed to in earlier rounds. */
+  readonly agreed?: readonly string[];
   readonly round: number;
 }
 
@@ -77,15 +83,22 @@ export class CallRound {
   readonly client: Client;
   /** Undefined for a client that cannot be asked. */
   readonly sample: Sample | undefined;
+  /** Undefined for a client that shows no forms to a person. */
+  readonly confirm: Confirm | undefined;
+  readonly #agreed: string[];
   readonly #call: RoundRequest;
   readonly #open: PendingQuestions;
   readonly #mint: Mint;
   readonly #state: RoundState | undefined;
 
   constructor(call: RoundRequest, open: PendingQuestions, mint: Mint, state?: RoundState) {
-    const sampling = capabilitiesOf(call.context)?.sampling;
+    const { sampling, elicitation } = capabilitiesOf(call.context) ?? {};
     this.client = call.client ?? anonymousClient(state?.client);
     this.sample = sampling && Object.assign(this.#asker(sampling), { separate: true });
+    this.confirm = showsForms(elicitation)
+      ? (question, { timeoutMs }) => this.#confirm(question, timeoutMs)
+      : undefined;
+    this.#agreed = [...(state?.agreed ?? [])];
     this.#call = call;
     this.#open = open;
     this.#mint = mint;
@@ -97,13 +110,12 @@ export class CallRound {
     const { tool, args } = this.#call;
     const now = Date.now();
     if (this.client.kind !== 'anonymous')
-      for (const key of questions.keys()) this.#open.put(this.#idOf(key), timeoutMs);
+      for (const [key, question] of questions) if ('sample' in question) this.#open.put(this.#idOf(key), timeoutMs);
     const asked = Object.fromEntries([...questions.keys()].map((key) => [key, this.#state?.asked[key] ?? now]));
-    const state = { client: this.client.key, call: hashOf([tool, args]), asked, round: this.#round + 1 };
-    const requests = [...questions].map(([key, question]) => [
-      key,
-      inputRequired.createMessage(question as CreateMessageRequestParams),
-    ]);
+    const call = hashOf([tool, args]);
+    const agreed = this.#agreed.length > 0 ? { agreed: this.#agreed } : {};
+    const state = { client: this.client.key, call, asked, round: this.#round + 1, ...agreed };
+    const requests = [...questions].map(([key, question]) => [key, toRequest(question)]);
     return inputRequired({ inputRequests: Object.fromEntries(requests), requestState: await this.#mint(state) });
   }
 
@@ -136,7 +148,28 @@ export class CallRound {
       if (answer !== undefined) return answer;
     }
     if (this.#round >= MAX_ROUNDS) throw new AgentError('bad_answer', { problem: 'none came in so many rounds' });
-    throw new InputRequired(new Map([[key, question]]), options.timeoutMs);
+    throw new InputRequired(new Map([[key, { sample: question }]]), options.timeoutMs);
+  }
+
+  /**
+   * Asks a person, as `Confirm` documents it. Every call asks for itself: what a person agrees to for one call does not
+   * hold for another.
+   */
+  async #confirm(question: Confirmation, timeoutMs: number): ReturnType<Confirm> {
+    const key = `confirm-${question.id.slice(0, 16)}`;
+    if (this.#agreed.includes(key)) return 'agreed';
+    const put = this.#state?.asked[key];
+    if (put !== undefined) {
+      const { inputResponses, droppedInputResponseKeys } = this.#call.context.mcpReq;
+      if (Date.now() - put > timeoutMs) return 'unanswered';
+      if (droppedInputResponseKeys?.includes(key)) return 'bad_answer';
+      const given = inputResponses?.[key];
+      const reply = given === undefined ? undefined : toReply(given);
+      if (reply === 'agreed') this.#agreed.push(key);
+      if (reply !== undefined) return reply;
+    }
+    if (this.#round >= MAX_ROUNDS) return 'bad_answer';
+    throw new InputRequired(new Map([[key, { confirm: question }]]), timeoutMs);
   }
 
   /**
@@ -154,9 +187,14 @@ export class CallRound {
   }
 }
 
-function capabilitiesOf({ mcpReq }: ServerContext): { readonly sampling?: Sampling } | undefined {
+function capabilitiesOf({ mcpReq }: ServerContext): ClientCapabilities | undefined {
   const envelope: Readonly<Record<string, unknown>> | undefined = mcpReq.envelope;
-  return envelope?.[CLIENT_CAPABILITIES_META_KEY] as { readonly sampling?: Sampling } | undefined;
+  return envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+}
+
+function toRequest(question: Question): InputRequest {
+  if ('confirm' in question) return inputRequired.elicit(formFor(question.confirm));
+  return inputRequired.createMessage(question.sample as CreateMessageRequestParams);
 }
 
 /** Returns a hash of a JSON value that does not depend on the order of its keys. */

@@ -2,6 +2,7 @@ import type { Client } from '../../tools/client.ts';
 import type { ResultForm } from '../../tools/result-form.ts';
 import type { Roots } from '../../tools/roots.ts';
 import type { CallContext } from '../../tools/tool.ts';
+import type { Confirm } from '../confirm/approve.ts';
 import type { ClientLimits } from '../limits/client-limits.ts';
 import type { ReportProgress } from './progress.ts';
 import type { RunningCall } from './running-calls.ts';
@@ -17,6 +18,8 @@ export interface CallRequest {
   /** The roots that this client is allowed to see. */
   readonly roots: Roots;
   readonly sample: CallContext['sample'];
+  /** Asks the person who uses the client; undefined for a client that cannot. */
+  readonly confirm?: Confirm | undefined;
   /** Started by whoever received the call, who cancels it when the client does. `ToolCaller` ends it. */
   readonly running: RunningCall;
   /** Undefined for a client that did not ask for progress. */

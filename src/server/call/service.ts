@@ -45,6 +45,8 @@ export interface SharedService {
   readonly ownerNames?: OwnerNames | undefined;
   /** The time limit of a call, in seconds. @internal */
   readonly requestTimeout: number;
+  /** How long a person has to agree to a call, in seconds. @internal */
+  readonly confirmTimeout: number;
   readonly logger: Logger;
   /** Counts what each client has done. */
   readonly activity?: Activity | undefined;
@@ -108,6 +110,7 @@ export function openSharedService({ config, backend = chooseBackend(), logger }:
     durable: config.durableWrites,
     ownerNames: new OwnerNames(),
     requestTimeout: config.requestTimeout,
+    confirmTimeout: config.confirmTimeout,
     logger,
     activity: new Activity({ unusual: (what) => logger.warn(what, 'unusual activity') }),
     running: new RunningCalls(),
@@ -129,7 +132,8 @@ function openRoots(config: Config, backend: Backend): NamedRoot[] {
       continue;
     }
     try {
-      opened.push({ root: Root.open(name, path, backend, rulesOf(configured, config)), allowed });
+      const confirm = new Set(configured.confirm);
+      opened.push({ root: Root.open(name, path, backend, rulesOf(configured, config)), allowed, confirm });
     } catch (error) {
       closeRoots(opened);
       const { code } = error as NodeJS.ErrnoException;

@@ -112,6 +112,7 @@ function caller(requestTimeout = 30) {
     limits: { maxFullReadSize: 1 },
     durable: true,
     requestTimeout,
+    confirmTimeout: 60,
     logger,
     running: new RunningCalls(),
     scheduler: new FairScheduler(),

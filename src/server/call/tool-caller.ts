@@ -9,6 +9,7 @@ import { closest } from '../../tools/nearest.ts';
 import type { Roots } from '../../tools/roots.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { JsonChunks } from '../../wire/json-chunks.ts';
+import { approve } from '../confirm/approve.ts';
 import { CallSlot, type ClientLimits } from '../limits/client-limits.ts';
 import type { Arguments, CallRequest } from './call-request.ts';
 import { InputRequired } from './input-required.ts';
@@ -108,10 +109,32 @@ export class ToolCaller {
       ? undefined
       : new CallTimer(requestTimeout * 1000, { expire, defer: (work) => this.#afterResponse.add(work), slot });
     try {
-      return await tool.run(args, new ToolContext({ service, tool, request, subject, timer }));
+      const context = new ToolContext({ service, tool, request, subject, timer });
+      if (tool.changes !== undefined && request.roots.someConfirm) {
+        return await this.#runConfirmed(tool, args, { request, context });
+      }
+      return await tool.run(args, context);
     } finally {
       timer?.stop();
       slot?.close();
+    }
+  }
+
+  /** Runs a tool that may need the agreement of a person. This is the one place that asks for it. */
+  async #runConfirmed(
+    tool: Tool,
+    args: Arguments,
+    { request: { roots }, context }: { request: CallRequest; context: ToolContext },
+  ): Promise<ResultFields> {
+    const { confirm } = context;
+    const timeoutMs = this.#service.confirmTimeout * 1000;
+    const agreement = await approve({ tool, args, context, roots, confirm, timeoutMs });
+    if (agreement === undefined) return tool.run(args, context);
+    context.agreement = agreement;
+    try {
+      return await tool.run(args, context);
+    } catch (error) {
+      throw agreement.failureOf(error);
     }
   }
 

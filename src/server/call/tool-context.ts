@@ -2,11 +2,12 @@ import { AgentRoot } from '../../agent/bridge/agent-root.ts';
 import type { FilesystemBridge } from '../../agent/bridge/filesystem-bridge.ts';
 import type { Sample } from '../../agent/sample.ts';
 import { isViolation, recordViolation } from '../../audit/record-call.ts';
-import type { Root } from '../../fence/index.ts';
+import type { Root, RootPath } from '../../fence/index.ts';
 import { type CallError, ToolError } from '../../tools/errors.ts';
 import { DEFAULT_RESULT_FORM, type ResultForm } from '../../tools/result-form.ts';
 import type { NamedRoot } from '../../tools/roots.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
+import type { Agreement, Confirm } from '../confirm/approve.ts';
 import type { Arguments, CallRequest } from './call-request.ts';
 import type { CallTimer } from './running-calls.ts';
 import type { Service } from './service.ts';
@@ -92,6 +93,8 @@ export interface ToolContextOptions {
  * demand.
  */
 export class ToolContext implements CallContext {
+  /** What a person agreed to; undefined if nobody had to. */
+  agreement: Agreement | undefined;
   readonly #options: ToolContextOptions;
 
   constructor(options: ToolContextOptions) {
@@ -147,6 +150,18 @@ export class ToolContext implements CallContext {
   get sample(): Sample | undefined {
     const { request, timer } = this.#options;
     return request.sample && timer ? paused(request.sample, timer) : request.sample;
+  }
+
+  /** Asks the person who uses the client, while the time limit of the call is paused. */
+  get confirm(): Confirm | undefined {
+    const { request, timer } = this.#options;
+    const { confirm } = request;
+    return confirm && timer ? (question, options) => timer.pauseFor(confirm(question, options)) : confirm;
+  }
+
+  get agreedVersion(): CallContext['agreedVersion'] {
+    const { agreement } = this;
+    return agreement && ((at: RootPath) => agreement.versionAt(at));
   }
 
   progress(done: number, total?: number): void {

@@ -90,6 +90,7 @@ const service: Service = {
   limits: { maxFullReadSize: 1 },
   durable: true,
   requestTimeout: 30,
+  confirmTimeout: 60,
   logger: pino({ level: 'silent' }),
   running: new RunningCalls(),
   scheduler: new FairScheduler(),

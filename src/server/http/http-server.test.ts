@@ -78,6 +78,7 @@ async function start() {
     limits: { maxFullReadSize: 1 },
     durable: true,
     requestTimeout: 30,
+    confirmTimeout: 60,
     logger,
     running: new RunningCalls(),
     scheduler: new FairScheduler(),

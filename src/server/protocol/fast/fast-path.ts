@@ -53,13 +53,11 @@ const CALL_KEYS: ReadonlySet<string> = new Set(['name', 'arguments', '_meta']);
 const META_ONLY: ReadonlySet<string> = new Set(['_meta']);
 const NO_ARGUMENTS: Fields = {};
 
-/** Ends the run of a tool at its first question. The SDK then runs the call again and asks. */
-const askLater: Sample = Object.assign(
-  async () => {
-    throw new InputRequired(new Map(), 0);
-  },
-  { separate: true },
-);
+/** Ends a run at its first question. The SDK then runs the call again and asks. */
+const confirmLater = async (): Promise<never> => {
+  throw new InputRequired(new Map(), 0);
+};
+const askLater: Sample = Object.assign(confirmLater.bind(undefined), { separate: true });
 
 /**
  * Answers the most frequent requests without the SDK, byte for byte as the SDK would answer them. The SDK validates
@@ -107,7 +105,18 @@ export class FastPath {
         ? undefined
         : progressReports(progressToken, (done) => sink.notify(this.#responses.progress(done)));
     const results = this.#formFor(request, peer);
-    const call = { name, args, client, roots, sample: askLater, running, progress, limits, results };
+    const call = {
+      name,
+      args,
+      client,
+      roots,
+      sample: askLater,
+      confirm: confirmLater,
+      running,
+      progress,
+      limits,
+      results,
+    };
     const result = this.#caller === undefined ? this.#loadAndCall(call) : this.#caller.call(call);
     let isCancelled = false;
     return {

@@ -11,6 +11,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { DEFAULT_RESULT_FORM, type ResultForm } from '../../../tools/result-form.ts';
 import { type JsonChunks, jsonBytes } from '../../../wire/json-chunks.ts';
+import { pushedConfirm } from '../../asking/elicitation.ts';
 import { ExpiringKeys } from '../../asking/expiring-keys.ts';
 import { MultiRoundCalls } from '../../asking/multi-round-calls.ts';
 import { pushedSample } from '../../asking/sampling.ts';
@@ -82,6 +83,8 @@ export function sdkServerFactory(service: Service, caller = new ToolCaller(servi
       if (client.kind === 'anonymous') suspended.cancel(client.key);
       const sample =
         round === undefined ? pushedSample(server.getClientCapabilities()?.sampling, context) : round.sample;
+      const confirm =
+        round === undefined ? pushedConfirm(server.getClientCapabilities()?.elicitation, context) : round.confirm;
       const call = running.start();
       signal.addEventListener('abort', () => call.cancel(), { once: true });
       if (signal.aborted) call.cancel();
@@ -92,6 +95,7 @@ export function sdkServerFactory(service: Service, caller = new ToolCaller(servi
           client,
           roots: peer.roots,
           sample,
+          confirm,
           running: call,
           progress,
           limits: peer.limits,
