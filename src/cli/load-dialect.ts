@@ -1,6 +1,6 @@
 import type { Config, DialectConfig } from '../config/config.ts';
 import { builtDescription } from '../config/package-files.ts';
-import type { ServerDescription } from '../server/description/server-description.ts';
+import { type ServerDescription, withHonestAnnotations } from '../server/description/server-description.ts';
 import { type Dialect, mergeDialects } from '../tools/dialect.ts';
 
 /** Loads a dialect as configured. Unused dialects are not loaded, because the client waits for the start. */
@@ -25,6 +25,11 @@ export async function loadDialect(name: DialectConfig['name'], config: Config): 
  * wait for loading tools and schemas. Without a build, or for merged dialects, derives it from the tools.
  */
 export async function loadDescription(name: DialectConfig['name'], config: Config): Promise<ServerDescription> {
+  const description = await contractDescription(name, config);
+  return config.annotations === 'honest' ? withHonestAnnotations(description) : description;
+}
+
+async function contractDescription(name: DialectConfig['name'], config: Config): Promise<ServerDescription> {
   const built = name === 'workspace' && hasAgentRoot(config) ? undefined : builtDescription(name);
   if (built !== undefined) return JSON.parse(built) as ServerDescription;
   const [{ describeServer }, dialect] = await Promise.all([

@@ -46,6 +46,7 @@ export async function readConfigFile(file: string, env: NodeJS.ProcessEnv): Prom
     confirmTimeout: value.confirm_timeout,
     results: value.results,
     maxResultChars: value.max_result_chars,
+    annotations: value.annotations,
     logLevel: value.log_level,
     durableWrites: value.durable_writes,
     roots,

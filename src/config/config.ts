@@ -94,6 +94,12 @@ export const LANDLOCK_MODES = ['auto', 'require', 'off'] as const;
 /** One of `LANDLOCK_MODES`. */
 export type LandlockMode = (typeof LANDLOCK_MODES)[number];
 
+/** What `destructiveHint` of a tool says: what the contract of its dialect fixes, or whether it can lose data. */
+export const ANNOTATIONS = ['spec', 'honest'] as const;
+
+/** One of `ANNOTATIONS`. */
+export type Annotations = (typeof ANNOTATIONS)[number];
+
 /** How often one client may call. */
 export interface RateLimitConfig {
   readonly callsPerSecond: number;
@@ -116,6 +122,7 @@ export interface Config {
   readonly results: ResultMode | 'auto';
   /** The most characters of one result; undefined for the default of each mode. */
   readonly maxResultChars: number | undefined;
+  readonly annotations: Annotations;
   readonly logLevel: LogLevel;
   readonly durableWrites: boolean;
   readonly roots: readonly RootConfig[];

@@ -28,6 +28,7 @@ export const DEFAULTS = {
   requestTimeout: 30,
   confirmTimeout: 60,
   results: 'auto',
+  annotations: 'spec',
   logLevel: 'info',
   durableWrites: true,
   memory: 512 * 1024 * 1024,

@@ -40,6 +40,7 @@ test('FR-018: defaults, and paths relative to the file', async () => {
     confirmTimeout: 60,
     results: 'auto',
     maxResultChars: undefined,
+    annotations: 'spec',
     logLevel: 'info',
     durableWrites: true,
     roots: [{ name: 'a', path: path.join(dir, 'a'), allowed: CAPABILITIES, origin: 'roots[0].path' }],
@@ -59,6 +60,7 @@ request_timeout: 0.5
 confirm_timeout: 90
 results: text
 max_result_chars: 5000
+annotations: honest
 log_level: trace
 durable_writes: false
 rate_limit: { calls_per_second: 2.5 }
@@ -75,6 +77,7 @@ roots:
     confirmTimeout: 90,
     results: 'text',
     maxResultChars: 5_000,
+    annotations: 'honest',
     logLevel: 'trace',
     rateLimit: { callsPerSecond: 2.5, burst: 3 },
     memory: 100_000_000,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { LOG_LEVELS } from '../audit/log-level.ts';
 import { RESULT_MODES } from '../tools/result-form.ts';
-import { type DialectName, LANDLOCK_MODES } from './config.ts';
+import { ANNOTATIONS, type DialectName, LANDLOCK_MODES } from './config.ts';
 import {
   DEFAULT_ASK_SECONDS,
   DEFAULT_CACHE_BYTES,
@@ -73,6 +73,7 @@ export const configSchema = z.strictObject({
   confirm_timeout: z.number().positive().max(MAX_TIMEOUT_SECONDS).default(DEFAULTS.confirmTimeout),
   results: z.enum(['auto', ...RESULT_MODES]).default(DEFAULTS.results),
   max_result_chars: z.int().min(MIN_RESULT_CHARS).optional(),
+  annotations: z.enum(ANNOTATIONS).default(DEFAULTS.annotations),
   log_level: z.enum(LOG_LEVELS).default(DEFAULTS.logLevel),
   durable_writes: z.boolean().default(DEFAULTS.durableWrites),
   roots: z.array(root).min(1),

@@ -1,6 +1,7 @@
 import type { Dialect } from '../tools/dialect.ts';
 import { forDialect, openSharedService, type Service, type SharedServiceOptions } from './call/service.ts';
 import { describeServer } from './description/describe-server.ts';
+import { withHonestAnnotations } from './description/server-description.ts';
 
 /** Options of `openService`. */
 export interface ServiceOptions extends SharedServiceOptions {
@@ -21,5 +22,7 @@ export interface ServiceOptions extends SharedServiceOptions {
  * await service.close();
  */
 export function openService({ dialect, boundRoot, ...options }: ServiceOptions): Service {
-  return forDialect(openSharedService(options), { dialect, description: describeServer(dialect), boundRoot });
+  const described = describeServer(dialect);
+  const description = options.config.annotations === 'honest' ? withHonestAnnotations(described) : described;
+  return forDialect(openSharedService(options), { dialect, description, boundRoot });
 }

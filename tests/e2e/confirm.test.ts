@@ -250,3 +250,19 @@ describe.each(CONNECTIONS)('no approval, $transport, $era', (connection) => {
     expect(fixture.contents()).toEqual(before);
   });
 });
+
+describe.each(CONNECTIONS)('annotations, $transport, $era', (connection) => {
+  const fixture = new Fixture(connection);
+  afterAll(() => fixture.remove());
+  const destructive = async (annotations: string): Promise<string[]> => {
+    await using server = await fixture.start(new Person(connection.era), {}, { annotations });
+    const { tools } = await server.client.listTools();
+    return tools.filter((tool) => tool.annotations?.destructiveHint).map(({ name }) => name);
+  };
+
+  test('say by default what the contract fixes, and the truth if they are to be honest', async () => {
+    expect(await destructive('spec')).toEqual([]);
+    const honest = ['edit_file', 'patch_file', 'write_file', 'remove_file', 'remove_folder', 'copy', 'move'];
+    expect(await destructive('honest')).toEqual(honest);
+  });
+});

@@ -20,7 +20,12 @@ export function describeServer(dialect: Dialect): ServerDescription {
     instructions: dialect.instructions,
     tools: dialect.tools.map((tool) => describeTool(tool, dialect)),
     textTools: dialect.tools.flatMap(({ name, readerText }) => (readerText === undefined ? [] : [name])),
+    destructiveTools: dialect.tools.filter(losesData).map(({ name }) => name),
   };
+}
+
+function losesData({ effect }: Tool): boolean {
+  return effect === 'change' || effect === 'destroy';
 }
 
 /** Returns a tool as `tools/list` shows it. */

@@ -13,6 +13,8 @@ export interface ServerDescription {
   readonly tools: McpTool[];
   /** The names of the tools whose results can be text alone. */
   readonly textTools: readonly string[];
+  /** The names of the tools that can lose data, whatever their `destructiveHint` says. */
+  readonly destructiveTools: readonly string[];
 }
 
 /** How long a client may cache the description, which changes only with a new version of the server. */
@@ -41,4 +43,17 @@ export function toolsFor({ tools, textTools }: ServerDescription, { mode, maxRes
       }),
     };
   });
+}
+
+/**
+ * Returns a description in which `destructiveHint` says of every tool whether it can lose data, also where the contract
+ * of its dialect fixes something else.
+ */
+export function withHonestAnnotations(description: ServerDescription): ServerDescription {
+  const { tools, destructiveTools } = description;
+  const honest = (tool: McpTool): McpTool => ({
+    ...tool,
+    annotations: { ...tool.annotations, destructiveHint: destructiveTools.includes(tool.name) },
+  });
+  return { ...description, tools: tools.map(honest) };
 }
