@@ -1,4 +1,5 @@
 import type { RootPath } from '../fence/index.ts';
+import type { WriteMode } from '../files/write/write-file.ts';
 import type { Capability } from './capabilities.ts';
 
 /**
@@ -26,4 +27,10 @@ export function moveChanges(from: RootPath, to: RootPath, overwrite: boolean): C
     { ...from, kind: 'move' },
     { ...to, kind: overwrite ? 'replace' : 'create', follow: false },
   ];
+}
+
+/** Returns what a write in a mode does to a file. A file that must not exist is not looked for behind a link. */
+export function writeChange(mode: WriteMode): Pick<Change, 'kind' | 'follow'> {
+  if (mode === 'create_only') return { kind: 'create', follow: false };
+  return { kind: mode === 'append' ? 'append' : 'replace' };
 }

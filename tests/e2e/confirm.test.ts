@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CONNECTIONS, type Connection } from '../support/connections.ts';
+import type { DialectName } from '../support/dialect-contracts.ts';
 import { Person } from '../support/person.ts';
 import { startServer, type TestServer } from '../support/start-server.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -39,10 +40,15 @@ class Fixture {
     fs.writeFileSync(this.host('f.txt'), 'content\n');
   }
 
-  start(person: Person, root: Args, config: Args = {}): Promise<TestServer> {
+  start<D extends DialectName = 'workspace'>(
+    person: Person,
+    root: Args,
+    config: Args = {},
+    dialect = 'workspace' as D,
+  ): Promise<TestServer<D>> {
     const roots = [{ name: 'workspace', path: this.base, ...root }];
     const options = { durable_writes: false, log_level: 'trace', ...config };
-    return startServer({ ...this.#connection, roots, client: person.client, config: options });
+    return startServer({ ...this.#connection, dialect, roots, client: person.client, config: options });
   }
 
   remove(): void {
@@ -108,9 +114,9 @@ describe.each(CONNECTIONS)('approval by a person, $transport, $era', (connection
     await write('f.txt', 'append');
     await write('f.txt', 'overwrite');
     expect(person.questions()).toEqual([
-      'Allow write_file on "new/n.txt" (root: workspace)? If so, it would be made; nothing is there now, so nothing would be lost.',
+      'Allow write_file on "new/n.txt" (root: workspace)? If so, nothing is there now, so nothing would be lost.',
       'Allow write_file on "f.txt" (root: workspace)? If so, the file (8 bytes) would be added to, and nothing would be lost.',
-      'Allow write_file on "f.txt" (root: workspace)? If so, it would be made; the file (9 bytes) there now would be replaced and lost.',
+      'Allow write_file on "f.txt" (root: workspace)? If so, the file (9 bytes) there now would be replaced and lost.',
     ]);
     expect(fixture.contents()).toEqual(expect.arrayContaining(['f.txt: x', 'new/n.txt: x']));
   });
@@ -248,6 +254,61 @@ describe.each(CONNECTIONS)('no approval, $transport, $era', (connection) => {
     }
     await server[Symbol.asyncDispose]();
     expect(fixture.contents()).toEqual(before);
+  });
+});
+
+// On stdio, these dialects are served without a config.
+const OVER_HTTP = CONNECTIONS.filter(({ transport }) => transport === 'http');
+
+describe.each(OVER_HTTP)('approval in the other dialects, $era', (connection) => {
+  const fixture = new Fixture(connection);
+  beforeEach(() => fixture.reset());
+  afterAll(() => fixture.remove());
+
+  test('classic: a deleted folder is a removed folder, and a refusal keeps the contract', async () => {
+    const person = new Person(connection.era);
+    const dialects = { dialects: { classic: { root: 'workspace' } } };
+    await using server = await fixture.start(person, { confirm: ['remove_folder'] }, dialects, 'classic');
+    await server.ok('delete', { path: 'f.txt' });
+    person.answer('decline');
+    expect(await server.fails('delete', { path: 'old', recursive: true })).toEqual({
+      code: 'permission_denied',
+      message: 'Permission denied to access the specified path',
+      details: {
+        path: 'old',
+        operation: 'delete',
+        reason: 'the person who was asked said no; nothing was changed',
+      },
+    });
+    expect(fixture.contents()).toContain('old/deep');
+    person.answer('accept');
+    await server.ok('delete', { path: 'old', recursive: true });
+    expect(fixture.contents()).toEqual(['other']);
+    expect(await server.ok('delete', { path: 'old', recursive: true, force: true })).toMatchObject({ type: 'missing' });
+    expect(person.questions()).toEqual([
+      QUESTION.replace('remove_folder', 'delete'),
+      QUESTION.replace('remove_folder', 'delete'),
+    ]);
+  });
+
+  test('memory: a refusal keeps the contract', async () => {
+    const person = new Person(connection.era);
+    const dialects = { dialects: { memory: { root: 'workspace' } } };
+    await using server = await fixture.start(person, { confirm: ['*'] }, dialects, 'memory');
+    const before = fixture.contents();
+    person.answer('decline');
+    expect(await server.fails('rename', { old_path: 'f.txt', new_path: 'g.txt' })).toEqual({
+      code: 'permission_denied',
+      message: 'Permission denied: the person who was asked said no; nothing was changed',
+      path: 'f.txt',
+    });
+    expect(fixture.contents()).toEqual(before);
+    person.answer('accept');
+    await server.ok('rename', { old_path: 'f.txt', new_path: 'g.txt' });
+    expect(fixture.contents()).toContain('g.txt: content\n');
+    const question =
+      'Allow rename on "f.txt" (root: workspace)? If so, the file (8 bytes) would be moved away; at "g.txt" (root: workspace): nothing is there now, so nothing would be lost.';
+    expect(person.questions()).toEqual([question, question]);
   });
 });
 

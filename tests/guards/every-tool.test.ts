@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BACKEND_NAMES } from '../../src/fence/index.ts';
+import type { Confirm } from '../../src/server/confirm/approve.ts';
+import { CONFIRMABLE_CAPABILITIES } from '../../src/tools/capabilities.ts';
 import type { CallResult, DialectName } from '../support/dialect-contracts.ts';
 import { DENIED, GuardLayout, HIDDEN, NOT_TO_BE_MADE, PROTECTED } from '../support/guard-layout.ts';
 import { DIALECTS, InProcessServer } from '../support/in-process-server.ts';
@@ -210,6 +212,38 @@ describe.each(['workspace', 'memory', 'classic'] as const)('%s', (dialect) => {
       await server.ok(tool, args);
     });
 
+    test('the rules come before a question to a person, who is not told what is denied', async () => {
+      using layout = new GuardLayout();
+      await using server = start(layout);
+      await using confirming = start(layout, { confirm: CONFIRMABLE_CAPABILITIES });
+      let refused = 0;
+      const asked: string[] = [];
+      const confirm: Confirm = async ({ message }) => {
+        asked.push(message);
+        return 'agreed';
+      };
+      for (const [tool, { changes = () => [] }] of Object.entries(CASES[dialect])) {
+        for (const path of [...DENIED, ...NOT_TO_BE_MADE, ...PROTECTED, ...FOLDERS]) {
+          for (const args of changes(path)) {
+            const about = `${tool} ${JSON.stringify(args)}`;
+            const plain = await server.call(tool, args);
+            if (!plain.isError) layout.reset();
+            const result = await confirming.call(tool, args, { confirm });
+            if (!result.isError) layout.reset();
+            const shown = asked.splice(0).join();
+            if (isRefusal(plain)) {
+              expect(isRefusal(result), about).toBe(true);
+              if (!DECIDED_LATE.test(about)) expect(shown, about).toBe('');
+              refused += 1;
+            }
+            expect(leaks({ ...result, text: result.text + shown }, args), about).toEqual([]);
+            expect(layout.isIntact, about).toBe(true);
+          }
+        }
+      }
+      expect(refused).toBeGreaterThan(20);
+    });
+
     test('a read-only root changes in no way', async () => {
       using layout = new GuardLayout();
       await using server = start(layout, { readOnly: true });
@@ -238,6 +272,17 @@ test('a copy out of a read-only root is possible', async () => {
     skipped: ['to-key'],
   });
 });
+
+/**
+ * Calls that are only refused by a rule while they are made, after the question: by where a link leads that leads nowhere, or by
+ * what a folder would hold after it was moved.
+ */
+const DECIDED_LATE = /"(?:dir\/to-key|to-own)|"(?:fake|ok\.txt)".*"(?:sub\/)?\.git(?:\/modules)?"/;
+
+/** Whether a call failed because of a rule of the root. */
+function isRefusal({ isError, text }: CallResult): boolean {
+  return isError && /operator's rules|"permission_denied"/.test(text);
+}
 
 /** What an answer shows that does not exist for the client, except for what the client itself has written. */
 function leaks({ text, raw }: CallResult, args: Args): string[] {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
 import { type WriteMode, writeFile } from '../../files/write/write-file.ts';
+import { writeChange } from '../../tools/change.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { formatPath, targetOf } from './path.ts';
 import { fileMetadata, filePath, metadataOf } from './shared-schemas.ts';
@@ -12,9 +13,6 @@ const MODES = {
   append: 'append',
   create_new: 'create_only',
 } as const satisfies Record<string, WriteMode>;
-
-/** What each write mode does to a file. */
-const CHANGES = { overwrite: 'replace', append: 'append', create_only: 'create' } as const;
 
 export const write = defineTool({
   name: 'write',
@@ -36,7 +34,7 @@ export const write = defineTool({
     bytes_written: z.int(),
     metadata: fileMetadata,
   }),
-  changes: ({ path, mode }, context) => [{ ...targetOf(path, context), kind: CHANGES[MODES[mode]], only: 'file' }],
+  changes: ({ path, mode }, context) => [{ ...targetOf(path, context), ...writeChange(MODES[mode]), only: 'file' }],
   run: async (args, context) => {
     const target = targetOf(args.path, context);
     const { root, path } = target;

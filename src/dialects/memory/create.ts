@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
 import { writeFile } from '../../files/write/write-file.ts';
+import { writeChange } from '../../tools/change.ts';
 import { type BoundRootContext, defineTool } from '../../tools/tool.ts';
 import { changedPath, encoding, SUBJECT, storagePath } from './shared-schemas.ts';
 import { targetOf } from './target.ts';
@@ -14,7 +15,7 @@ export const create = defineTool({
   subject: SUBJECT,
   input: z.strictObject({ path: storagePath, content: z.string(), encoding }),
   output: changedPath,
-  changes: ({ path }, context: BoundRootContext) => [{ ...targetOf(path, context), kind: 'create' }],
+  changes: ({ path }, context: BoundRootContext) => [{ ...targetOf(path, context), ...writeChange('create_only') }],
   run: async ({ path, content, encoding }, context: BoundRootContext) => {
     const { root, path: target } = targetOf(path, context);
     const bytes = (encoding === 'base64' ? base64ToBytes : textToBytes)(content, 'content');

@@ -3,14 +3,13 @@ import { previewWrite } from '../../files/edit/edit-file.ts';
 import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
 import { versionOf } from '../../files/version.ts';
 import { WRITE_MODES, writeFile as write } from '../../files/write/write-file.ts';
+import { writeChange } from '../../tools/change.ts';
 import { showValue } from '../../tools/show-value.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { fileDiff, hunksOf } from './file-diff.ts';
 import { dryRun, filePath, ifMatch, rootName, SUBJECT, version } from './shared-schemas.ts';
 import { targetOf } from './target.ts';
 
-/** What each mode does to a file. */
-const CHANGES = { overwrite: 'replace', append: 'append', create_only: 'create' } as const;
 const WRITTEN = { overwrite: 'wrote', append: 'appended to', create_only: 'created' };
 
 export const writeFile = defineTool({
@@ -42,7 +41,7 @@ export const writeFile = defineTool({
     diff: z.string().optional(),
   }),
   changes: (args, context) =>
-    args.dry_run ? [] : [{ ...targetOf(args, context), kind: CHANGES[args.mode], only: 'file' }],
+    args.dry_run ? [] : [{ ...targetOf(args, context), ...writeChange(args.mode), only: 'file' }],
   run: async (args, context) => {
     const { path, content, mode, encoding, if_match, dry_run } = args;
     const target = targetOf(args, context);

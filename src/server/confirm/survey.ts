@@ -43,9 +43,7 @@ export async function survey(change: Change, context: OperationContext): Promise
     const isFolder = stats?.isDirectory() ?? false;
     refuse(refusalOf(change, found));
     if (found === undefined || stats === undefined) {
-      const sentence = NEEDS_ENTRY.has(kind)
-        ? undefined
-        : `${made(change)}; nothing is there now, so nothing would be lost`;
+      const sentence = NEEDS_ENTRY.has(kind) ? undefined : onNothing(change);
       return { version: ABSENT, state: ABSENT, sentence };
     }
     const version = versionOf(stats);
@@ -86,9 +84,22 @@ function locate({ root, path, follow = true, kind }: Change): Location | undefin
 
 function refusalOf({ root, path, kind }: Change, found: Location | undefined): Refusal | undefined {
   if (found?.stats === undefined && NEEDS_ENTRY.has(kind)) return undefined;
-  if (found === undefined) return root.explain(path);
+  if (found === undefined) return root.explain(path) ?? refusalAbove({ root, path });
   const put = !TO_ITSELF.has(kind);
   return found.dir.refusal(found.name, found.stats ? { isFolder: found.stats.isDirectory(), put } : { put });
+}
+
+/** Returns which rule keeps the folders above an entry from being made, wherever links lead. */
+function refusalAbove({ root, path: { raw, segments } }: RootPath): Refusal | undefined {
+  for (let depth = segments.length - 1; depth > 0; depth -= 1) {
+    try {
+      using found = root.locate({ raw, segments: segments.slice(0, depth) }, { follow: true });
+      return found.dir.refusal(found.name, { isFolder: true, put: true });
+    } catch (error) {
+      if (!isFenceError(error, 'not_found')) throw error;
+    }
+  }
+  return undefined;
 }
 
 function refuse(refusal: Refusal | undefined): void {
@@ -100,8 +111,12 @@ async function assertMayGo({ dir, name }: Location, from: RootPath, context: Ope
   using _checked = await checkTree({ dir, name }, { from, pause: yieldPoint(context) });
 }
 
-function made({ copyOf }: Change): string {
-  return copyOf === undefined ? 'it would be made' : `a copy of ${named(copyOf)} would be put there`;
+function onNothing(change: Change): string {
+  return `${copied(change)}nothing is there now, so nothing would be lost`;
+}
+
+function copied({ copyOf }: Change): string {
+  return copyOf === undefined ? '' : `a copy of ${named(copyOf)} would be put there; `;
 }
 
 function onFile(change: Change, what: string): string {
@@ -116,7 +131,7 @@ function onFile(change: Change, what: string): string {
     case 'append':
       return `the ${what} would be added to, and nothing would be lost`;
     default:
-      return `${made(change)}; the ${what} there now would be replaced and lost`;
+      return `${copied(change)}the ${what} there now would be replaced and lost`;
   }
 }
 
@@ -130,7 +145,7 @@ function onFolder(change: Change, { files, bytes, isComplete }: TreeSize): strin
       return `the folder would be moved away, with ${content} in it`;
     default:
       return change.copyOf === undefined
-        ? `${made(change)}; the folder there now would be replaced if it is empty`
-        : `${made(change)}; the folder there now holds ${content}, of which those with the same names would be replaced and lost`;
+        ? 'the folder there now would be replaced if it is empty'
+        : `${copied(change)}the folder there now holds ${content}, of which those with the same names would be replaced and lost`;
   }
 }
