@@ -97,9 +97,6 @@ export type LandlockMode = (typeof LANDLOCK_MODES)[number];
 /** What `destructiveHint` of a tool says: what the contract of its dialect fixes, or whether it can lose data. */
 export const ANNOTATIONS = ['spec', 'honest'] as const;
 
-/** One of `ANNOTATIONS`. */
-export type Annotations = (typeof ANNOTATIONS)[number];
-
 /** How often one client may call. */
 export interface RateLimitConfig {
   readonly callsPerSecond: number;
@@ -122,7 +119,7 @@ export interface Config {
   readonly results: ResultMode | 'auto';
   /** The most characters of one result; undefined for the default of each mode. */
   readonly maxResultChars: number | undefined;
-  readonly annotations: Annotations;
+  readonly annotations: (typeof ANNOTATIONS)[number];
   readonly logLevel: LogLevel;
   readonly durableWrites: boolean;
   readonly roots: readonly RootConfig[];

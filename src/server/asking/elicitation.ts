@@ -49,9 +49,12 @@ export function showsForms(elicitation: Elicitation): boolean {
   return elicitation.form !== undefined || elicitation.url === undefined;
 }
 
-/** Returns the form to show. It has no fields: to accept it is to agree. */
+/**
+ * Returns the form to show. It has no fields: to accept it is to agree. It names no mode, which clients of the first
+ * revision with elicitation do not know; without one it is a form.
+ */
 export function formFor({ message }: Confirmation): ElicitRequestFormParams {
-  return { mode: 'form', message, requestedSchema: { type: 'object', properties: {} } };
+  return { message, requestedSchema: { type: 'object', properties: {} } };
 }
 
 /** Reads the answer of a client. */

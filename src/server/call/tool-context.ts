@@ -152,11 +152,17 @@ export class ToolContext implements CallContext {
     return request.sample && timer ? paused(request.sample, timer) : request.sample;
   }
 
-  /** Asks the person who uses the client, while the time limit of the call is paused. */
+  /** Asks the person who uses the client, while the time limit of the call is paused. The answer goes to the log. */
   get confirm(): Confirm | undefined {
-    const { request, timer } = this.#options;
+    const { request, timer, subject } = this.#options;
     const { confirm } = request;
-    return confirm && timer ? (question, options) => timer.pauseFor(confirm(question, options)) : confirm;
+    if (confirm === undefined) return undefined;
+    return async (question, options) => {
+      const asked = confirm(question, options);
+      const answer = await (timer === undefined ? asked : timer.pauseFor(asked));
+      subject.about.confirmation = answer;
+      return answer;
+    };
   }
 
   get agreedVersion(): CallContext['agreedVersion'] {
