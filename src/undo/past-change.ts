@@ -1,0 +1,124 @@
+import { type History, type PastStep, pastSteps } from '../history/index.ts';
+import type { Caller } from '../runtime/operation-context.ts';
+import { Settler } from './settle.ts';
+
+/** A step that happened. */
+export interface HappenedStep extends PastStep {
+  /** Whether a later step has taken it back, and was not taken back itself. */
+  readonly undone: boolean;
+}
+
+/** A change of the past: what one call did in one root. */
+export interface PastChange {
+  readonly id: string;
+  /** When its first step was logged, in milliseconds since 1970. */
+  readonly time: number;
+  readonly caller: Caller;
+  /** What happened of it, oldest first. Never empty. */
+  readonly steps: readonly HappenedStep[];
+  readonly undone: 'no' | 'partly' | 'yes';
+  /** The ids of the changes that it takes back. Empty unless it is an undo. */
+  readonly undoes: readonly string[];
+}
+
+/** Which changes are meant: those that fit all that is given. */
+export interface ChangeFilter {
+  readonly ids?: readonly string[] | undefined;
+  /** At this time or later, in milliseconds since 1970. */
+  readonly since?: number | undefined;
+  /** After the change with this id. */
+  readonly sinceChange?: string | undefined;
+  readonly call?: string | undefined;
+  readonly client?: string | undefined;
+  readonly owner?: string | undefined;
+  /** With a step at this path or below it, from the top of the root. */
+  readonly path?: string | undefined;
+  /** No more than this many, the newest. */
+  readonly limit?: number | undefined;
+}
+
+/** How far the clocks and logs of several processes may be apart. */
+const CLOCK_SKEW_MS = 60_000;
+
+/** Reads the changes of a root's history that happened, newest first by when they began. */
+export function* pastChanges(history: History): Generator<PastChange, void, undefined> {
+  const open = new Map<string, HappenedStep[]>();
+  for (const step of happenedSteps(history)) {
+    const id = step.step.change;
+    const steps = open.get(id) ?? [];
+    if (step.happened) steps.push(step);
+    // Steps of several changes may be mixed, but a change begins with its step 0.
+    if (step.step.number > 0) open.set(id, steps);
+    else {
+      open.delete(id);
+      if (steps.length > 0) yield toChange(steps.reverse());
+    }
+  }
+  // The beginning of these has been dropped with older history.
+  for (const steps of open.values()) if (steps.length > 0) yield toChange(steps.reverse());
+}
+
+/** Returns the changes that a filter fits, newest first. */
+export function selectChanges(history: History, filter: ChangeFilter): PastChange[] {
+  const found: PastChange[] = [];
+  const missing = filter.ids && new Set(filter.ids);
+  for (const change of pastChanges(history)) {
+    if (change.id === filter.sinceChange || found.length === filter.limit) break;
+    if (filter.since !== undefined && change.time < filter.since - CLOCK_SKEW_MS) break;
+    if (fits(change, filter)) found.push(change);
+    missing?.delete(change.id);
+    if (missing?.size === 0) break;
+  }
+  return found;
+}
+
+/** Reports whether a path is another one, or below it. The empty path is the root's top. */
+export function isAtOrBelow(path: string, above: string): boolean {
+  return above === '' || path === above || path.startsWith(`${above}/`);
+}
+
+/** Reports whether a step is about an entry at a path, or below it. */
+export function touches({ step }: PastStep, path: string): boolean {
+  return isAtOrBelow(step.path, path) || (step.to !== undefined && isAtOrBelow(step.to, path));
+}
+
+function fits(change: PastChange, filter: ChangeFilter): boolean {
+  const { ids, since, call, client, owner, path } = filter;
+  if (ids !== undefined && !ids.includes(change.id)) return false;
+  if (since !== undefined && change.time < since) return false;
+  if (call !== undefined && change.caller.call !== call) return false;
+  if (client !== undefined && change.caller.client !== client) return false;
+  if (owner !== undefined && change.caller.owner !== owner) return false;
+  return path === undefined || change.steps.some((step) => touches(step, path));
+}
+
+/** Reads all steps, newest first, with whether they happened and whether they were taken back since. */
+function* happenedSteps(history: History): Generator<HappenedStep & { readonly happened: boolean }, void, undefined> {
+  const undone = new Set<string>();
+  const settler = new Settler(history);
+  for (const past of pastSteps(history)) {
+    const happened = settler.happened(past);
+    const isUndone = undone.delete(past.key);
+    if (happened && !isUndone && past.step.undoes !== undefined) undone.add(past.step.undoes);
+    yield { ...past, undone: isUndone, happened };
+  }
+}
+
+function toChange(steps: readonly HappenedStep[]): PastChange {
+  const { change: id, time, caller } = (steps[0] as HappenedStep).step;
+  const undone = steps.filter((step) => step.undone).length;
+  const undoes = new Set<string>();
+  for (const { step } of steps) if (step.undoes !== undefined) undoes.add(changeOfKey(step.undoes));
+  return {
+    id,
+    time,
+    caller,
+    steps,
+    undone: undone === 0 ? 'no' : undone === steps.length ? 'yes' : 'partly',
+    undoes: [...undoes],
+  };
+}
+
+function changeOfKey(key: string): string {
+  return key.slice(0, key.lastIndexOf('.'));
+}
