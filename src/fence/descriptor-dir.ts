@@ -210,6 +210,16 @@ export class DescriptorDir extends Dir {
     if (!done) super.renameNoReplace(name, to, toName, checked);
   }
 
+  override setMtime(name: Name, mtimeNs: bigint): void {
+    this.assertMayChange(name, {});
+    this.#assertOpen();
+    assertSingleName(name);
+    // SAFETY: one name, and utimensat(2) is called with AT_SYMLINK_NOFOLLOW.
+    const done = this.#syscalls?.setMtimeUnconfined(this.fd, name, mtimeNs) === true;
+    // Node tries again, or says why it cannot be set.
+    if (!done) super.setMtime(name, mtimeNs);
+  }
+
   override statLite(name: Name): StatLite | undefined {
     const found = this.#statLite(name);
     return found === undefined || this.denial(name, found.type === 'directory') !== undefined ? undefined : found;

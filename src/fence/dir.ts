@@ -322,6 +322,17 @@ export abstract class Dir implements Disposable {
   }
 
   /**
+   * Sets the time of the last modification of an entry, of a link itself for a link, in nanoseconds since 1970. To the
+   * nanosecond with `openat2`, elsewhere to about a microsecond, since Node takes the time as a floating-point number.
+   */
+  setMtime(name: Name, mtimeNs: bigint): void {
+    this.assertMayChange(name, {});
+    this.#call(name, (hostPath) => {
+      fs.lutimesSync(hostPath, fs.lstatSync(hostPath).atimeMs / 1000, Number(mtimeNs) / 1e9);
+    });
+  }
+
+  /**
    * Holds a file open while its entry is unlinked or replaced, so that disposing of the hold frees its blocks on
    * another thread (a third of a second per gigabyte). Undefined if the backend cannot, or the entry is missing.
    */

@@ -44,6 +44,11 @@ export interface Syscalls {
   isInUse(fd: number): boolean | undefined;
   /** statx(2) of an entry, of a link itself for a link. Undefined on failure. Takes half the time of Node's lstat. */
   statxUnconfined(dirFd: number, name: string): StatLite | undefined;
+  /**
+   * utimensat(2): sets the time of the last modification of an entry, of a link itself for a link, in nanoseconds since
+   * 1970, and leaves that of the last access. Reports whether it did.
+   */
+  setMtimeUnconfined(dirFd: number, name: string | Buffer, mtimeNs: bigint): boolean;
   /** Reports whether a directory has no entry of that name, by statx(2). False on any other failure, too. */
   isMissingUnconfined(dirFd: number, name: string): boolean;
   /** statx(2) of an open file. Undefined on failure. */
@@ -100,6 +105,9 @@ const F_OFD_SETLK = 37;
 const F_WRLCK = 1;
 const F_UNLCK = 2;
 const FLOCK_BYTES = 32;
+/** A number of nanoseconds that says to leave a time as it is. */
+const UTIME_OMIT = 0x3ffffffen;
+const SECOND_NS = 1_000_000_000n;
 
 /** Loads koffi and tries openat2 once. Undefined where either is missing, or a sandbox forbids the call. */
 export function loadSyscalls(): Syscalls | undefined {
@@ -138,6 +146,9 @@ function bind(renameat2: number): Syscalls {
   // All zero is a lock for reading (F_RDLCK) of the whole file.
   const readLock = Buffer.alloc(FLOCK_BYTES);
   const conflict = Buffer.alloc(FLOCK_BYTES);
+  const setTimes = libc.func('int utimensat(int dirfd, const void *name, const void *times, int flags)');
+  // Two structs timespec: the times of the last access and the last modification.
+  const times = new BigInt64Array([0n, UTIME_OMIT, 0n, 0n]);
   const following = Buffer.alloc(24);
   const linkless = Buffer.alloc(24);
   const status = new Uint32Array(STATX_BYTES / 4);
@@ -167,6 +178,12 @@ function bind(renameat2: number): Syscalls {
     statxUnconfined: (dirFd, name) => statx(dirFd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT),
     isMissingUnconfined: (dirFd, name) =>
       stat(dirFd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, 0, status) !== 0 && koffi.errno() === ENOENT,
+    setMtimeUnconfined(dirFd, name, mtimeNs) {
+      const nanoseconds = ((mtimeNs % SECOND_NS) + SECOND_NS) % SECOND_NS;
+      times[2] = (mtimeNs - nanoseconds) / SECOND_NS;
+      times[3] = nanoseconds;
+      return setTimes(dirFd, cString(name), times, AT_SYMLINK_NOFOLLOW) === 0;
+    },
     fstatx: (fd) => statx(fd, '', AT_EMPTY_PATH),
     getdents(fd) {
       for (;;) {

@@ -28,6 +28,9 @@ export interface RemoveOptions {
 /** How often it is tried to keep an entry that other programs keep replacing. */
 const MAX_ATTEMPTS = 20;
 
+/** Stands for the place that belongs to a step itself. */
+export const OWN_PLACE = 'own';
+
 /** A temporary name of this process, made when it is needed. */
 let ownName: string | undefined;
 
@@ -60,14 +63,28 @@ export class Change {
    * Raises `too_large_to_keep`.
    */
   begin(fields: StepFields, toKeep?: EntryState): PendingStep {
-    const { log, options } = this.#store;
+    const { options } = this.#store;
     const isTooLarge = toKeep?.type === 'file' && toKeep.size > options.maxBytes;
     if (isTooLarge && options.over === 'refuse')
       throw new HistoryError('too_large_to_keep', { size: toKeep.size, limit: options.maxBytes });
     if (isTooLarge) this.#unkept += 1;
+    return this.#log(fields, toKeep !== undefined && !isTooLarge ? OWN_PLACE : undefined, isTooLarge);
+  }
+
+  /**
+   * Logs a step that takes back another one. What it replaces goes to the place `keep`, or to one of its own, whatever
+   * its size: an undo can always be undone.
+   */
+  beginUndo(fields: StepFields, keep: string | typeof OWN_PLACE | undefined): PendingStep {
+    return this.#log(fields, keep, false);
+  }
+
+  #log(fields: StepFields, keep: string | undefined, isTooLarge: boolean): PendingStep {
+    const { log } = this.#store;
     const segment = log.current();
     const number = this.#steps++;
     ownName ??= temporaryName();
+    const kept = keep === OWN_PLACE ? placeName(segment, `${this.id}-${number}`) : keep;
     const step: Step = {
       change: this.id,
       number,
@@ -76,7 +93,7 @@ export class Change {
       process: ownName,
       ...fields,
       ...(isTooLarge && { unkept: 'too_large' }),
-      ...(toKeep !== undefined && !isTooLarge && { kept: placeName(segment, `${this.id}-${number}`) }),
+      ...(kept !== undefined && { kept }),
     };
     log.append(step);
     return new PendingStep(this.#store, step);

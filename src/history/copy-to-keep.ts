@@ -10,8 +10,11 @@ export async function copyToKeep({ dir, name }: DirEntry, to: DirEntry): Promise
     return;
   }
   using source = dir.openFile(name);
-  using copy = to.dir.createFile(to.name, 0o600);
-  await copy.copyFrom(source);
-  copy.chmod(source.stats.mode & 0o7777);
-  copy.utimes(source.stats.atime, source.stats.mtime);
+  const mtimeNs = source.mtimeNs();
+  {
+    using copy = to.dir.createFile(to.name, 0o600);
+    await copy.copyFrom(source);
+    copy.chmod(source.stats.mode & 0o7777);
+  }
+  to.dir.setMtime(to.name, mtimeNs);
 }

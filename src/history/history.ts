@@ -7,7 +7,7 @@ import { KeptEntries } from './kept-entries.ts';
 import { DEFAULT_HISTORY, type HistoryOptions, type HistoryStore } from './store.ts';
 
 /** The folder at the top of a root that holds its history. Callers cannot reach it. */
-const FOLDER = '.ringfence';
+export const HISTORY_FOLDER = '.ringfence';
 const LOG = 'log';
 const KEPT = 'kept';
 
@@ -56,7 +56,7 @@ export class History implements HistoryStore, Disposable {
    */
   static open(root: Root, options: HistoryOptions = DEFAULT_HISTORY): History {
     const own = root.withoutRules();
-    const folder = openFolder(own.top, FOLDER);
+    const folder = openFolder(own.top, HISTORY_FOLDER);
     try {
       assertOwn(folder);
       ignoreInRepositories(folder);
@@ -114,7 +114,8 @@ function assertOwn(folder: Dir): void {
   const stats = folder.lstat('.');
   const user = process.geteuid?.();
   if (stats === undefined || user === undefined) return;
-  if (stats.uid !== user || (stats.mode & 0o077) !== 0) throw new FenceError('permission_denied', {}, { path: FOLDER });
+  if (stats.uid !== user || (stats.mode & 0o077) !== 0)
+    throw new FenceError('permission_denied', {}, { path: HISTORY_FOLDER });
 }
 
 function ignoreInRepositories(folder: Dir): void {

@@ -48,6 +48,11 @@ export class KeptEntries implements Disposable {
     return { dir, name, [Symbol.dispose]: () => dir[Symbol.dispose]() };
   }
 
+  /** Reports whether the folder of a place is still there: it goes with the log of its time. */
+  hasFolderOf(place: string): boolean {
+    return this.#dir.has(split(place)[0]);
+  }
+
   /** Stats what is kept at a place; undefined if there is nothing. */
   lstat(place: string): Stats | undefined {
     const [segment, name] = split(place);

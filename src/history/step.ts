@@ -100,6 +100,9 @@ export function stateOf(stats: Stats): EntryState {
   return { type: entryTypeOf(stats), ino, mode: mode & 0o7777, size, mtimeMs, ctimeMs };
 }
 
+/** How much the modification time of a file may differ that was set to what it was: Node sets it to a microsecond. */
+const MTIME_TOLERANCE_MS = 0.001;
+
 /**
  * Reports whether an entry is still the one that was remembered, with the same content as far as its status shows. Links
  * to it, and its mode, may have changed.
@@ -107,5 +110,6 @@ export function stateOf(stats: Stats): EntryState {
 export function isSameEntry(state: EntryState | undefined, now: Stats | EntryState | undefined): boolean {
   if (state === undefined || now === undefined) return state === undefined && now === undefined;
   if (state.ino !== now.ino) return false;
-  return state.type === 'directory' || (state.size === now.size && state.mtimeMs === now.mtimeMs);
+  if (state.type === 'directory') return true;
+  return state.size === now.size && Math.abs(state.mtimeMs - now.mtimeMs) < MTIME_TOLERANCE_MS;
 }

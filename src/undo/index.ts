@@ -1,4 +1,5 @@
 export { type AppliedUndo, type ApplyOptions, applyUndo } from './apply-undo.ts';
+export type { Conflict, ConflictReason } from './conflict.ts';
 export { isUndoError, UndoError, type UndoErrorCode, type UndoErrorDetails } from './errors.ts';
 export {
   type ChangeFilter,
@@ -9,10 +10,9 @@ export {
   selectChanges,
 } from './past-change.ts';
 export { diffOfChanges, type PathDiff, textDiff } from './past-diff.ts';
-export { type PastEntry, PastTree } from './past-tree.ts';
+export type { PastEntry } from './past-node.ts';
+export { PastTree } from './past-tree.ts';
 export {
-  type Conflict,
-  type ConflictReason,
   planUndo,
   type UndoAction,
   type UndoEffect,

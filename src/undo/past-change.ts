@@ -1,6 +1,6 @@
-import { type History, type PastStep, pastSteps } from '../history/index.ts';
+import type { History, PastStep } from '../history/index.ts';
 import type { Caller } from '../runtime/operation-context.ts';
-import { Settler } from './settle.ts';
+import { type SettledStep, settledSteps } from './settle.ts';
 
 /** A step that happened. */
 export interface HappenedStep extends PastStep {
@@ -43,7 +43,7 @@ const CLOCK_SKEW_MS = 60_000;
 /** Reads the changes of a root's history that happened, newest first by when they began. */
 export function* pastChanges(history: History): Generator<PastChange, void, undefined> {
   const open = new Map<string, HappenedStep[]>();
-  for (const step of happenedSteps(history)) {
+  for (const step of stepsWithUndone(history)) {
     const id = step.step.change;
     const steps = open.get(id) ?? [];
     if (step.happened) steps.push(step);
@@ -93,14 +93,12 @@ function fits(change: PastChange, filter: ChangeFilter): boolean {
 }
 
 /** Reads all steps, newest first, with whether they happened and whether they were taken back since. */
-function* happenedSteps(history: History): Generator<HappenedStep & { readonly happened: boolean }, void, undefined> {
+function* stepsWithUndone(history: History): Generator<HappenedStep & SettledStep, void, undefined> {
   const undone = new Set<string>();
-  const settler = new Settler(history);
-  for (const past of pastSteps(history)) {
-    const happened = settler.happened(past);
+  for (const past of settledSteps(history)) {
     const isUndone = undone.delete(past.key);
-    if (happened && !isUndone && past.step.undoes !== undefined) undone.add(past.step.undoes);
-    yield { ...past, undone: isUndone, happened };
+    if (past.happened && !isUndone && past.step.undoes !== undefined) undone.add(past.step.undoes);
+    yield { ...past, undone: isUndone };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { History } from '../history/index.ts';
 import type { PastChange } from './past-change.ts';
-import type { PastEntry } from './past-tree.ts';
+import type { PastEntry } from './past-node.ts';
 
 /** What changes did to one path. Folders are in it only if they are made, removed or moved. */
 export interface PathDiff {

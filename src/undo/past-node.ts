@@ -123,6 +123,21 @@ export class PastNode implements PastEntry {
     return found;
   }
 
+  /** Lists all entries of a folder, in no order. Takes one look at each, for folders that have many. */
+  *entries(): Generator<[name: string, node: PastNode], void, undefined> {
+    if (this.origin !== undefined) {
+      const { origin } = this;
+      using dir = origin.openDir();
+      for (const { raw } of dir.list()) {
+        const name = nameToText(raw);
+        if (raw === HISTORY_FOLDER || this.#children.has(name)) continue;
+        const stats = dir.lstat(raw);
+        if (stats !== undefined) yield [name, new PastNode(this.#inodes.of(stats), origin.inside(raw), this.#inodes)];
+      }
+    }
+    for (const [name, node] of this.#children) if (node !== undefined) yield [name, node];
+  }
+
   /** Puts an entry there, or takes it away. */
   setChild(name: string, node: PastNode | undefined): void {
     this.#children.set(name, node);

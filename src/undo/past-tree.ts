@@ -13,6 +13,8 @@ export class PastTree {
   /** The kept entries that are not as they are now. */
   readonly #kept = new Map<string, PastNode | undefined>();
 
+  readonly #rekept = new Set<string>();
+
   constructor(history: History) {
     this.#history = history;
     const origin = new Origin(() => history.root.top, '.');
@@ -42,13 +44,21 @@ export class PastTree {
     return node;
   }
 
+  /** Reports whether a place holds something else than it does now. @internal */
+  isRekept(place: string): boolean {
+    return this.#rekept.has(place);
+  }
+
   /** Goes back to before a step that happened. */
   rewind({ step }: Pick<PastStep, 'step'>): void {
     const { path, to = '', before, kept, from } = step;
     switch (step.kind) {
       case 'put': {
         const replaced = this.#detach(path);
-        if (from !== undefined) this.#kept.set(from, replaced);
+        if (from !== undefined) {
+          this.#kept.set(from, replaced);
+          this.#rekept.add(from);
+        }
         if (before !== undefined) this.#attach(path, this.#takeKept(kept) ?? this.#unknown(before));
         break;
       }
@@ -110,13 +120,19 @@ export class PastTree {
     folder.setChild(last, node);
   }
 
-  /** Makes an entry whose content is not there any more. */
+  /** Makes an entry whose content is not there any more. A folder is made again, with a number that is not known yet. */
   #unknown(state: EntryState): PastNode {
-    return new PastNode({ ...state, pieces: undefined }, undefined, this.#inodes);
+    const ino = state.type === 'directory' ? 0 : state.ino;
+    return new PastNode({ ...state, ino, pieces: undefined }, undefined, this.#inodes);
   }
 }
 
 const UNKNOWN_FOLDER: EntryState = { type: 'directory', ino: 0, mode: 0o755, size: 0, mtimeMs: 0, ctimeMs: 0 };
+
+/** Returns what is to be remembered of an entry. */
+export function stateOfNode({ inode: { pieces: _, ...state } }: PastNode): EntryState {
+  return state;
+}
 
 /** Returns the names of a path from the top of a root. */
 export function namesOf(path: string): string[] {

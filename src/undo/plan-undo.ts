@@ -1,56 +1,38 @@
 import type { Root } from '../fence/index.ts';
-import type { EntryState, History, Step } from '../history/index.ts';
-import type { PastChange } from './past-change.ts';
+import { type EntryState, type History, isSameEntry, OWN_PLACE, type PastStep, type Step } from '../history/index.ts';
+import type { Conflict, ConflictReason } from './conflict.ts';
+import { KeptCheck } from './kept-check.ts';
+import { isAtOrBelow, type PastChange, touches } from './past-change.ts';
+import type { PastNode } from './past-node.ts';
+import { namesOf, PastTree, splitPath, stateOfNode } from './past-tree.ts';
+import { settledSteps } from './settle.ts';
 
-/** Why a step cannot be taken back as it is. */
-export type ConflictReason =
-  /** The entry at `path` is not as the step left it. */
-  | 'changed_since'
-  /** There is nothing at `path` any more. */
-  | 'missing'
-  /** Something is where the entry has to go back to. */
-  | 'in_the_way'
-  /** The folder that the entry has to go back to is not there. */
-  | 'no_folder'
-  /** The folder that the step made has entries by now. */
-  | 'not_empty'
-  /** What the step replaced was too large to be kept. Cannot be forced. */
-  | 'not_kept'
-  /** What the step replaced is no longer in the history. Cannot be forced. */
-  | 'kept_is_gone'
-  /** What the step replaced was changed by another program since, through a hard link or while it had it open. */
-  | 'kept_was_changed'
-  /** The rules of the root forbid it to this caller. Cannot be forced. */
-  | 'not_allowed';
-
-/** A step that cannot be taken back without losing or hiding newer work. */
-export interface Conflict {
-  readonly reason: ConflictReason;
-  /** From the top of the root. */
-  readonly path: string;
-  /** The id of the change that would be taken back. */
-  readonly change: string;
-  /** The id of the newer change that is in conflict; undefined if another program changed the entry. */
-  readonly newer: string | undefined;
-}
-
-/** What happens to the tree, for people: `restore` brings back what was removed, `revert` what was replaced. */
-export type UndoEffect = 'restore' | 'revert' | 'remove' | 'move' | 'cut' | 'extend';
+/**
+ * What an action does: `restore` brings back what was removed, `revert` what was replaced, `make` an empty folder;
+ * `remove` takes away what was made; `cut` and `extend` change a file in place.
+ */
+export type UndoEffect = 'restore' | 'revert' | 'make' | 'remove' | 'move' | 'cut' | 'extend';
 
 /** One action of an undo. */
 export interface UndoAction {
+  readonly effect: UndoEffect;
   /** The step that it takes back. */
   readonly undoes: Step;
-  readonly effect: UndoEffect;
+  /** Whether the step is taken back with this action, and not only in part. */
+  readonly completes: boolean;
   /** Which entry it changes, from the top of the root. */
   readonly path: string;
   /** Where a `move` goes. */
-  readonly to: string | undefined;
-  /** What is at `path` before and after the action. */
+  readonly to?: string | undefined;
+  /** What is at `path` before and after the action; for a `move`, what is moved. */
   readonly before: EntryState | undefined;
   readonly after: EntryState | undefined;
-  /** Whether newer work is replaced or removed by force. It is kept. */
+  /** Whether newer work is replaced, removed or moved along by force. It is kept. */
   readonly forced: boolean;
+  /** The kept place that it takes from. */
+  readonly from?: string | undefined;
+  /** The kept place for what it replaces or removes. */
+  readonly keep?: string | undefined;
 }
 
 /** How to take changes back. */
@@ -73,12 +55,276 @@ export interface UndoPlan {
   readonly force: boolean;
 }
 
-/** Plans to take changes back, newest first, whatever the order in which they are given. Steps that are undone stay so. */
+/**
+ * Plans to take changes back, newest first, whatever the order in which they are given. Steps that are undone already
+ * stay so. All of it is tried on a copy of the tree in memory, so that every conflict is found before anything is done.
+ */
 export function planUndo(
-  _history: History,
-  _root: Root,
-  _changes: readonly PastChange[],
-  _options: UndoOptions = {},
+  history: History,
+  root: Root,
+  changes: readonly PastChange[],
+  { path, force = false }: UndoOptions = {},
 ): UndoPlan {
-  throw new Error('not written yet');
+  const left = new Set(changes.flatMap(({ steps }) => steps.map(({ key }) => key)));
+  const undone = new Set<string>();
+  const planner = new UndoPlanner(history, root);
+  if (left.size > 0) {
+    for (const past of settledSteps(history)) {
+      const isSelected = left.delete(past.key) && (path === undefined || touches(past, path));
+      const isUndone = undone.delete(past.key);
+      if (past.happened && !isUndone) {
+        if (isSelected) planner.undo(past);
+        else {
+          if (past.step.undoes !== undefined) undone.add(past.step.undoes);
+          planner.pass(past);
+        }
+      }
+      if (past.happened) planner.kept.add(past);
+      if (left.size === 0) break;
+    }
+  }
+  const { actions, conflicts } = planner;
+  return { history, root, actions, conflicts, force };
 }
+
+/** Where an undone step takes from. */
+interface Source {
+  readonly place: string;
+  readonly node: PastNode;
+}
+
+type Details = Partial<Pick<UndoAction, 'to' | 'before' | 'after' | 'from' | 'keep' | 'completes'>>;
+
+class UndoPlanner {
+  readonly actions: UndoAction[] = [];
+  readonly conflicts: Conflict[] = [];
+  readonly kept: KeptCheck;
+  readonly #history: History;
+  readonly #root: Root;
+  readonly #tree: PastTree;
+  /** The newest change that stays, by the paths that it touched. */
+  readonly #newer = new Map<string, string>();
+  #step!: PastStep;
+  #conflicting = false;
+
+  constructor(history: History, root: Root) {
+    this.#history = history;
+    this.#root = root;
+    this.#tree = new PastTree(history);
+    this.kept = new KeptCheck(this.#tree);
+  }
+
+  /** Passes over a step that stays. */
+  pass({ step }: PastStep): void {
+    for (const path of [step.path, step.to]) {
+      if (path !== undefined && !this.#newer.has(path)) this.#newer.set(path, step.change);
+    }
+  }
+
+  /** Plans to take a step back. Call it for steps from the newest on. */
+  undo(past: PastStep): void {
+    this.#step = past;
+    this.#conflicting = false;
+    if (this.#plan(past)) this.#tree.rewind(past);
+  }
+
+  /** Returns false if the step has to be left out. */
+  #plan(past: PastStep): boolean {
+    const { step } = past;
+    switch (step.kind) {
+      case 'put':
+        return step.before === undefined ? this.#unput(past) : this.#putBack(past, step.path, step.before);
+      case 'remove':
+      case 'unmake':
+        return step.before !== undefined && this.#putBack(past, step.path, step.before);
+      case 'make':
+        return this.#unmake(past);
+      case 'move':
+        return this.#moveBack(past);
+      case 'append':
+        return this.#cut(past);
+      case 'truncate':
+        return this.#extend(past);
+    }
+  }
+
+  /** Takes away what was put where nothing was. */
+  #unput(past: PastStep): boolean {
+    const { path } = past.step;
+    if (!this.#isAllowed(path)) return false;
+    const there = this.#asLeft(past, path);
+    if (there !== undefined) this.#take(path, there, { keep: this.#placeFor(past) });
+    return true;
+  }
+
+  #unmake(past: PastStep): boolean {
+    const { path } = past.step;
+    if (!this.#isAllowed(path)) return false;
+    const there = this.#asLeft(past, path);
+    if (there === undefined) return true;
+    if (there.type === 'directory' && there.names().length > 0) this.#conflict('not_empty', path);
+    this.#take(path, there, { keep: this.#placeFor(past) });
+    return true;
+  }
+
+  /** Puts back what was replaced or removed. */
+  #putBack(past: PastStep, path: string, before: EntryState): boolean {
+    if (!this.#isAllowed(path) || !this.#hasFolder(path)) return false;
+    const source = this.#source(past, before);
+    if (source === undefined) return false;
+    const there = past.step.kind === 'put' ? this.#asLeft(past, path) : this.#vacant(path);
+    this.#bring(path, there, { source, keep: this.#placeFor(past), mode: before });
+    return true;
+  }
+
+  #moveBack(past: PastStep): boolean {
+    const { path, to = '', replaced } = past.step;
+    if (!this.#isAllowed(path) || !this.#isAllowed(to) || !this.#hasFolder(path)) return false;
+    const source = replaced && this.#source(past, replaced);
+    const moved = this.#asLeft(past, to);
+    if (moved === undefined || (replaced !== undefined && source === undefined)) return false;
+    const inTheWay = this.#vacant(path);
+    if (inTheWay !== undefined) this.#take(path, inTheWay, { completes: false });
+    const state = stateOfNode(moved);
+    this.#act('move', to, { to: path, before: state, after: state, completes: source === undefined });
+    if (source !== undefined) this.#bring(to, undefined, { source, keep: OWN_PLACE, mode: replaced });
+    return true;
+  }
+
+  #cut(past: PastStep): boolean {
+    const { path, before } = past.step;
+    if (!this.#isAllowed(path)) return false;
+    const there = this.#asLeft(past, path);
+    if (there === undefined || before === undefined || there.ino !== before.ino || there.size < before.size)
+      return false;
+    const was = stateOfNode(there);
+    const { size, mtimeMs, mode } = before;
+    this.#act('cut', path, { before: was, after: { ...was, size, mtimeMs, mode }, keep: this.#placeFor(past) });
+    return true;
+  }
+
+  #extend(past: PastStep): boolean {
+    const { path, before, kept } = past.step;
+    if (!this.#isAllowed(path)) return false;
+    const there = this.#asLeft(past, path);
+    if (before === undefined || kept === undefined) return false;
+    if (this.#tree.keptAt(kept) === undefined) {
+      this.#conflict('kept_is_gone', path);
+      return false;
+    }
+    if (there === undefined || this.#conflicting) return false;
+    const was = stateOfNode(there);
+    const { size, mtimeMs, mode } = before;
+    this.#act('extend', path, { before: was, after: { ...was, size, mtimeMs, mode }, from: kept });
+    return true;
+  }
+
+  /** Plans to bring a kept entry to a path, or to make the empty folder again that was there. */
+  #bring(
+    path: string,
+    there: PastNode | undefined,
+    { source, keep, mode }: { source: Source | 'empty'; keep: string; mode: EntryState | undefined },
+  ): void {
+    const isFolder = source === 'empty' || source.node.type === 'directory' || there?.type === 'directory';
+    if (there !== undefined && isFolder) this.#take(path, there, { completes: false });
+    const before = there && !isFolder ? stateOfNode(there) : undefined;
+    if (source === 'empty') this.#act('make', path, { before, after: mode });
+    else {
+      const after = stateOfNode(source.node);
+      const kept = before && (this.#conflicting ? OWN_PLACE : keep);
+      this.#act(before ? 'revert' : 'restore', path, { before, after, from: source.place, keep: kept });
+    }
+  }
+
+  #take(path: string, there: PastNode, { keep = OWN_PLACE, completes = true }: Details): void {
+    this.#act('remove', path, { before: stateOfNode(there), keep: this.#conflicting ? OWN_PLACE : keep, completes });
+  }
+
+  #act(effect: UndoEffect, path: string, { before, after, completes = true, ...rest }: Details): void {
+    const { step } = this.#step;
+    this.actions.push({ effect, undoes: step, completes, path, before, after, forced: this.#conflicting, ...rest });
+  }
+
+  /** Returns what is kept of what a step replaced, `empty` for a folder that can be made again. */
+  #source(past: PastStep, before: EntryState): Source | 'empty' | undefined {
+    const { kept: place, unkept, path, to } = past.step;
+    const at = to ?? path;
+    if (place === undefined && before.type === 'directory') return 'empty';
+    if (place === undefined || unkept !== undefined) {
+      this.#conflict('not_kept', at);
+      return undefined;
+    }
+    const node = this.#tree.keptAt(place);
+    if (node === undefined) {
+      this.#conflict('kept_is_gone', at);
+      return undefined;
+    }
+    if (!this.kept.isUnchanged(past, place, node)) this.#conflict('kept_was_changed', at);
+    return { place, node };
+  }
+
+  /** Returns what is at a path, and notes a conflict unless it is as the step left it. */
+  #asLeft(past: PastStep, path: string): PastNode | undefined {
+    const there = this.#tree.find(path);
+    if (there === undefined) this.#conflict('missing', path);
+    else if (!isAsLeft(past, there)) this.#conflict('changed_since', path);
+    else if (past.step.kind === 'put' && there.type === 'directory') this.#checkInside(past, path, there);
+    return there;
+  }
+
+  /** Notes a conflict if something in a folder that was put there as a whole was changed since. */
+  #checkInside(past: PastStep, path: string, folder: PastNode): void {
+    for (const [newer] of this.#newer) {
+      if (newer !== path && isAtOrBelow(newer, path)) this.#conflict('changed_since', newer);
+    }
+    const time = past.done?.after?.ctimeMs;
+    if (this.#conflicting || time === undefined) return;
+    const changed = this.kept.changedInside(folder, time);
+    if (changed !== undefined) this.#conflict('changed_since', `${path}/${changed}`);
+  }
+
+  /** Returns what is at a path, and notes a conflict if there is anything. */
+  #vacant(path: string): PastNode | undefined {
+    const there = this.#tree.find(path);
+    if (there !== undefined) this.#conflict('in_the_way', path);
+    return there;
+  }
+
+  #hasFolder(path: string): boolean {
+    const has = this.#tree.find(splitPath(path)[0])?.type === 'directory';
+    if (!has) this.#conflict('no_folder', path);
+    return has;
+  }
+
+  #isAllowed(path: string): boolean {
+    if (this.#root === this.#history.root) return true;
+    const isFolder = this.#tree.find(path)?.type === 'directory';
+    const refused = this.#root.explain({ raw: path, segments: namesOf(path) }, isFolder) !== undefined;
+    if (refused) this.#conflict('not_allowed', path);
+    return !refused;
+  }
+
+  /** Names the place for what a step put there: where it came from, so that the step that it took back finds it. */
+  #placeFor({ step: { from } }: PastStep): string {
+    return from !== undefined && this.#history.kept.hasFolderOf(from) ? from : OWN_PLACE;
+  }
+
+  #conflict(reason: ConflictReason, path: string): void {
+    this.#conflicting = true;
+    this.conflicts.push({ reason, path, change: this.#step.step.change, newer: this.#newer.get(path) });
+  }
+}
+
+/** Reports whether an entry is as a step left it. */
+function isAsLeft({ step, done }: PastStep, { inode }: PastNode): boolean {
+  const left = done?.after ?? (step.kind === 'move' ? step.before : step.after);
+  if (step.kind === 'make') return inode.type === 'directory' && (done?.after?.ino ?? inode.ino) === inode.ino;
+  if (left === undefined) return inode.ino === step.before?.ino;
+  // A folder that an undo will make again has no number yet.
+  if (inode.type === 'directory' && inode.ino === NOT_MADE_YET) return left.type === 'directory';
+  // Without a mark, its process was killed, and the times are not known.
+  return done === undefined ? inode.ino === left.ino && inode.size === left.size : isSameEntry(left, inode);
+}
+
+/** The inode number of a folder that is made again. */
+const NOT_MADE_YET = 0;

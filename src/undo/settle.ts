@@ -1,16 +1,118 @@
-import type { History, PastStep } from '../history/index.ts';
+import { isLeftover } from '../fence/index.ts';
+import { type EntryState, type History, type PastStep, pastSteps } from '../history/index.ts';
+import { PastTree, stateOfNode } from './past-tree.ts';
 
-/** Finds out whether steps happened about which the log does not say so, because their process was killed. */
-export class Settler {
-  constructor(_history: History) {}
+/** A step, and whether it happened. */
+export interface SettledStep extends PastStep {
+  readonly happened: boolean;
+}
 
-  /** Reports whether a step happened. Ask for every step, newest first. */
-  happened({ done, cancelled }: PastStep): boolean {
-    return done !== undefined || !cancelled;
+/** How many newer steps are remembered to find out about an older one. */
+const MAX_REMEMBERED = 20_000;
+
+/**
+ * Reads the steps of a root's history, newest first, with whether they happened. Where the log does not say so, because
+ * the process was killed or is just about to do it, the tree as it was after the step tells.
+ */
+export function* settledSteps(history: History): Generator<SettledStep, void, undefined> {
+  const witness = new Witness(history);
+  for (const past of pastSteps(history)) {
+    const happened = past.done !== undefined || (!past.cancelled && witness.saw(past));
+    if (happened) witness.remember(past);
+    yield { ...past, happened };
   }
 }
 
-/** Notes in the log whether the steps happened that killed processes left open, and lets go of what was kept for others. */
-export function settle(_history: History): number {
-  return 0;
+/**
+ * Notes in the log what became of the steps that killed processes left open, so that it need not be found out again,
+ * and lets go of what was kept for those that did not happen. Returns how many there were. It looks at the newest steps
+ * only: older ones were left open before an earlier start.
+ */
+export function settle(history: History): number {
+  const witness = new Witness(history);
+  const { log, kept } = history;
+  let settled = 0;
+  let looked = 0;
+  for (const past of pastSteps(history)) {
+    if (looked++ === MAX_REMEMBERED) break;
+    const { step, key, done, cancelled } = past;
+    const isOpen = done === undefined && !cancelled;
+    const happened = done !== undefined || (!cancelled && witness.saw(past));
+    if (isOpen && isLeftover(history.root.top, '.', step.process)) {
+      if (happened) {
+        const keptCtimeMs = step.kept && kept.lstat(step.kept)?.ctimeMs;
+        const after = witness.stateAfter(past);
+        log.mark({ done: key, ...(after && { after }), ...(keptCtimeMs && { keptCtimeMs }) });
+      } else {
+        // A link or a copy: what the step was to remove is still at its path.
+        if (step.kept !== undefined && step.kept !== step.from) discardCopy(history, step.kept);
+        log.mark({ cancelled: key });
+      }
+      settled += 1;
+    }
+    if (happened) witness.remember(past);
+  }
+  log.writeMarks();
+  return settled;
+}
+
+function discardCopy({ kept }: History, place: string): void {
+  if (kept.lstat(place)?.isDirectory() === false) kept.discard(place);
+}
+
+/** Knows how the root was after each of its newest steps. Hears of all that happened, newest first. */
+class Witness {
+  readonly #history: History;
+  #tree: PastTree | undefined;
+  /** Steps that the tree is not rewound over yet. */
+  #newer: PastStep[] = [];
+
+  constructor(history: History) {
+    this.#history = history;
+  }
+
+  remember(past: PastStep): void {
+    if (this.#newer.length < MAX_REMEMBERED) this.#newer.push(past);
+  }
+
+  /** Reports whether a step happened, by how the root was after all that is older than what it has heard of. */
+  saw({ step }: PastStep): boolean {
+    const tree = this.#rewound();
+    const { path, to = '', before, after, kept } = step;
+    const there = tree.find(path);
+    switch (step.kind) {
+      case 'put':
+        if (there !== undefined && there.ino === after?.ino) return true;
+        // What was there may now be nowhere but among what is kept, so this counts as a step unless it is still there.
+        return before !== undefined && there?.ino !== before.ino && isKept(tree, kept);
+      case 'remove':
+      case 'unmake':
+        return there?.ino !== before?.ino && (kept === undefined || isKept(tree, kept));
+      case 'make':
+        return there?.type === 'directory';
+      case 'move':
+        return there?.ino !== before?.ino && tree.find(to)?.ino === before?.ino;
+      case 'append':
+        return there !== undefined && there.ino === before?.ino && there.size > before.size;
+      case 'truncate':
+        return there !== undefined && there.ino === before?.ino && there.size < before.size;
+    }
+  }
+
+  /** Returns what a step left at the path that its mark is about. */
+  stateAfter({ step }: PastStep): EntryState | undefined {
+    const node = this.#rewound().find(step.to ?? step.path);
+    return node && stateOfNode(node);
+  }
+
+  #rewound(): PastTree {
+    this.#tree ??= new PastTree(this.#history);
+    for (const past of this.#newer) this.#tree.rewind(past);
+    this.#newer = [];
+    return this.#tree;
+  }
+}
+
+function isKept(tree: PastTree, kept: string | undefined): boolean {
+  return kept !== undefined && tree.keptAt(kept) !== undefined;
 }
