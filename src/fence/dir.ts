@@ -328,7 +328,8 @@ export abstract class Dir implements Disposable {
   setMtime(name: Name, mtimeNs: bigint): void {
     this.assertMayChange(name, {});
     this.#call(name, (hostPath) => {
-      fs.lutimesSync(hostPath, fs.lstatSync(hostPath).atimeMs / 1000, Number(mtimeNs) / 1e9);
+      // Node cuts off what is less than a microsecond, so a little more rounds to the nearest.
+      fs.lutimesSync(hostPath, fs.lstatSync(hostPath).atimeMs / 1000, Number(mtimeNs) / 1e9 + 0.5e-6);
     });
   }
 

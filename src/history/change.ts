@@ -4,7 +4,7 @@ import type { Caller } from '../runtime/operation-context.ts';
 import { copyToKeep } from './copy-to-keep.ts';
 import { HistoryError } from './errors.ts';
 import { type DirEntry, placeName } from './kept-entries.ts';
-import { type EntryState, isSameEntry, type Step, stateOf, stepKey } from './step.ts';
+import { type DoneMark, type EntryState, isSameEntry, type Step, stateOf, stepKey } from './step.ts';
 import type { HistoryStore } from './store.ts';
 
 /** What a step says besides who makes it. */
@@ -243,14 +243,15 @@ export class PendingStep {
     await Promise.all([log.flush(), this.kept && kept.flush()]);
   }
 
-  /** Notes that the step has happened, and what is there now. */
-  done(after?: Stats): void {
+  /** Notes that the step has happened, and what is there now. `times` are of what was there just before. */
+  done(after?: Stats, times: Pick<DoneMark, 'beforeCtimeMs' | 'fromCtimeMs'> = {}): void {
     const { log, kept } = this.#store;
     const keptCtimeMs = this.kept && kept.lstat(this.kept)?.ctimeMs;
     log.mark({
       done: stepKey(this.step),
       ...(after && { after: stateOf(after) }),
       ...(keptCtimeMs && { keptCtimeMs }),
+      ...times,
     });
   }
 

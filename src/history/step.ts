@@ -70,6 +70,10 @@ export interface DoneMark {
   readonly after?: EntryState | undefined;
   /** When the status of the kept entry last changed. Whoever changes the entry through a hard link changes that, too. */
   readonly keptCtimeMs?: number | undefined;
+  /** When the status of the entry at the path last changed before the step, if it was logged long before it happened. */
+  readonly beforeCtimeMs?: number | undefined;
+  /** When the status of the kept entry last changed that the step took from its place. */
+  readonly fromCtimeMs?: number | undefined;
 }
 
 /** Says that a step was given up before it happened. */
@@ -100,8 +104,10 @@ export function stateOf(stats: Stats): EntryState {
   return { type: entryTypeOf(stats), ino, mode: mode & 0o7777, size, mtimeMs, ctimeMs };
 }
 
-/** How much the modification time of a file may differ that was set to what it was: Node sets it to a microsecond. */
-const MTIME_TOLERANCE_MS = 0.001;
+/**
+ * How much the modification time of a file may differ that was set to what it was: Node sets it to the microsecond.
+ */
+const MTIME_TOLERANCE_MS = 0.002;
 
 /**
  * Reports whether an entry is still the one that was remembered, with the same content as far as its status shows. Links

@@ -13,9 +13,10 @@ export class CtimeChain {
     if (done === undefined) return;
     const { before, replaced, after, from } = step;
     const inPlace = step.kind === 'append' || step.kind === 'truncate' || step.kind === 'move';
-    if (before !== undefined) this.#add(before.ino, before.ctimeMs, inPlace ? done.after?.ctimeMs : done.keptCtimeMs);
+    const { beforeCtimeMs = before?.ctimeMs ?? 0, fromCtimeMs = after?.ctimeMs ?? 0 } = done;
+    if (before !== undefined) this.#add(before.ino, beforeCtimeMs, inPlace ? done.after?.ctimeMs : done.keptCtimeMs);
     if (replaced !== undefined) this.#add(replaced.ino, replaced.ctimeMs, done.keptCtimeMs);
-    if (from !== undefined && after !== undefined) this.#add(after.ino, after.ctimeMs, done.after?.ctimeMs);
+    if (from !== undefined && after !== undefined) this.#add(after.ino, fromCtimeMs, done.after?.ctimeMs);
   }
 
   /** Reports whether an inode has a ctime that leads back to one that fits, by steps of the history alone. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { type BackendName, chooseBackend, Root, type RootPath } from '../fence/index.ts';
+import { expect } from 'vitest';
+import type { BackendName, Root, RootPath } from '../fence/index.ts';
 import { Sandbox } from '../fence/sandbox.fixture.ts';
 import { type CopyOptions, copy } from '../files/copy/copy.ts';
 import { move } from '../files/copy/move.ts';
@@ -82,13 +83,18 @@ export class PastBox implements Disposable {
     return this.plan(filter).conflicts.map(({ reason, path }) => `${reason} ${path}`);
   }
 
-  look(options: LookOptions = {}): Record<string, string> {
-    return look(this.box.inside, { exactTimes: this.backend === 'openat2', ...options });
+  look(): Look {
+    return look(this.box.inside);
   }
 
-  /** Opens the same folder with rules, for an agent. */
-  guarded(rules: ConstructorParameters<typeof Object>[0] & object): Root {
-    return Root.open('workspace', this.box.inside, chooseBackend(this.backend), rules as never);
+  /** Checks that everything is as it was. Only one backend can set times to the nanosecond. */
+  expectSame(before: Look): void {
+    const now = this.look();
+    for (const [name, entry] of Object.entries(now)) {
+      const difference = Number((entry.mtimeNs ?? 0n) - (before[name]?.mtimeNs ?? 0n));
+      if (this.backend !== 'openat2' && Math.abs(difference) < 2_000) entry.mtimeNs = before[name]?.mtimeNs;
+    }
+    expect(now).toEqual(before);
   }
 
   [Symbol.dispose](): void {
@@ -99,14 +105,12 @@ export class PastBox implements Disposable {
 
 export const context = () => ({ ...DEFAULT_CONTEXT, caller: { tool: 'test' } });
 
-export interface LookOptions {
-  /** Compare times to the nanosecond, not to ten microseconds. */
-  readonly exactTimes?: boolean;
-}
+/** What everything in a folder is like, by path. */
+export type Look = Record<string, { readonly is: string; mtimeNs?: bigint | undefined }>;
 
 /** Describes everything in a folder but its history: content, mode, times of files and links, which names are one file. */
-export function look(top: string, { exactTimes = true }: LookOptions = {}): Record<string, string> {
-  const found: Record<string, string> = {};
+export function look(top: string): Look {
+  const found: Look = {};
   const names = new Map<bigint, string>();
   const walk = (folder: Buffer, prefix: string) => {
     for (const name of fs.readdirSync(folder, { encoding: 'buffer' }).sort(Buffer.compare)) {
@@ -115,9 +119,8 @@ export function look(top: string, { exactTimes = true }: LookOptions = {}): Reco
       if (shown === '.ringfence') continue;
       const stats = fs.lstatSync(at, { bigint: true });
       const mode = (Number(stats.mode) & 0o7777).toString(8);
-      const mtime = exactTimes ? stats.mtimeNs : stats.mtimeNs / 10_000n;
       if (stats.isDirectory()) {
-        found[shown] = `folder ${mode}`;
+        found[shown] = { is: `folder ${mode}` };
         walk(at, `${shown}/`);
         continue;
       }
@@ -126,7 +129,8 @@ export function look(top: string, { exactTimes = true }: LookOptions = {}): Reco
       const content = stats.isSymbolicLink()
         ? `-> ${fs.readlinkSync(at, 'buffer').toString('latin1')}`
         : createHash('sha1').update(fs.readFileSync(at)).digest('hex');
-      found[shown] = `${mode} ${mtime} ${content} ${first === shown ? '' : `= ${first}`}`;
+      const isLinked = first === shown ? '' : ` = ${first}`;
+      found[shown] = { is: `${mode} ${content}${isLinked}`, mtimeNs: stats.mtimeNs };
     }
   };
   walk(Buffer.from(top), '');

@@ -71,7 +71,7 @@ export class UndoRun {
         const { action, step } = batch[0] as (typeof batch)[number];
         const wait = this.#options.pause();
         if (wait !== undefined) await wait;
-        step.done(await this.#perform(action, step));
+        await this.#perform(action, step);
         batch.shift();
         this.#done += 1;
       }
@@ -106,15 +106,23 @@ export class UndoRun {
   }
 
   /** Carries out an action while its folders are locked, if everything is as it was planned. */
-  async #perform(action: UndoAction, step: PendingStep): Promise<Stats | undefined> {
+  async #perform(action: UndoAction, step: PendingStep): Promise<void> {
     const [folder, text] = splitPath(action.path);
     using dir = openFolder(this.#plan.root, folder);
     const at = { dir, name: textToName(text) };
     this.#folders.add(folder);
-    if (action.effect === 'move') return await this.#move(action, at);
+    if (action.effect === 'move') {
+      await this.#move(action, at, step);
+      return;
+    }
     using _lock = await lockFolder(dir);
-    const now = dir.lstat(at.name);
-    if (!isAsPlanned(action.before, now)) throw this.#conflict(action);
+    const beforeCtimeMs = this.#assertAsPlanned(action, at);
+    const fromCtimeMs = action.from === undefined ? undefined : this.#plan.history.kept.lstat(action.from)?.ctimeMs;
+    await this.#carryOut(action, at, step);
+    step.done(dir.lstat(at.name), { beforeCtimeMs, fromCtimeMs });
+  }
+
+  async #carryOut(action: UndoAction, at: DirEntry, step: PendingStep): Promise<void> {
     switch (action.effect) {
       case 'restore':
       case 'revert':
@@ -125,25 +133,31 @@ export class UndoRun {
         break;
       case 'remove':
         await this.#take(action, at, step);
-        return undefined;
+        break;
       case 'cut':
         cutFile(action, at);
         break;
       case 'extend':
         this.#extend(action, at);
     }
-    return dir.lstat(at.name);
   }
 
-  async #move(action: UndoAction, from: DirEntry): Promise<Stats | undefined> {
+  async #move(action: UndoAction, from: DirEntry, step: PendingStep): Promise<void> {
     const [folder, text] = splitPath(action.to ?? '');
     using dir = openFolder(this.#plan.root, folder);
     const to = { dir, name: textToName(text) };
     this.#folders.add(folder);
     using _lock = await lockFolders(from.dir, dir);
-    if (!isAsPlanned(action.before, from.dir.lstat(from.name))) throw this.#conflict(action);
+    const beforeCtimeMs = this.#assertAsPlanned(action, from);
     await this.#rename(action, from, to);
-    return dir.lstat(to.name);
+    step.done(dir.lstat(to.name), { beforeCtimeMs });
+  }
+
+  /** Raises `undo_conflict` if an entry is not as the plan expects it, and returns when its status last changed. */
+  #assertAsPlanned(action: UndoAction, { dir, name }: DirEntry): number | undefined {
+    const now = dir.lstat(name);
+    if (!isAsPlanned(action.before, now)) throw this.#conflict(action);
+    return now?.ctimeMs;
   }
 
   /** Moves a kept entry to its path. What is there is kept by a link first. */

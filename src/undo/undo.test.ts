@@ -52,11 +52,11 @@ describe.each(BACKEND_NAMES)('%s', (backend) => {
     expect(after).not.toEqual(before);
     const { change, undone } = await past.undo();
     expect(undone).toBeGreaterThan(0);
-    expect(past.look()).toEqual(before);
+    past.expectSame(before);
     const again = await past.undo({ ids: [change ?? ''] });
-    expect(past.look()).toEqual(after);
+    past.expectSame(after);
     await past.undo({ ids: [again.change ?? ''] });
-    expect(past.look()).toEqual(before);
+    past.expectSame(before);
     expect(past.plan({ ids: past.changes.slice(0, 1) }).actions).toEqual([]);
   });
 
@@ -67,10 +67,10 @@ describe.each(BACKEND_NAMES)('%s', (backend) => {
     for (const [, act] of cases) expect(await outcome(act(past))).toMatch(/^(ok|not_found|text_not_found)$/);
     const after = past.look();
     const { change } = await past.undo();
-    expect(past.look()).toEqual(before);
+    past.expectSame(before);
     await past.undo({ ids: [change ?? ''] });
-    expect(past.look()).toEqual(after);
+    past.expectSame(after);
     await past.undo();
-    expect(past.look()).toEqual(before);
+    past.expectSame(before);
   });
 });
