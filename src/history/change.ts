@@ -81,7 +81,8 @@ export class Change {
 
   #log(fields: StepFields, keep: string | undefined, isTooLarge: boolean): PendingStep {
     const { log } = this.#store;
-    const segment = log.current();
+    const replaced = fields.kind === 'move' ? fields.replaced : fields.before;
+    const segment = log.current(keep === OWN_PLACE && replaced?.type === 'file' ? replaced.size : 0);
     const number = this.#steps++;
     ownName ??= temporaryName();
     const kept = keep === OWN_PLACE ? placeName(segment, `${this.id}-${number}`) : keep;

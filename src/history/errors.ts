@@ -4,6 +4,8 @@ import { RingfenceError } from '../errors.ts';
 export interface HistoryErrorDetails {
   /** A file is larger than all that the history may keep, and the operator wants such files to stay. */
   too_large_to_keep: { readonly size: number; readonly limit: number };
+  /** A checkpoint cannot have that name. */
+  invalid_checkpoint: { readonly name: string };
 }
 
 /** A code of `HistoryError`. */

@@ -1,15 +1,26 @@
-import { type Dir, isFenceError, type OpenFile } from '../fence/index.ts';
-import { decodeLine, encodeLine } from './log-line.ts';
+import type { Dir, OpenFile } from '../fence/index.ts';
+import { encodeLine } from './log-line.ts';
+import { decodeRecords, type IndexedSegment, SegmentFolder } from './segment-folder.ts';
 import type { LogRecord } from './step.ts';
 
 /** The size at which a segment ends. Reading one takes some tens of milliseconds. */
 const SEGMENT_BYTES = 4 * 1024 * 1024;
 /** How long a mark may wait for the next record, with which it is written for nothing. */
 const MARK_DELAY_MS = 20;
-/** How long a process that has written nothing still takes its segment for the newest. */
+/** How long a process takes its segment for the newest without looking. */
 const TRUST_MS = 500;
-const NUMBER_LENGTH = 8;
-const SEGMENT_NAME = /^\d{8}$/;
+/** How much of a segment is read to find its first step. */
+const HEAD_BYTES = 64 * 1024;
+
+/** What else ends a segment besides its own size, since old history is removed by whole segments. */
+export interface SegmentLimits {
+  /** How many bytes of content its steps may keep, unless it is one step alone that keeps more. */
+  readonly keptBytes: number;
+  /** How long steps may be added, in milliseconds. */
+  readonly ageMs: number;
+}
+
+const UNLIMITED: SegmentLimits = { keptBytes: Number.POSITIVE_INFINITY, ageMs: Number.POSITIVE_INFINITY };
 
 /**
  * The log of a root's changes: segments of lines, each with a checksum. All processes append to the newest segment, by
@@ -19,11 +30,19 @@ const SEGMENT_NAME = /^\d{8}$/;
  * removed a segment at a time.
  */
 export class HistoryLog implements Disposable {
-  readonly #dir: Dir;
+  /** The files of the log. @internal */
+  readonly folder: SegmentFolder;
+  readonly #limits: SegmentLimits;
   #file: OpenFile | undefined;
   #segment = 0;
   #written = 0;
-  #lastWrite = 0;
+  /** How many bytes this process has kept for steps of the segment. */
+  #kept = 0;
+  /** When the first step of the segment was logged. */
+  #started = 0;
+  #checked = 0;
+  /** When the folder of the log had last been changed, if it was long enough ago that the next change shows. */
+  #folderTime: number | undefined;
   #marks = '';
   #timer: NodeJS.Timeout | undefined;
   #syncing: Promise<void> | undefined;
@@ -31,33 +50,35 @@ export class HistoryLog implements Disposable {
   #settled: Promise<unknown> = Promise.resolve();
 
   /** Takes over the folder of the log. */
-  constructor(dir: Dir) {
-    this.#dir = dir;
+  constructor(dir: Dir, limits: SegmentLimits = UNLIMITED) {
+    this.folder = new SegmentFolder(dir);
+    this.#limits = limits;
   }
 
-  /** Returns the number of the segment that the next record goes to. */
-  current(): number {
-    const file = this.#file;
-    const isTrusted = file !== undefined && this.#written < SEGMENT_BYTES && Date.now() - this.#lastWrite < TRUST_MS;
-    if (!isTrusted) this.#openNewest();
+  /** Returns the number of the segment that the next record goes to, whose step will keep that many bytes. */
+  current(toKeep = 0): number {
+    const now = Date.now();
+    if (this.#file === undefined || now - this.#checked >= TRUST_MS) this.#openNewest(now);
+    if (this.#isFull(toKeep, now)) this.#open(this.#segment + 1, now);
+    this.#kept += toKeep;
     return this.#segment;
   }
 
   /** Ends the newest segment, so that the next record begins another. */
   rotate(): void {
-    this.#open(this.current() + 1);
+    this.#openNewest(Date.now());
+    this.#open(this.#segment + 1, Date.now());
   }
 
-  /** Writes a record, and the marks that were waiting. */
+  /** Writes a record, and the marks that were waiting. Raises `disk_full` and the like; then nothing counts as written. */
   append(record: LogRecord): void {
-    const line = encodeLine(record);
-    this.#write(this.#marks + line);
+    this.#write(this.#marks + encodeLine(record));
   }
 
   /** Writes a mark with the next record, or soon. If the process is killed before, `settle` finds out what it said. */
   mark(record: LogRecord): void {
     this.#marks += encodeLine(record);
-    this.#timer ??= setTimeout(() => this.writeMarks(), MARK_DELAY_MS).unref();
+    this.#timer ??= setTimeout(() => this.#tryWriteMarks(), MARK_DELAY_MS).unref();
   }
 
   /** Writes the marks that are waiting. */
@@ -76,65 +97,85 @@ export class HistoryLog implements Disposable {
 
   /** Returns the numbers of all segments, oldest first. */
   segments(): number[] {
-    const names = this.#dir.list().filter(({ name }) => SEGMENT_NAME.test(name));
-    return names.map(({ name }) => Number(name)).sort((a, b) => a - b);
+    return this.folder.list();
   }
 
   /** Reads the records of a segment, oldest first. None if it has been removed. */
   read(segment: number): LogRecord[] {
-    const records: LogRecord[] = [];
-    for (const line of this.#text(segment).split('\n')) {
-      const record = decodeLine(line);
-      if (record !== undefined) records.push(record);
-    }
-    return records;
+    return decodeRecords(this.readBytes(segment));
+  }
+
+  /** Reads the bytes of a segment. None if it has been removed. */
+  readBytes(segment: number): Buffer {
+    return this.folder.read(segment);
+  }
+
+  /** Returns the index of a segment that is not the newest. Undefined if it has been removed. */
+  indexOf(segment: number): IndexedSegment | undefined {
+    return this.folder.indexOf(segment);
   }
 
   [Symbol.dispose](): void {
-    this.writeMarks();
+    this.#tryWriteMarks();
+    clearTimeout(this.#timer);
     this.#file?.[Symbol.dispose]();
     this.#file = undefined;
-    this.#dir[Symbol.dispose]();
+    this.folder[Symbol.dispose]();
   }
 
-  #text(segment: number): string {
-    try {
-      using file = this.#dir.openFile(segmentName(segment));
-      const bytes = Buffer.allocUnsafe(file.size);
-      return bytes.toString('utf8', 0, file.read(bytes, 0));
-    } catch (error) {
-      if (isFenceError(error, 'not_found')) return '';
-      throw error;
-    }
+  #isFull(toKeep: number, now: number): boolean {
+    if (this.#written >= SEGMENT_BYTES) return true;
+    const { keptBytes, ageMs } = this.#limits;
+    return (this.#kept > 0 && this.#kept + toKeep > keptBytes) || (this.#written > 0 && now - this.#started > ageMs);
   }
 
   #write(text: string): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#marks = '';
     if (this.#file === undefined) this.current();
     const bytes = Buffer.from(text);
     (this.#file as OpenFile).writeAll(bytes);
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#marks = '';
     this.#written += bytes.length;
-    this.#lastWrite = Date.now();
   }
 
-  #openNewest(): void {
-    const newest = this.segments().at(-1) ?? 1;
-    if (this.#file === undefined || newest !== this.#segment) this.#open(newest);
-    if (this.#written >= SEGMENT_BYTES) this.#open(newest + 1);
-    this.#lastWrite = Date.now();
+  /** Marks that cannot be written now, as on a full disk, wait for the next record. */
+  #tryWriteMarks(): void {
+    this.#timer = undefined;
+    try {
+      this.writeMarks();
+    } catch {}
   }
 
-  #open(segment: number): void {
+  /** Makes sure that the newest segment is open: other processes may have begun another. */
+  #openNewest(now: number): void {
+    const changed = this.folder.status()?.mtimeMs;
+    if (this.#file === undefined || changed !== this.#folderTime) {
+      const newest = this.segments().at(-1) ?? 1;
+      if (this.#file === undefined || newest !== this.#segment) this.#open(newest, now);
+    }
+    // Two changes within a tick of the system's clock leave the same time.
+    this.#folderTime = changed !== undefined && now - changed > TRUST_MS ? changed : undefined;
+    this.#written = (this.#file as OpenFile).stat().size;
+    this.#checked = now;
+  }
+
+  #open(segment: number, now: number): void {
     const former = this.#file;
-    const file = openOrCreate(this.#dir, segmentName(segment));
+    const file = this.folder.open(segment);
     this.#file = file;
     this.#segment = segment;
     this.#written = file.size;
-    this.#settled = Promise.all([this.#settled, this.#dir.sync(), former && retire(former)]);
+    this.#kept = 0;
+    this.#started = file.size === 0 ? now : this.#firstTime(segment, now);
+    this.#settled = Promise.all([this.#settled, this.folder.sync(), former && retire(former)]);
     // Whoever waits for the disk hears of a failure; without anybody, nobody relies on it.
     this.#settled.catch(() => {});
+  }
+
+  #firstTime(segment: number, now: number): number {
+    const first = decodeRecords(this.folder.read(segment, 0, HEAD_BYTES)).find((record) => 'kind' in record);
+    return first?.time ?? now;
   }
 }
 
@@ -144,23 +185,4 @@ async function retire(file: OpenFile): Promise<void> {
   } finally {
     await file.closeAsync();
   }
-}
-
-/** Returns the name of a segment, and of the folder with what its steps keep. */
-export function segmentName(segment: number): string {
-  return String(segment).padStart(NUMBER_LENGTH, '0');
-}
-
-function openOrCreate(dir: Dir, name: string): OpenFile {
-  try {
-    return dir.openForAppend(name);
-  } catch (error) {
-    if (!isFenceError(error, 'not_found')) throw error;
-  }
-  try {
-    dir.createFile(name, 0o600)[Symbol.dispose]();
-  } catch (error) {
-    if (!isFenceError(error, 'already_exists')) throw error;
-  }
-  return dir.openForAppend(name);
 }

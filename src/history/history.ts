@@ -4,12 +4,12 @@ import type { Caller } from '../runtime/operation-context.ts';
 import { Change } from './change.ts';
 import { HistoryLog } from './history-log.ts';
 import { KeptEntries } from './kept-entries.ts';
-import { DEFAULT_HISTORY, type HistoryOptions, type HistoryStore } from './store.ts';
+import { DEFAULT_HISTORY, HISTORY_FOLDER, type HistoryOptions, type HistoryStore } from './store.ts';
 
-/** The folder at the top of a root that holds its history. Callers cannot reach it. */
-export const HISTORY_FOLDER = '.ringfence';
 const LOG = 'log';
 const KEPT = 'kept';
+/** In how many parts the history is removed that no longer fits the limits, about. */
+const SEGMENTS = 16;
 
 /** The histories of the roots that have one. */
 const histories = new WeakMap<Root, History>();
@@ -34,18 +34,22 @@ export function changeIn(root: Root, caller: Caller | undefined): Change | undef
  */
 export class History implements HistoryStore, Disposable {
   readonly options: HistoryOptions;
+  /** @internal */
+  readonly folder: Dir;
   readonly log: HistoryLog;
   readonly kept: KeptEntries;
   /** The root without its rules. @internal */
   readonly root: Root;
   readonly #changes = new WeakMap<Caller, Change>();
-  readonly #folder: Dir;
 
   private constructor(root: Root, folder: Dir, options: HistoryOptions) {
     this.root = root;
     this.options = options;
-    this.#folder = folder;
-    this.log = new HistoryLog(openFolder(folder, LOG));
+    this.folder = folder;
+    this.log = new HistoryLog(openFolder(folder, LOG), {
+      keptBytes: options.maxBytes / SEGMENTS,
+      ageMs: options.keepMs / SEGMENTS,
+    });
     this.kept = new KeptEntries(openFolder(folder, KEPT));
   }
 
@@ -81,7 +85,7 @@ export class History implements HistoryStore, Disposable {
   [Symbol.dispose](): void {
     this.log[Symbol.dispose]();
     this.kept[Symbol.dispose]();
-    this.#folder[Symbol.dispose]();
+    this.folder[Symbol.dispose]();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { type Dir, isFenceError, type Name } from '../fence/index.ts';
-import { segmentName } from './history-log.ts';
+import { segmentName } from './segment-folder.ts';
 
 /** An entry of an open folder. */
 export interface DirEntry {

@@ -1,5 +1,6 @@
+import { isAbout, marksOf, recordsAbout } from './segment-scan.ts';
 import type { DoneMark, LogRecord, SizeMark, Step } from './step.ts';
-import { stepKey } from './step.ts';
+import { keepsFolder, stepKey } from './step.ts';
 import type { HistoryStore } from './store.ts';
 
 /** A step that was logged, with what the log says about it. */
@@ -14,15 +15,61 @@ export interface PastStep {
   readonly counted: SizeMark | undefined;
 }
 
+/** Which steps `pastSteps` reads; by default all. */
+export interface StepFilter {
+  /** Those at this path, from the top of the root, and below it. The index of the log saves reading most others. */
+  readonly path?: string | undefined;
+}
+
 /** Reads the steps of a root's history, newest first, one segment of the log at a time. */
-export function* pastSteps(store: Pick<HistoryStore, 'log'>): Generator<PastStep, void, undefined> {
-  store.log.writeMarks();
+export function* pastSteps(
+  { log }: Pick<HistoryStore, 'log'>,
+  { path = '' }: StepFilter = {},
+): Generator<PastStep, void, undefined> {
+  log.writeMarks();
+  const segments = log.segments().reverse();
+  if (path !== '') {
+    yield* stepsAbout(path, log, segments);
+    return;
+  }
   // A mark is never in an older segment than its step.
   const marks = new Marks();
-  for (const segment of store.log.segments().reverse()) {
-    const records = store.log.read(segment);
+  for (const segment of segments) {
+    const records = log.read(segment);
     for (const record of records) marks.take(record);
     for (const record of records.reverse()) if ('kind' in record) yield marks.of(record);
+  }
+}
+
+/** Reads the steps about a path. The newest segment has no index, so it is read first. */
+function* stepsAbout(
+  path: string,
+  log: HistoryStore['log'],
+  [newest, ...older]: readonly number[],
+): Generator<PastStep, void, undefined> {
+  if (newest === undefined) return;
+  const marks = new Marks();
+  const newestBytes = log.readBytes(newest);
+
+  function* take(records: readonly LogRecord[]): Generator<PastStep, void, undefined> {
+    for (const record of records) marks.take(record);
+    for (const record of [...records].reverse()) {
+      if (!('kind' in record && isAbout(record, path))) continue;
+      if (!marks.has(record)) for (const mark of marksOf(newestBytes, record)) marks.take(mark);
+      yield marks.of(record);
+    }
+  }
+
+  yield* take(recordsAbout(newestBytes, path));
+  for (const segment of older) {
+    const found = log.indexOf(segment);
+    if (found === undefined) continue;
+    const { index, tail } = found;
+    yield* take([
+      ...index.summary.marks,
+      ...(index.mayHave(path) ? recordsAbout(log.readBytes(segment).subarray(0, index.summary.covers), path) : []),
+      ...tail,
+    ]);
   }
 }
 
@@ -36,6 +83,13 @@ class Marks {
     if ('done' in record) this.#done.set(record.done, record);
     else if ('cancelled' in record) this.#cancelled.add(record.cancelled);
     else if ('counted' in record) this.#counted.set(record.counted, record);
+  }
+
+  /** Reports whether all is known that the log may say about a step. */
+  has(step: Step): boolean {
+    const key = stepKey(step);
+    if (this.#cancelled.has(key)) return true;
+    return this.#done.has(key) && (!keepsFolder(step) || this.#counted.has(key));
   }
 
   of(step: Step): PastStep {

@@ -98,6 +98,11 @@ export function stepKey({ change, number }: Pick<Step, 'change' | 'number'>): st
   return `${change}.${number}`;
 }
 
+/** Reports whether a step keeps a folder, whose content is counted after the fact. */
+export function keepsFolder({ kept, before }: Step): boolean {
+  return kept !== undefined && before?.type === 'directory';
+}
+
 /** Returns what is to be remembered of an entry. */
 export function stateOf(stats: Stats): EntryState {
   const { ino, mode, size, mtimeMs, ctimeMs } = stats;

@@ -1,5 +1,9 @@
+import type { Dir } from '../fence/index.ts';
 import type { HistoryLog } from './history-log.ts';
 import type { KeptEntries } from './kept-entries.ts';
+
+/** The folder at the top of a root that holds its history. Callers cannot reach it. */
+export const HISTORY_FOLDER = '.ringfence';
 
 /** How much history a root keeps. */
 export interface HistoryOptions {
@@ -16,6 +20,8 @@ export const DEFAULT_HISTORY: HistoryOptions = { keepMs: 7 * 86_400_000, maxByte
 
 /** Where a root's history is written. */
 export interface HistoryStore {
+  /** The folder that holds all of it. @internal */
+  readonly folder: Dir;
   readonly options: HistoryOptions;
   readonly log: HistoryLog;
   readonly kept: KeptEntries;
