@@ -40,7 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   audit: ['errors.ts', 'runtime', 'agent', 'tools'],
   config: ['fence', 'files', 'tools', 'audit'],
   hardening: ['runtime', 'tools', 'config'],
-  server: ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools', 'audit', 'config'],
+  server: ['errors.ts', 'runtime', 'fence', 'search', 'history', 'files', 'agent', 'wire', 'tools', 'audit', 'config'],
   cli: ['tools', 'dialects', 'audit', 'config', 'hardening', 'server'],
   // The entry points of the package.
   'bin.ts': ['cli'],

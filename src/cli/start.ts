@@ -8,6 +8,7 @@ import { loadConfig } from '../config/load-config.ts';
 import { packageVersion } from '../config/package-files.ts';
 import { type Hardening, harden } from '../hardening/harden.ts';
 import { type ActivityReport, reportActivity } from '../server/background/activity-report.ts';
+import { limitHistories } from '../server/background/limit-histories.ts';
 import { sweepInBackground, undoTornAppends } from '../server/background/sweep-in-background.ts';
 import { forDialect, openSharedService, type Service, type SharedService } from '../server/call/service.ts';
 import type { OpenedAgentRoots } from '../server/call/with-agent-files.ts';
@@ -61,6 +62,7 @@ export async function start(config: Config, options: { readonly listens: boolean
   const hardening = await harden(config, options);
   const undone = undoTornAppends(shared);
   const sweep = sweepInBackground(shared);
+  const limits = limitHistories(shared);
   const report = reportActivity(shared);
   process.on('SIGUSR2', report.all);
   // By default Node prints the error's message, which may quote file content.
@@ -95,6 +97,7 @@ export async function start(config: Config, options: { readonly listens: boolean
     },
     close: async () => {
       sweep.stop();
+      limits.stop();
       process.off('SIGUSR2', report.all);
       await shared.close();
       await log.flush();

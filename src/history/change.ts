@@ -3,7 +3,7 @@ import { type CheckedTree, FenceError, isFenceError, type OpenFile, temporaryNam
 import type { Caller } from '../runtime/operation-context.ts';
 import { copyToKeep } from './copy-to-keep.ts';
 import { HistoryError } from './errors.ts';
-import { type DirEntry, placeName } from './kept-entries.ts';
+import { type DirEntry, type KeptPlace, placeName } from './kept-entries.ts';
 import { type DoneMark, type EntryState, isSameEntry, type Step, stateOf, stepKey } from './step.ts';
 import type { HistoryStore } from './store.ts';
 
@@ -67,7 +67,10 @@ export class Change {
     const isTooLarge = toKeep?.type === 'file' && toKeep.size > options.maxBytes;
     if (isTooLarge && options.over === 'refuse')
       throw new HistoryError('too_large_to_keep', { size: toKeep.size, limit: options.maxBytes });
-    if (isTooLarge) this.#unkept += 1;
+    if (isTooLarge) {
+      this.#unkept += 1;
+      this.#store.notify({ kind: 'unkept', path: fields.path, bytes: toKeep.size });
+    }
     return this.#log(fields, toKeep !== undefined && !isTooLarge ? OWN_PLACE : undefined, isTooLarge);
   }
 
@@ -135,7 +138,7 @@ export class Change {
     if (stats === undefined) throw new FenceError('not_found', {});
     const before = stateOf(stats);
     const step = this.begin({ kind: 'remove', path: at.path, before }, before);
-    using place = step.kept === undefined ? undefined : this.#store.kept.open(step.kept);
+    using place = this.#placeOf(step);
     try {
       using checked = place && (await check?.(place));
       if (durable) await step.flush();
@@ -145,7 +148,7 @@ export class Change {
           step.cancel();
           return false;
         }
-        await copyToKeep(at, place);
+        await this.#copy(at, place);
         discard();
       }
     } catch (error) {
@@ -156,6 +159,16 @@ export class Change {
     // The new name first, so that there is no moment at which the disk has neither.
     if (durable) await place?.dir.sync();
     return true;
+  }
+
+  /** Opens the place for what a step keeps, or cancels the step. */
+  #placeOf(step: PendingStep): KeptPlace | undefined {
+    try {
+      return step.kept === undefined ? undefined : this.#store.kept.open(step.kept);
+    } catch (error) {
+      step.cancel();
+      throw error;
+    }
   }
 
   /** Logs that an empty folder is about to be removed, which is then made again by an undo. */
@@ -194,8 +207,13 @@ export class Change {
     if (kept.link(at, place)) return isSameEntry(stateOf(there), kept.lstat(place)) ? 'linked' : undefined;
     if (!isSameEntry(stateOf(there), at.dir.lstat(at.name))) return undefined;
     using to = kept.open(place);
-    await copyToKeep(at, to);
+    await this.#copy(at, to);
     return 'copied';
+  }
+
+  #copy(at: RootEntry, to: DirEntry): Promise<void> {
+    this.#store.notify({ kind: 'copied', path: at.path });
+    return copyToKeep(at, to);
   }
 }
 

@@ -115,6 +115,12 @@ export class HistoryLog implements Disposable {
     return this.folder.indexOf(segment);
   }
 
+  /** Returns a text that changes when something is written to the log, by whichever process. */
+  fingerprint(): string {
+    const newest = this.segments().at(-1) ?? 0;
+    return `${newest} ${this.folder.statusOf(newest)?.size}`;
+  }
+
   [Symbol.dispose](): void {
     this.#tryWriteMarks();
     clearTimeout(this.#timer);

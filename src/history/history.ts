@@ -4,12 +4,11 @@ import type { Caller } from '../runtime/operation-context.ts';
 import { Change } from './change.ts';
 import { HistoryLog } from './history-log.ts';
 import { KeptEntries } from './kept-entries.ts';
-import { DEFAULT_HISTORY, HISTORY_FOLDER, type HistoryOptions, type HistoryStore } from './store.ts';
+import { HISTORY_FOLDER } from './step.ts';
+import { DEFAULT_HISTORY, type HistoryNotice, type HistoryOptions, type HistoryStore, SEGMENTS } from './store.ts';
 
 const LOG = 'log';
 const KEPT = 'kept';
-/** In how many parts the history is removed that no longer fits the limits, about. */
-const SEGMENTS = 16;
 
 /** The histories of the roots that have one. */
 const histories = new WeakMap<Root, History>();
@@ -38,6 +37,8 @@ export class History implements HistoryStore, Disposable {
   readonly folder: Dir;
   readonly log: HistoryLog;
   readonly kept: KeptEntries;
+  /** Called with what an operator should hear about. */
+  onNotice: ((notice: HistoryNotice) => void) | undefined;
   /** The root without its rules. @internal */
   readonly root: Root;
   readonly #changes = new WeakMap<Caller, Change>();
@@ -80,6 +81,10 @@ export class History implements HistoryStore, Disposable {
     const change = new Change(this, newChangeId(), caller ?? { tool: 'unknown' });
     if (caller !== undefined) this.#changes.set(caller, change);
     return change;
+  }
+
+  notify(notice: HistoryNotice): void {
+    this.onNotice?.(notice);
   }
 
   [Symbol.dispose](): void {

@@ -6,5 +6,5 @@ export { changeIn, History, historyOf } from './history.ts';
 export type { DirEntry } from './kept-entries.ts';
 export { type PastStep, pastSteps, type StepFilter } from './past-steps.ts';
 export { nameToText, pathInside, textToName } from './path-text.ts';
-export { type EntryState, isSameEntry, type Step, type StepKind, stateOf, stepKey } from './step.ts';
-export { DEFAULT_HISTORY, HISTORY_FOLDER, type HistoryOptions } from './store.ts';
+export { type EntryState, HISTORY_FOLDER, isSameEntry, type Step, type StepKind, stateOf, stepKey } from './step.ts';
+export { DEFAULT_HISTORY, type HistoryNotice, type HistoryOptions } from './store.ts';

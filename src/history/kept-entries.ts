@@ -1,6 +1,9 @@
 import type { Stats } from 'node:fs';
-import { type Dir, isFenceError, type Name } from '../fence/index.ts';
-import { segmentName } from './segment-folder.ts';
+import { type Dir, isFenceError, type Name, temporaryName } from '../fence/index.ts';
+import { SEGMENT_NAME, segmentName } from './segment-folder.ts';
+
+/** Part of the names of folders whose content is no longer kept. */
+const EXPIRED = '-expired-';
 
 /** An entry of an open folder. */
 export interface DirEntry {
@@ -57,23 +60,36 @@ export class KeptEntries implements Disposable {
   lstat(place: string): Stats | undefined {
     const [segment, name] = split(place);
     if (segment === this.#recent?.segment) return this.#recent.dir.lstat(name);
-    try {
-      using dir = this.#dir.openDir(segment);
-      return dir.lstat(name);
-    } catch (error) {
-      if (isFenceError(error, 'not_found')) return undefined;
-      throw error;
-    }
+    using dir = this.#openIfPresent(segment);
+    return dir?.lstat(name);
   }
 
   /** Removes a file or link that is kept at a place, if there is one. */
   discard(place: string): void {
-    try {
-      using at = this.open(place);
-      at.dir.unlink(at.name);
-    } catch (error) {
-      if (!isFenceError(error, 'not_found')) throw error;
-    }
+    const [segment, name] = split(place);
+    using dir = this.#openIfPresent(segment);
+    if (dir !== undefined) ignoreMissing(() => dir.unlink(name));
+  }
+
+  /** Opens the folder with what the steps of a segment keep. Undefined if nothing is kept for them. */
+  openSegment(segment: number): Dir | undefined {
+    return this.#openIfPresent(segmentName(segment));
+  }
+
+  /** Returns the segments whose steps keep something. */
+  segments(): number[] {
+    return this.#dir.list().flatMap(({ name }) => (SEGMENT_NAME.test(name) ? [Number(name)] : []));
+  }
+
+  /** Takes away what the steps of a segment keep, in one step. It is removed by the next `removeExpired`. */
+  expire(segment: number): void {
+    const name = segmentName(segment);
+    ignoreMissing(() => this.#dir.rename(name, this.#dir, `${name}${EXPIRED}${temporaryName()}`));
+  }
+
+  /** Removes what was taken away, by a function that removes a folder with everything in it. */
+  async removeExpired(removeTree: (entry: DirEntry) => Promise<void>): Promise<void> {
+    for (const { name } of this.#dir.list()) if (name.includes(EXPIRED)) await removeTree({ dir: this.#dir, name });
   }
 
   /** Flushes to disk the names of what was kept by links. */
@@ -86,6 +102,10 @@ export class KeptEntries implements Disposable {
   [Symbol.dispose](): void {
     this.#recent?.dir[Symbol.dispose]();
     this.#dir[Symbol.dispose]();
+  }
+
+  #openIfPresent(segment: string): Dir | undefined {
+    return ignoreMissing(() => this.#dir.openDir(segment));
   }
 
   #openRecent(segment: string): Dir {
@@ -103,6 +123,16 @@ export class KeptEntries implements Disposable {
 function split(place: string): [segment: string, name: string] {
   const [segment = '', name = ''] = place.split('/');
   return [segment, name];
+}
+
+/** Runs `work`; returns undefined if the entry is missing. */
+function ignoreMissing<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (!isFenceError(error, 'not_found')) throw error;
+    return undefined;
+  }
 }
 
 function makeIfMissing(dir: Dir, name: string): void {

@@ -1,5 +1,4 @@
-import type { LogRecord, Step } from './step.ts';
-import { HISTORY_FOLDER } from './store.ts';
+import { HISTORY_FOLDER, type LogRecord, type Step } from './step.ts';
 
 const CHANGE_ID = /^[0-9a-z]{1,32}$/;
 const STEP_KEY = /^[0-9a-z]{1,32}\.\d{1,15}$/;

@@ -2,15 +2,18 @@ import type { Stats } from 'node:fs';
 import { type Dir, isFenceError, isLeftover, type OpenFile, temporaryName } from '../fence/index.ts';
 import { decodeLine } from './log-line.ts';
 import { isLogRecord } from './record-check.ts';
-import { SegmentIndex } from './segment-index.ts';
+import { SegmentIndex, SegmentIndexBuilder } from './segment-index.ts';
 import type { LogRecord } from './step.ts';
 
 /** Far more than a segment ever has. What somebody else has put there is not read to its end. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** How much may be appended to a segment before its index is made again. */
 const MAX_TAIL_BYTES = 64 * 1024;
+const BATCH_BYTES = 64 * 1024;
 const NUMBER_LENGTH = 8;
-const SEGMENT_NAME = /^\d{8}$/;
+/** What the names of segments look like. */
+export const SEGMENT_NAME = /^\d{8}$/;
+const NOTE_NAME = /^(\d{8})\.[a-z]+$/;
 const INDEX = 'paths';
 
 /** What a segment that is no longer written to has: its index, and the records that came after the index was made. */
@@ -64,14 +67,20 @@ export class SegmentFolder implements Disposable {
    * segment has been removed.
    */
   indexOf(segment: number): IndexedSegment | undefined {
-    const size = this.statusOf(segment)?.size;
-    if (size === undefined) return undefined;
-    const bytes = this.readNote(segment, INDEX);
-    const index = bytes && SegmentIndex.decode(bytes);
-    const tailBytes = index === undefined ? 0 : Math.min(size, MAX_BYTES) - index.summary.covers;
-    if (index === undefined || tailBytes < 0 || tailBytes > MAX_TAIL_BYTES)
-      return { index: this.#makeIndex(segment), tail: [] };
-    return { index, tail: tailBytes === 0 ? [] : decodeRecords(this.read(segment, index.summary.covers)) };
+    return this.#readIndex(segment) ?? this.#makeIndex(segment);
+  }
+
+  /** Makes the index of a segment if it is missing, and rests between parts of that work. */
+  async makeIndex(segment: number, pause: () => Promise<void> | undefined): Promise<void> {
+    if (this.#readIndex(segment) !== undefined) return;
+    const bytes = this.read(segment);
+    const end = endOfRecords(bytes);
+    const builder = new SegmentIndexBuilder();
+    for (const records of decodeBatches(bytes.subarray(0, end))) {
+      for (const record of records) builder.add(record);
+      await pause();
+    }
+    this.writeNote(segment, INDEX, builder.build(end).encode());
   }
 
   /** Reads a file about a segment. Undefined if there is none. */
@@ -98,21 +107,38 @@ export class SegmentFolder implements Disposable {
     for (const entry of this.#dir.list()) if (entry.name.startsWith(`${name}.`)) removeFile(this.#dir, entry.name);
   }
 
-  /** Removes what killed processes left unfinished. */
+  /** Removes what killed processes left unfinished, and files about segments that are gone. */
   removeLeftovers(): void {
-    for (const { name } of this.#dir.list(true)) if (isLeftover(this.#dir, name)) removeFile(this.#dir, name);
+    const segments = new Set(this.list());
+    for (const { name } of this.#dir.list(true)) {
+      const [, about] = NOTE_NAME.exec(name) ?? [];
+      const isStale = about === undefined ? isLeftover(this.#dir, name) : !segments.has(Number(about));
+      if (isStale) removeFile(this.#dir, name);
+    }
   }
 
   [Symbol.dispose](): void {
     this.#dir[Symbol.dispose]();
   }
 
-  #makeIndex(segment: number): SegmentIndex {
+  /** Reads the index of a segment. Undefined if there is none, or one of too little. */
+  #readIndex(segment: number): IndexedSegment | undefined {
+    const size = this.statusOf(segment)?.size;
+    const bytes = size === undefined ? undefined : this.readNote(segment, INDEX);
+    const index = bytes && SegmentIndex.decode(bytes);
+    if (size === undefined || index === undefined) return undefined;
+    const tailBytes = Math.min(size, MAX_BYTES) - index.summary.covers;
+    if (tailBytes < 0 || tailBytes > MAX_TAIL_BYTES) return undefined;
+    return { index, tail: tailBytes === 0 ? [] : decodeRecords(this.read(segment, index.summary.covers)) };
+  }
+
+  #makeIndex(segment: number): IndexedSegment | undefined {
+    if (this.statusOf(segment) === undefined) return undefined;
     const bytes = this.read(segment);
     const end = endOfRecords(bytes);
     const index = SegmentIndex.of(decodeRecords(bytes.subarray(0, end)), end);
     this.writeNote(segment, INDEX, index.encode());
-    return index;
+    return { index, tail: [] };
   }
 
   #read(name: string, from = 0, to = MAX_BYTES): Buffer | undefined {
@@ -134,12 +160,22 @@ export function segmentName(segment: number): string {
 
 /** Reads the records in the bytes of a segment, oldest first. */
 export function decodeRecords(bytes: Buffer): LogRecord[] {
-  const records: LogRecord[] = [];
-  for (const line of bytes.toString('utf8').split('\n')) {
-    const record = decodeLine(line, isLogRecord);
-    if (record !== undefined) records.push(record);
+  return [...decodeBatches(bytes)].flat();
+}
+
+/** Reads the records in the bytes of a segment, oldest first, about a millisecond's work at a time. */
+function* decodeBatches(bytes: Buffer): Generator<LogRecord[], void, undefined> {
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf('\n', start + BATCH_BYTES);
+    const batch = bytes.toString('utf8', start, end < 0 ? bytes.length : end);
+    start = end < 0 ? bytes.length : end;
+    const records: LogRecord[] = [];
+    for (const line of batch.split('\n')) {
+      const record = decodeLine(line, isLogRecord);
+      if (record !== undefined) records.push(record);
+    }
+    yield records;
   }
-  return records;
 }
 
 /** Returns where the last record ends. After that, another process may be writing one right now. */

@@ -9,7 +9,7 @@ type Mark = Exclude<LogRecord, Step>;
 interface SegmentSummary {
   /** How many bytes of the segment this is about. What was appended since is not covered. */
   readonly covers: number;
-  /** How many steps were logged, and how many changes began. */
+  /** How many steps were logged and not cancelled, and how many changes began with them. */
   readonly steps: number;
   readonly changes: number;
   /** When the first and the last step was logged. 0 without any. */
@@ -35,37 +35,17 @@ export class SegmentIndex {
   readonly summary: SegmentSummary;
   readonly #hashes: Uint32Array;
 
-  private constructor(summary: SegmentSummary, hashes: Uint32Array) {
+  /** @internal */
+  constructor(summary: SegmentSummary, hashes: Uint32Array) {
     this.summary = summary;
     this.#hashes = hashes;
   }
 
-  /** Makes the index of the records that are in the first bytes of a segment. */
-  static of(records: readonly LogRecord[], covers: number): SegmentIndex {
-    const steps = records.filter((record) => 'kind' in record);
-    const keys = new Set(steps.map(stepKey));
-    const unmarked = new Set(keys);
-    const marks: Mark[] = [];
-    for (const record of records) {
-      if ('kind' in record) continue;
-      const key = markedKey(record);
-      if (!keys.has(key)) marks.push(record);
-      else if (!('counted' in record)) unmarked.delete(key);
-    }
-    const hashes = hashPaths(steps);
-    const times = steps.map(({ time }) => time);
-    const summary: SegmentSummary = {
-      covers,
-      steps: steps.length,
-      changes: steps.filter(({ number }) => number === 0).length,
-      first: times.reduce((one, other) => Math.min(one, other), times[0] ?? 0),
-      last: times.reduce((one, other) => Math.max(one, other), 0),
-      marks,
-      unmarked: [...unmarked],
-      paths: hashes.length,
-      sum: sumOf(hashes),
-    };
-    return new SegmentIndex(summary, hashes);
+  /** Makes the index of records, oldest first, that are in the first bytes of a segment. */
+  static of(records: Iterable<LogRecord>, covers: number): SegmentIndex {
+    const builder = new SegmentIndexBuilder();
+    for (const record of records) builder.add(record);
+    return builder.build(covers);
   }
 
   /** Reads what `encode` has written. Undefined if that is not whole. */
@@ -96,23 +76,82 @@ export class SegmentIndex {
   }
 }
 
-/** Returns the key of the step that a mark is about. */
-export function markedKey(mark: Mark): string {
-  if ('done' in mark) return mark.done;
-  return 'cancelled' in mark ? mark.cancelled : mark.counted;
-}
+/** Makes the index of a segment, one record at a time. */
+export class SegmentIndexBuilder {
+  readonly #steps = new Set<string>();
+  readonly #cancelled = new Set<string>();
+  readonly #unmarked = new Set<string>();
+  readonly #marks: Mark[] = [];
+  /** The changes that began in this segment, by how many of their steps were not cancelled. */
+  readonly #changes = new Map<string, number>();
+  readonly #hashes = new Set<number>();
+  #lastPath = '';
+  #first = Number.POSITIVE_INFINITY;
+  #last = 0;
 
-function hashPaths(steps: readonly Step[]): Uint32Array {
-  const hashes = new Set<number>();
-  const paths = new Set(steps.flatMap(({ path, to }) => (to === undefined ? [path] : [path, to])));
-  for (const path of paths) {
+  /** Adds a record. A step comes before its marks. */
+  add(record: LogRecord): void {
+    if ('kind' in record) this.#addStep(record);
+    else this.#addMark(record);
+  }
+
+  /** Returns the index of what was added, which is in that many bytes. */
+  build(covers: number): SegmentIndex {
+    const hashes = Uint32Array.from(this.#hashes).sort();
+    const summary: SegmentSummary = {
+      covers,
+      steps: this.#steps.size - this.#cancelled.size,
+      changes: [...this.#changes.values()].filter((steps) => steps > 0).length,
+      first: Number.isFinite(this.#first) ? this.#first : 0,
+      last: this.#last,
+      marks: this.#marks,
+      unmarked: [...this.#unmarked],
+      paths: hashes.length,
+      sum: sumOf(hashes),
+    };
+    return new SegmentIndex(summary, hashes);
+  }
+
+  #addStep(step: Step): void {
+    const key = stepKey(step);
+    this.#steps.add(key);
+    this.#unmarked.add(key);
+    this.#count(step.change, step.number === 0 ? 0 : undefined, 1);
+    this.#first = Math.min(this.#first, step.time);
+    this.#last = Math.max(this.#last, step.time);
+    this.#addPath(step.path);
+    if (step.to !== undefined) this.#addPath(step.to);
+  }
+
+  #addMark(mark: Mark): void {
+    const key = markedKey(mark);
+    if (!this.#steps.has(key)) this.#marks.push(mark);
+    else if (!('counted' in mark)) this.#unmarked.delete(key);
+    if (!('cancelled' in mark) || !this.#steps.has(key) || this.#cancelled.has(key)) return;
+    this.#cancelled.add(key);
+    this.#count(key.slice(0, key.indexOf('.')), undefined, -1);
+  }
+
+  #count(change: string, from: number | undefined, more: number): void {
+    const steps = this.#changes.get(change) ?? from;
+    if (steps !== undefined) this.#changes.set(change, steps + more);
+  }
+
+  #addPath(path: string): void {
+    if (path === this.#lastPath) return;
+    this.#lastPath = path;
     let hash: number | undefined;
     for (const name of path.split('/')) {
       hash = hash === undefined ? fnv1a(name) : fnv1a(`/${name}`, hash);
-      hashes.add(hash);
+      this.#hashes.add(hash);
     }
   }
-  return Uint32Array.from(hashes).sort();
+}
+
+/** Returns the key of the step that a mark is about. */
+function markedKey(mark: Mark): string {
+  if ('done' in mark) return mark.done;
+  return 'cancelled' in mark ? mark.cancelled : mark.counted;
 }
 
 function sumOf(hashes: Uint32Array): number {

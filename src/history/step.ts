@@ -2,6 +2,9 @@ import type { Stats } from 'node:fs';
 import { type EntryType, entryTypeOf } from '../fence/index.ts';
 import type { Caller } from '../runtime/operation-context.ts';
 
+/** The folder at the top of a root that holds its history. Callers cannot reach it. */
+export const HISTORY_FOLDER = '.ringfence';
+
 /** What an entry was like at one moment: enough to recognise it later, and to tell whether it has changed since. */
 export interface EntryState {
   readonly type: EntryType;

@@ -2,8 +2,8 @@ import type { Dir } from '../fence/index.ts';
 import type { HistoryLog } from './history-log.ts';
 import type { KeptEntries } from './kept-entries.ts';
 
-/** The folder at the top of a root that holds its history. Callers cannot reach it. */
-export const HISTORY_FOLDER = '.ringfence';
+/** In how many parts the history is divided that fills its limits, about: it is removed one part at a time. */
+export const SEGMENTS = 16;
 
 /** How much history a root keeps. */
 export interface HistoryOptions {
@@ -18,6 +18,13 @@ export interface HistoryOptions {
 /** What is kept of a root's history unless the operator says otherwise. */
 export const DEFAULT_HISTORY: HistoryOptions = { keepMs: 7 * 86_400_000, maxBytes: 1024 ** 3, over: 'allow' };
 
+/** What an operator should hear about. */
+export type HistoryNotice =
+  /** An entry was kept by copying it: there are no hard links here, or not to this file. */
+  | { readonly kind: 'copied'; readonly path: string }
+  /** A file is replaced or removed without being kept, because it is larger than all that may be kept. */
+  | { readonly kind: 'unkept'; readonly path: string; readonly bytes: number };
+
 /** Where a root's history is written. */
 export interface HistoryStore {
   /** The folder that holds all of it. @internal */
@@ -25,4 +32,6 @@ export interface HistoryStore {
   readonly options: HistoryOptions;
   readonly log: HistoryLog;
   readonly kept: KeptEntries;
+  /** Tells whoever listens. */
+  notify(notice: HistoryNotice): void;
 }

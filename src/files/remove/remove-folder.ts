@@ -171,6 +171,8 @@ export async function discardTree(dir: Dir, name: Name): Promise<void> {
 interface TreeOptions extends Pick<RemoveOptions, 'keepGoing'> {
   /** Make each folder writable before emptying it. */
   readonly unlock?: boolean;
+  /** Called between entries; by default, other operations get their turn there. */
+  pause?(): Promise<void> | undefined;
   /** The change in the root's history that keeps each entry, and the path of the folder from the top of the root. */
   readonly kept?: KeptTree | undefined;
 }
@@ -188,10 +190,10 @@ interface KeptTree {
  */
 export async function removeTree(
   { dir: parent, name }: DirEntry,
-  { keepGoing = false, unlock = false, kept }: TreeOptions,
+  { keepGoing = false, unlock = false, kept, ...options }: TreeOptions,
   context: OperationContext,
 ): Promise<number> {
-  const pause = yieldPoint(context);
+  const pause = options.pause ?? yieldPoint(context);
   let removed = 0;
   let failure: unknown;
 

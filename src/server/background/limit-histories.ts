@@ -1,0 +1,114 @@
+import { describeThrown } from '../../audit/describe-thrown.ts';
+import { assertLoadable } from '../../config/loadable-modules.ts';
+import type { Root } from '../../fence/index.ts';
+import { type History, historyOf } from '../../history/index.ts';
+import { backgroundPacer } from '../../runtime/background-pacer.ts';
+import type { SharedService } from '../call/service.ts';
+
+/** Leaves the first calls of the client undisturbed. */
+const START_MS = 1_500;
+/** How often it is looked for new history, and how often the limits are enforced without any. */
+const CHECK_MS = 5_000;
+const IDLE_MS = 60_000;
+/** How many times within `keep`, where that is short. */
+const PER_KEEP = 16;
+const MIN_CHECK_MS = 250;
+
+/**
+ * Keeps the histories of all roots within their limits, in the background, from the start on. Says in the log what was
+ * removed. Failures are only logged.
+ */
+export function limitHistories(service: SharedService): { stop(): void } {
+  const stopping = new AbortController();
+  const timers: NodeJS.Timeout[] = [];
+  for (const root of rootsWithHistory(service)) {
+    reportNotices(service, root);
+    const limiter = new Limiter(service, root, stopping.signal);
+    const { keepMs } = limiter.history.options;
+    const checkMs = Math.max(MIN_CHECK_MS, Math.min(CHECK_MS, keepMs / PER_KEEP));
+    timers.push(setInterval(() => void limiter.check(), checkMs).unref());
+    timers.push(setTimeout(() => void limiter.check(), Math.min(START_MS, checkMs)).unref());
+  }
+  return {
+    stop: () => {
+      for (const timer of timers) clearInterval(timer);
+      stopping.abort();
+    },
+  };
+}
+
+class Limiter {
+  readonly history: History;
+  readonly #service: SharedService;
+  readonly #root: Root;
+  readonly #signal: AbortSignal;
+  #isRunning = false;
+  #seen: string | undefined;
+  #lastRun = 0;
+
+  constructor(service: SharedService, root: Root, signal: AbortSignal) {
+    this.#service = service;
+    this.#root = root;
+    this.#signal = signal;
+    this.history = historyOf(root) as History;
+  }
+
+  /** Enforces the limits if there is new history, or if it is long ago. */
+  async check(): Promise<void> {
+    if (this.#isRunning || this.#signal.aborted) return;
+    this.#isRunning = true;
+    try {
+      const state = this.history.log.fingerprint();
+      const idleMs = Math.min(IDLE_MS, this.history.options.keepMs / PER_KEEP);
+      if (state === this.#seen && Date.now() - this.#lastRun < idleMs) return;
+      await this.#enforce();
+      this.#seen = state;
+      this.#lastRun = Date.now();
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      this.#service.logger.warn({ root: this.#root.name, error: describeThrown(error) }, 'history cannot be limited');
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  async #enforce(): Promise<void> {
+    const { logger } = this.#service;
+    const root = this.#root.name;
+    // Node remembers a failed import for good, also of modules that the tools need.
+    assertLoadable();
+    const { enforceLimits } = await import('../../history/limits/enforce-limits.ts');
+    const { removeTree } = await import('../../files/remove/remove-folder.ts');
+    const pause = backgroundPacer(this.#signal);
+    const context = { signal: this.#signal };
+    const expired = await enforceLimits(this.history, {
+      pause,
+      removeTree: async (entry) => void (await removeTree(entry, { unlock: true, pause }, context)),
+    });
+    for (const { limit, changes, bytes, files, until, checkpoint } of expired) {
+      const facts = { root, limit, changes, bytes, files, until: new Date(until).toISOString() };
+      if (checkpoint === undefined) logger.info(facts, 'old history removed');
+      else logger.warn({ ...facts, checkpoint }, 'history since the newest checkpoint removed');
+    }
+  }
+}
+
+/** Writes what a history has to say to the log: that it copies, once, and every file that it does not keep. */
+function reportNotices({ logger }: SharedService, root: Root): void {
+  const history = historyOf(root) as History;
+  let hasCopied = false;
+  history.onNotice = (notice) => {
+    const { kind, path } = notice;
+    if (kind === 'unkept') {
+      const { maxBytes } = history.options;
+      logger.warn({ root: root.name, path, bytes: notice.bytes, max_bytes: maxBytes }, 'file too large for history');
+    } else if (!hasCopied) {
+      hasCopied = true;
+      logger.warn({ root: root.name, path }, 'history keeps files by copying, for want of hard links');
+    }
+  };
+}
+
+function rootsWithHistory({ roots }: SharedService): Root[] {
+  return roots.all().flatMap(({ kind, root }) => (kind === 'agent' || historyOf(root) === undefined ? [] : [root]));
+}
