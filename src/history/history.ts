@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { type Dir, FenceError, isFenceError, type Root } from '../fence/index.ts';
+import type { Stats } from 'node:fs';
+import { type Dir, FenceError, isFenceError, type Root, temporaryName } from '../fence/index.ts';
 import type { Caller } from '../runtime/operation-context.ts';
 import { Change } from './change.ts';
 import { HistoryLog } from './history-log.ts';
@@ -9,6 +10,8 @@ import { DEFAULT_HISTORY, type HistoryNotice, type HistoryOptions, type HistoryS
 
 const LOG = 'log';
 const KEPT = 'kept';
+/** The mode bits that let others in. */
+const OTHERS = 0o077;
 
 /** The histories of the roots that have one. */
 const histories = new WeakMap<Root, History>();
@@ -63,7 +66,7 @@ export class History implements HistoryStore, Disposable {
     const own = root.withoutRules();
     const folder = openFolder(own.top, HISTORY_FOLDER);
     try {
-      assertOwn(folder);
+      assertOwn(folder, own.top);
       ignoreInRepositories(folder);
       const history = new History(own, folder, options);
       histories.set(root, history);
@@ -118,13 +121,28 @@ function openFolder(parent: Dir, name: string): Dir {
   return parent.openDir(name);
 }
 
-/** Raises `permission_denied` for a folder that others could have filled: a history says what to put back. */
-function assertOwn(folder: Dir): void {
+/**
+ * Raises `permission_denied` for a folder that others could have filled: a history says what to put back. Where the file
+ * system has no owners or modes, a new folder is just like it, and whoever mounts it decides who may enter.
+ */
+function assertOwn(folder: Dir, top: Dir): void {
   const stats = folder.lstat('.');
   const user = process.geteuid?.();
   if (stats === undefined || user === undefined) return;
-  if (stats.uid !== user || (stats.mode & 0o077) !== 0)
+  if (stats.uid === user && (stats.mode & OTHERS) === 0) return;
+  const made = statsOfNew(top);
+  if (stats.uid !== made?.uid || (stats.mode & ~made.mode & OTHERS) !== 0)
     throw new FenceError('permission_denied', {}, { path: HISTORY_FOLDER });
+}
+
+function statsOfNew(top: Dir): Stats | undefined {
+  const name = temporaryName();
+  top.mkdir(name, 0o700);
+  try {
+    return top.lstat(name);
+  } finally {
+    top.rmdir(name);
+  }
 }
 
 function ignoreInRepositories(folder: Dir): void {

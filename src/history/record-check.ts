@@ -2,7 +2,7 @@ import { HISTORY_FOLDER, type LogRecord, type Step } from './step.ts';
 
 const CHANGE_ID = /^[0-9a-z]{1,32}$/;
 const STEP_KEY = /^[0-9a-z]{1,32}\.\d{1,15}$/;
-const KEPT_PLACE = /^\d{8}\/[0-9a-z]{1,32}-\d{1,15}$/;
+const KEPT_PLACE = /^\d{8,12}\/[0-9a-z]{1,32}-\d{1,15}$/;
 const KINDS: ReadonlySet<unknown> = new Set(['put', 'append', 'truncate', 'remove', 'make', 'unmake', 'move']);
 const TYPES: ReadonlySet<unknown> = new Set(['file', 'directory', 'symlink', 'other']);
 

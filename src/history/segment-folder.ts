@@ -12,8 +12,8 @@ const MAX_TAIL_BYTES = 64 * 1024;
 const BATCH_BYTES = 64 * 1024;
 const NUMBER_LENGTH = 8;
 /** What the names of segments look like. */
-export const SEGMENT_NAME = /^\d{8}$/;
-const NOTE_NAME = /^(\d{8})\.[a-z]+$/;
+export const SEGMENT_NAME = /^\d{8,12}$/;
+const NOTE_NAME = /^(\d{8,12})\.[a-z]+$/;
 const INDEX = 'paths';
 
 /** What a segment that is no longer written to has: its index, and the records that came after the index was made. */

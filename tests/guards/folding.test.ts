@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -11,60 +10,17 @@ import { readFile } from '../../src/files/read/read-file.ts';
 import { removeFolder } from '../../src/files/remove/remove-folder.ts';
 import { makeFolder } from '../../src/files/write/make-folder.ts';
 import { writeFile } from '../../src/files/write/write-file.ts';
+import { cannotMountExfat as cannotMount, type ExfatDisk, mountExfat } from '../support/exfat-disk.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const RULES = { deny: ['.env', '/secret', 'größe.txt'], protect: ['**/.git/hooks'] };
 const QUICK = { durable: false };
 
-interface Folder extends Disposable {
-  readonly folder: string;
-}
-
-/** Mounts a file system that does not tell apart names that differ by case. Throws where that cannot be done. */
-function mountFolding(): Folder {
-  const base = tempDir('ringfence-folding-');
-  const [image, folder] = [path.join(base, 'image'), path.join(base, 'mount')];
-  fs.mkdirSync(folder);
-  fs.writeFileSync(image, '');
-  fs.truncateSync(image, 16 * 1024 * 1024);
-  let device: string | undefined;
-  const run = (command: string, ...args: string[]): string =>
-    execFileSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' }).trim();
-  const end = (): void => {
-    if (device !== undefined) run('losetup', '-d', device);
-    fs.rmSync(base, { recursive: true });
-  };
-  try {
-    run('mkfs.exfat', image);
-    device = run('losetup', '-f', '--show', image);
-    run('mount.exfat-fuse', device, folder);
-  } catch (error) {
-    end();
-    throw error;
-  }
-  return {
-    folder,
-    [Symbol.dispose]() {
-      run('umount', folder);
-      end();
-    },
-  };
-}
-
-const cannotMount = ((): string | undefined => {
-  try {
-    using _probe = mountFolding();
-    return undefined;
-  } catch {
-    return 'needs root, loop devices, exfat-fuse and exfatprogs';
-  }
-})();
-
 const reason = cannotMount === undefined ? '' : ` (skipped: ${cannotMount})`;
 describe.skipIf(cannotMount !== undefined)(`a file system that folds names${reason}`, () => {
-  let mounted: Folder;
+  let mounted: ExfatDisk;
   beforeAll(() => {
-    mounted = mountFolding();
+    mounted = mountExfat();
   });
   afterAll(() => mounted[Symbol.dispose]());
   beforeEach(() => fill(mounted.folder));

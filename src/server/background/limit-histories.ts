@@ -44,6 +44,7 @@ class Limiter {
   readonly #signal: AbortSignal;
   #isRunning = false;
   #seen: string | undefined;
+  #previous: string | undefined;
   #lastRun = 0;
 
   constructor(service: SharedService, root: Root, signal: AbortSignal) {
@@ -62,7 +63,9 @@ class Limiter {
       const idleMs = Math.min(IDLE_MS, this.history.options.keepMs / PER_KEEP);
       if (state === this.#seen && Date.now() - this.#lastRun < idleMs) return;
       await this.#enforce();
-      this.#seen = state;
+      // What was written just now cannot be removed yet, so there is one more run after the last change.
+      if (state === this.#previous) this.#seen = state;
+      this.#previous = state;
       this.#lastRun = Date.now();
     } catch (error) {
       if (this.#signal.aborted) return;
