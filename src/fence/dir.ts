@@ -321,6 +321,12 @@ export abstract class Dir implements Disposable {
     dir.#call('.', (hostPath) => fs.chmodSync(hostPath, mode));
   }
 
+  /** Returns the time of the last modification of an entry, of a link itself for a link, in nanoseconds since 1970. */
+  mtimeNs(name: Name): bigint {
+    this.assertSeen(name);
+    return this.#call(name, (hostPath) => fs.lstatSync(hostPath, { bigint: true }).mtimeNs);
+  }
+
   /**
    * Sets the time of the last modification of an entry, of a link itself for a link, in nanoseconds since 1970. To the
    * nanosecond with `openat2`, elsewhere to about a microsecond, since Node takes the time as a floating-point number.

@@ -11,7 +11,7 @@ export type UndoErrorDetails = {
    */
   undo_incomplete: { readonly change: string; readonly paths: readonly string[] };
   /** Nothing is known about the path at that time. */
-  no_past_entry: { readonly at: number };
+  no_past_entry: object;
 };
 
 /** The closed list of codes that an undo raises, besides those of the fence and the history. */

@@ -19,5 +19,5 @@ export {
   type UndoOptions,
   type UndoPlan,
 } from './plan-undo.ts';
-export { type RestoreOptions, restoreEntry } from './restore-entry.ts';
+export { type PastMoment, type RestoreOptions, restoreEntry, treeAt } from './restore-entry.ts';
 export { settle } from './settle.ts';

@@ -45,6 +45,9 @@ export class Origin {
   }
 }
 
+/** How much of a file is read at once. */
+const CHUNK_BYTES = 1024 * 1024;
+
 /** A part of a file's content: the beginning of a file that is there now. */
 interface Piece {
   readonly origin: Origin;
@@ -59,6 +62,8 @@ export interface PastInode {
   readonly ctimeMs: number;
   size: number;
   mtimeMs: number;
+  /** The exact time of modification, if it is not that of now. */
+  mtimeNs?: bigint | undefined;
   /** The content, if it was put together. */
   pieces: Piece[] | undefined;
 }
@@ -157,14 +162,38 @@ export class PastNode implements PastEntry {
   }
 
   read(): Buffer {
-    const pieces = this.inode.pieces ?? [{ origin: this.#origin(), length: this.inode.size }];
-    return Buffer.concat(pieces.map(readPiece));
+    const bytes = Buffer.alloc(this.inode.size);
+    let at = 0;
+    for (const chunk of this.chunks()) at += chunk.copy(bytes, at);
+    return bytes.subarray(0, at);
+  }
+
+  /** Reads the content of a file in chunks, each of which is valid until the next. */
+  *chunks(): Generator<Buffer, void, undefined> {
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1, this.inode.size)));
+    for (const { origin, length } of this.inode.pieces ?? [{ origin: this.#origin(), length: this.inode.size }]) {
+      using dir = origin.openParent();
+      using file = dir.openFile(origin.name);
+      let read = 1;
+      for (let at = 0; at < length && read > 0; at += read) {
+        read = file.read(chunk.subarray(0, Math.min(chunk.length, length - at)), at);
+        yield chunk.subarray(0, read);
+      }
+    }
   }
 
   target(): Name {
     const origin = this.#origin();
     using dir = origin.openParent();
     return dir.readlinkBytes(origin.name);
+  }
+
+  /** Returns the exact time of the last modification, in nanoseconds since 1970. */
+  mtimeNs(): bigint {
+    if (this.inode.mtimeNs !== undefined) return this.inode.mtimeNs;
+    const origin = this.#origin();
+    using dir = origin.openParent();
+    return dir.mtimeNs(origin.name);
   }
 
   /** Sets the content to its first bytes. */
@@ -195,19 +224,6 @@ export class PastNode implements PastEntry {
     if (this.origin === undefined) throw new FenceError('not_found', {});
     return this.origin;
   }
-}
-
-function readPiece({ origin, length }: Piece): Buffer {
-  using dir = origin.openParent();
-  using file = dir.openFile(origin.name);
-  const bytes = Buffer.alloc(length);
-  let at = 0;
-  while (at < length) {
-    const read = file.read(bytes.subarray(at), at);
-    if (read === 0) break;
-    at += read;
-  }
-  return bytes.subarray(0, at);
 }
 
 /** Runs a lookup; returns undefined if a folder on the way is missing or no folder. */

@@ -81,7 +81,7 @@ export class PastTree {
     }
   }
 
-  #rewindInPlace({ kind, path, before, kept }: PastStep['step']): void {
+  #rewindInPlace({ kind, path, before, kept, mtimeNs }: PastStep['step']): void {
     const node = this.find(path);
     if (before === undefined || node?.ino !== before.ino) return;
     if (kind === 'append') node.cut(Math.min(node.size, before.size));
@@ -90,6 +90,7 @@ export class PastTree {
       if (tail !== undefined) node.extend(tail);
     }
     node.inode.mtimeMs = before.mtimeMs;
+    node.inode.mtimeNs = mtimeNs === undefined ? undefined : BigInt(mtimeNs);
   }
 
   #takeKept(place: string | undefined): PastNode | undefined {
@@ -130,7 +131,7 @@ export class PastTree {
 const UNKNOWN_FOLDER: EntryState = { type: 'directory', ino: 0, mode: 0o755, size: 0, mtimeMs: 0, ctimeMs: 0 };
 
 /** Returns what is to be remembered of an entry. */
-export function stateOfNode({ inode: { pieces: _, ...state } }: PastNode): EntryState {
+export function stateOfNode({ inode: { pieces: _, mtimeNs: __, ...state } }: PastNode): EntryState {
   return state;
 }
 
