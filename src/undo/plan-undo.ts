@@ -298,7 +298,8 @@ class UndoPlanner {
 
   #isAllowed(path: string): boolean {
     if (this.#root === this.#history.root) return true;
-    const isFolder = this.#tree.find(path)?.type === 'directory';
+    const entry = this.#tree.find(path) ?? this.#step.step.before;
+    const isFolder = entry?.type === 'directory';
     const refused = this.#root.explain({ raw: path, segments: namesOf(path) }, isFolder) !== undefined;
     if (refused) this.#conflict('not_allowed', path);
     return !refused;
