@@ -9,7 +9,7 @@ export interface PastStep {
   readonly key: string;
   /** Set if the process that made the step has noted that it happened. */
   readonly done: DoneMark | undefined;
-  /** Set if it was given up. Neither this nor `done` is set if the process was killed, or is about to do it. */
+  /** Set if it was given up, or taken back at once, whatever else is noted. Neither this nor `done` is set if the process was killed, or is about to do it. */
   readonly cancelled: boolean;
   /** Set for a kept folder once its content is counted. */
   readonly counted: SizeMark | undefined;

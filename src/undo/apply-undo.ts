@@ -44,24 +44,21 @@ export async function applyUndo(plan: UndoPlan, options: ApplyOptions): Promise<
   return { change: change.id, undone: actions.filter(({ completes }) => completes).length };
 }
 
-/** Takes back what a failed undo has done. Raises `undo_incomplete` if that fails, too. */
+/** Takes back what a failed undo has done, as far as that is possible. Raises `undo_incomplete` if not all of it is. */
 async function takeBack(
   { history, root }: UndoPlan,
   failed: Change,
   { caller, running, error }: { caller: Caller; running: RunOptions; error: unknown },
 ): Promise<void> {
-  const plan = planUndo(history, root, selectChanges(history, { ids: [failed.id] }));
-  const run = new UndoRun(plan, history.changeOf({ ...caller }), running);
-  const { conflicts } = plan;
-  if (conflicts.length === 0) {
-    try {
-      await run.run();
-      return;
-    } catch {
-      // What is left says so.
-    }
+  const { conflicts, actions, ...plan } = planUndo(history, root, selectChanges(history, { ids: [failed.id] }));
+  const possible = { ...plan, conflicts, actions: actions.filter(({ forced }) => !forced) };
+  const run = new UndoRun(possible, history.changeOf({ ...caller }), running);
+  try {
+    await run.run();
+  } catch {
+    // What is left says so.
   }
   const paths = new Set([...conflicts, ...run.left].map(({ path }) => path));
   const location = { root: root.name, cause: error };
-  throw new UndoError('undo_incomplete', { change: failed.id, paths: [...paths].sort() }, location);
+  if (paths.size > 0) throw new UndoError('undo_incomplete', { change: failed.id, paths: [...paths].sort() }, location);
 }

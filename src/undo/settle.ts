@@ -17,7 +17,7 @@ const MAX_REMEMBERED = 20_000;
 export function* settledSteps(history: History): Generator<SettledStep, void, undefined> {
   const witness = new Witness(history);
   for (const past of pastSteps(history)) {
-    const happened = past.done !== undefined || (!past.cancelled && witness.saw(past));
+    const happened = !past.cancelled && (past.done !== undefined || witness.saw(past));
     if (happened) witness.remember(past);
     yield { ...past, happened };
   }
@@ -37,7 +37,7 @@ export function settle(history: History): number {
     if (looked++ === MAX_REMEMBERED) break;
     const { step, key, done, cancelled } = past;
     const isOpen = done === undefined && !cancelled;
-    const happened = done !== undefined || (!cancelled && witness.saw(past));
+    const happened = !cancelled && (done !== undefined || witness.saw(past));
     if (isOpen && isLeftover(history.root.top, '.', step.process)) {
       if (happened) {
         const keptCtimeMs = step.kept && kept.lstat(step.kept)?.ctimeMs;
