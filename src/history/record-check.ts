@@ -14,11 +14,15 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function isLogRecord(value: unknown): value is LogRecord {
   if (!isObject(value)) return false;
-  if ('done' in value)
-    return isKey(value.done) && isOptional(value.after, isState) && isOptional(value.keptCtimeMs, isNumber);
+  if ('done' in value) return isDone(value);
   if ('cancelled' in value) return isKey(value.cancelled);
   if ('counted' in value) return isKey(value.counted) && isNumber(value.bytes) && isNumber(value.files);
   return isStep(value);
+}
+
+function isDone({ done, after, keptCtimeMs, beforeCtimeMs, fromCtimeMs }: Fields): boolean {
+  const times = [keptCtimeMs, beforeCtimeMs, fromCtimeMs];
+  return isKey(done) && isOptional(after, isState) && times.every((time) => isOptional(time, isNumber));
 }
 
 function isStep(value: Fields): boolean {
