@@ -106,6 +106,11 @@ function newChangeId(): string {
   return Date.now().toString(BASE) + random.padStart(RANDOM_LETTERS, '0');
 }
 
+/** Returns when a change began, in milliseconds since 1970, which its id says. */
+export function beginningOf(change: string): number {
+  return Number.parseInt(change.slice(0, -RANDOM_LETTERS), BASE);
+}
+
 /** Opens a folder of a folder, for nobody but this user, and makes it if it is missing. */
 function openFolder(parent: Dir, name: string): Dir {
   try {

@@ -1,4 +1,4 @@
-import type { History, PastStep } from '../history/index.ts';
+import { beginningOf, type History, type PastStep, type StepFilter } from '../history/index.ts';
 import type { Caller } from '../runtime/operation-context.ts';
 import { type SettledStep, settledSteps } from './settle.ts';
 
@@ -40,8 +40,15 @@ export interface ChangeFilter {
 /** How far the clocks and logs of several processes may be apart. */
 const CLOCK_SKEW_MS = 60_000;
 
-/** Reads the changes of a root's history that happened, newest first by when they began. */
-export function* pastChanges(history: History): Generator<PastChange, void, undefined> {
+/**
+ * Reads the changes of a root's history that happened, newest first by when they began. With a path, reads only what
+ * they did at that path and below it, for which most of a long history need not be read.
+ */
+export function* pastChanges(history: History, { path = '' }: StepFilter = {}): Generator<PastChange, void, undefined> {
+  if (path !== '') {
+    yield* changesAbout(history, path);
+    return;
+  }
   const open = new Map<string, HappenedStep[]>();
   for (const step of stepsWithUndone(history)) {
     const id = step.step.change;
@@ -58,18 +65,40 @@ export function* pastChanges(history: History): Generator<PastChange, void, unde
   for (const steps of open.values()) if (steps.length > 0) yield toChange(steps.reverse());
 }
 
-/** Returns the changes that a filter fits, newest first. */
+function* changesAbout(history: History, path: string): Generator<PastChange, void, undefined> {
+  const open = new Map<string, HappenedStep[]>();
+  for (const step of stepsWithUndone(history, { path })) {
+    const { change: id, time } = step.step;
+    // A change is complete once all further steps are older than it is.
+    for (const [known, steps] of open) {
+      if (time >= beginningOf(known) - CLOCK_SKEW_MS) break;
+      open.delete(known);
+      if (steps.length > 0) yield toChange(steps.reverse());
+    }
+    const steps = open.get(id) ?? [];
+    if (step.happened) steps.push(step);
+    open.set(id, steps);
+  }
+  for (const steps of open.values()) if (steps.length > 0) yield toChange(steps.reverse());
+}
+
+/** Returns the changes that a filter fits, newest first. With a path, their steps are those about the path. */
 export function selectChanges(history: History, filter: ChangeFilter): PastChange[] {
   const found: PastChange[] = [];
   const missing = filter.ids && new Set(filter.ids);
-  for (const change of pastChanges(history)) {
-    if (change.id === filter.sinceChange || found.length === filter.limit) break;
+  for (const change of pastChanges(history, filter)) {
+    if (isAtOrBefore(change, filter) || found.length === filter.limit) break;
     if (filter.since !== undefined && change.time < filter.since - CLOCK_SKEW_MS) break;
     if (fits(change, filter)) found.push(change);
     missing?.delete(change.id);
     if (missing?.size === 0) break;
   }
   return found;
+}
+
+/** Reports whether a change is the one after which changes are meant. With a path, that one may be left out. */
+function isAtOrBefore({ id }: PastChange, { sinceChange, path = '' }: ChangeFilter): boolean {
+  return sinceChange !== undefined && (path === '' ? id === sinceChange : id <= sinceChange);
 }
 
 /** Reports whether a path is another one, or below it. The empty path is the root's top. */
@@ -93,9 +122,12 @@ function fits(change: PastChange, filter: ChangeFilter): boolean {
 }
 
 /** Reads all steps, newest first, with whether they happened and whether they were taken back since. */
-function* stepsWithUndone(history: History): Generator<HappenedStep & SettledStep, void, undefined> {
+function* stepsWithUndone(
+  history: History,
+  filter?: StepFilter,
+): Generator<HappenedStep & SettledStep, void, undefined> {
   const undone = new Set<string>();
-  for (const past of settledSteps(history)) {
+  for (const past of settledSteps(history, filter)) {
     const isUndone = undone.delete(past.key);
     if (past.happened && !isUndone && past.step.undoes !== undefined) undone.add(past.step.undoes);
     yield { ...past, undone: isUndone };

@@ -1,5 +1,5 @@
 import { isLeftover } from '../fence/index.ts';
-import { type EntryState, type History, type PastStep, pastSteps } from '../history/index.ts';
+import { type EntryState, type History, isAbout, type PastStep, pastSteps, type StepFilter } from '../history/index.ts';
 import { PastTree, stateOfNode } from './past-tree.ts';
 
 /** A step, and whether it happened. */
@@ -14,13 +14,37 @@ const MAX_REMEMBERED = 20_000;
  * Reads the steps of a root's history, newest first, with whether they happened. Where the log does not say so, because
  * the process was killed or is just about to do it, the tree as it was after the step tells.
  */
-export function* settledSteps(history: History): Generator<SettledStep, void, undefined> {
+export function* settledSteps(
+  history: History,
+  { path = '' }: StepFilter = {},
+): Generator<SettledStep, void, undefined> {
+  if (path !== '') {
+    yield* settledAbout(history, path);
+    return;
+  }
   const witness = new Witness(history);
   for (const past of pastSteps(history)) {
     const happened = !past.cancelled && (past.done !== undefined || witness.saw(past));
     if (happened) witness.remember(past);
     yield { ...past, happened };
   }
+}
+
+/**
+ * Reads the steps about a path, newest first. From the first one on of which the log does not say whether it happened,
+ * all other steps are read, too, because folders above it may have been moved since.
+ */
+function* settledAbout(history: History, path: string): Generator<SettledStep, void, undefined> {
+  let known = 0;
+  let isOpen = false;
+  for (const past of pastSteps(history, { path })) {
+    isOpen = past.done === undefined && !past.cancelled;
+    if (isOpen) break;
+    known += 1;
+    yield { ...past, happened: past.done !== undefined };
+  }
+  if (!isOpen) return;
+  for (const past of settledSteps(history)) if (isAbout(past.step, path) && known-- <= 0) yield past;
 }
 
 /**
