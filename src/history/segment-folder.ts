@@ -83,6 +83,14 @@ export class SegmentFolder implements Disposable {
     this.writeNote(segment, INDEX, builder.build(end).encode());
   }
 
+  /** Reads the records of a segment, oldest first, and rests between parts of them. */
+  async *readInBatches(segment: number, pause: () => Promise<void> | undefined): AsyncGenerator<LogRecord[], void> {
+    for (const records of decodeBatches(this.read(segment))) {
+      yield records;
+      await pause();
+    }
+  }
+
   /** Reads a file about a segment. Undefined if there is none. */
   readNote(segment: number, kind: string): Buffer | undefined {
     return this.#read(`${segmentName(segment)}.${kind}`);

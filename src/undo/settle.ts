@@ -50,15 +50,17 @@ function* settledAbout(history: History, path: string): Generator<SettledStep, v
 /**
  * Notes in the log what became of the steps that killed processes left open, so that it need not be found out again,
  * and lets go of what was kept for those that did not happen. Returns how many there were. It looks at the newest steps
- * only: older ones were left open before an earlier start.
+ * only, no further than the keys in `open` if it is given: older ones were left open before an earlier start.
  */
-export function settle(history: History): number {
+export function settle(history: History, open?: ReadonlySet<string>): number {
+  const left = open && new Set(open);
   const witness = new Witness(history);
   const { log, kept } = history;
   let settled = 0;
   let looked = 0;
   for (const past of pastSteps(history)) {
-    if (looked++ === MAX_REMEMBERED) break;
+    if (looked++ === MAX_REMEMBERED || left?.size === 0) break;
+    left?.delete(past.key);
     const { step, key, done, cancelled } = past;
     const isOpen = done === undefined && !cancelled;
     const happened = !cancelled && (done !== undefined || witness.saw(past));

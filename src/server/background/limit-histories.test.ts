@@ -1,12 +1,15 @@
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, expect, test, vi } from 'vitest';
+import { startChild } from '../../../tests/support/child.ts';
 import { tempDir } from '../../../tests/support/temp-dir.ts';
 import { configFromDirs } from '../../config/config-from-dirs.ts';
 import { writeFile } from '../../files/write/write-file.ts';
 import { addCheckpoint } from '../../history/checkpoints.ts';
-import { History, type HistoryOptions } from '../../history/index.ts';
+import { History, type HistoryOptions, pastSteps } from '../../history/index.ts';
 import type { NamedRoot } from '../../tools/roots.ts';
 import { openSharedService } from '../call/service.ts';
 import { limitHistories } from './limit-histories.ts';
@@ -15,8 +18,7 @@ const folder = tempDir('ringfence-limits-');
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 /** A service on one root with a history that is kept within limits. */
-function limited(options: Partial<HistoryOptions>) {
-  const inside = fs.mkdtempSync(path.join(folder, 'root-'));
+function limited(options: Partial<HistoryOptions>, inside = fs.mkdtempSync(path.join(folder, 'root-'))) {
   const lines: Record<string, unknown>[] = [];
   const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const service = openSharedService({ config: configFromDirs([inside]), logger });
@@ -54,6 +56,34 @@ test('history that no longer fits is removed in the background, which the log sa
     bytes: 900,
   });
   expect(JSON.stringify(kept.lines)).not.toContain(kept.inside);
+});
+
+test('what a killed process left open is settled, and what was kept for nothing is let go', async () => {
+  const inside = fs.mkdtempSync(path.join(folder, 'root-'));
+  fs.writeFileSync(path.join(inside, 'f'), 'old');
+  const child = startChild(
+    `
+    const { History } = await from('history/index.js');
+    const history = History.open(root);
+    await writeFile(root, path('g'), Buffer.from('new'), { durable: false });
+    const dir = root.openDir(path('.'));
+    await history.changeOf(undefined).put({ dir, name: 'f', path: 'f' }, dir.lstat('g'));
+    answer('kept');
+    await new Promise(() => setTimeout(() => {}, 60_000));`,
+    { folder: inside },
+  );
+  await once(child.stdout as Readable, 'data');
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  const kept = path.join(inside, '.ringfence/kept/00000001');
+  expect(fs.readdirSync(kept)).toHaveLength(1);
+  await using server = limited({}, inside);
+  await vi.waitFor(() => expect(server.lines).toHaveLength(1), 15_000);
+  expect(server.lines[0]).toMatchObject({ level: 30, msg: 'history of killed processes settled', settled: 1 });
+  expect(fs.readdirSync(kept)).toEqual([]);
+  expect(fs.readFileSync(path.join(inside, 'f'), 'utf8')).toBe('old');
+  expect([...pastSteps(server.history, { path: 'f' })].map(({ cancelled }) => cancelled)).toEqual([true]);
+  expect([...pastSteps(server.history, { path: 'g' })].map(({ done }) => done !== undefined)).toEqual([true]);
 });
 
 test('what is older than keep goes without a further change', async () => {

@@ -75,11 +75,23 @@ class Limiter {
     }
   }
 
+  /** Finds out what became of the steps that killed processes left open. */
+  async #settle(): Promise<void> {
+    const { openSteps } = await import('../../history/limits/open-steps.ts');
+    const open = await openSteps(this.history, backgroundPacer(this.#signal));
+    if (open.size === 0) return;
+    const { settle } = await import('../../undo/index.ts');
+    const settled = settle(this.history, open);
+    if (settled === 0) return;
+    this.#service.logger.info({ root: this.#root.name, settled }, 'history of killed processes settled');
+  }
+
   async #enforce(): Promise<void> {
     const { logger } = this.#service;
     const root = this.#root.name;
     // Node remembers a failed import for good, also of modules that the tools need.
     assertLoadable();
+    if (this.#lastRun === 0) await this.#settle();
     const { enforceLimits } = await import('../../history/limits/enforce-limits.ts');
     const { removeTree } = await import('../../files/remove/remove-folder.ts');
     const pause = backgroundPacer(this.#signal);
