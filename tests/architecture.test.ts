@@ -39,7 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tools: ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire'],
   dialects: ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools'],
   audit: ['errors.ts', 'runtime', 'agent', 'tools'],
-  config: ['fence', 'files', 'tools', 'audit'],
+  config: ['fence', 'history', 'files', 'tools', 'audit'],
   hardening: ['runtime', 'tools', 'config'],
   server: [
     'errors.ts',

@@ -18,6 +18,17 @@ export interface CallEvent {
   readonly durationMs: number;
   readonly responseBytes: number;
   readonly failure: CallFailure | undefined;
+  /** What the call changed in roots with history; undefined if nothing. */
+  readonly change?: LoggedChange | undefined;
+}
+
+/** How a call is found in the history of the roots that it changed. */
+export interface LoggedChange {
+  readonly call: string | undefined;
+  /** The id of the change; one for each root, with spaces between them. */
+  readonly change: string;
+  /** How many entries were replaced or removed without being kept. */
+  readonly unkept: number | undefined;
 }
 
 /** How a call failed. `cause` is the thrown value, if one was thrown. */
@@ -82,6 +93,11 @@ function fieldsOf(event: CallEvent): Record<string, unknown> {
   }
   fields.duration_ms = Math.round(event.durationMs * 1000) / 1000;
   fields.response_bytes = event.responseBytes;
+  if (event.change !== undefined) {
+    fields.call = event.change.call;
+    fields.change = event.change.change;
+    fields.unkept = event.change.unkept;
+  }
   if (failure !== undefined && isOrdinary(failure)) fields.errno = errnoDetail(failure.cause);
   return fields;
 }

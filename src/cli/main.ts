@@ -6,8 +6,13 @@ import type { GuideFlags } from '../config/guide-config.ts';
 import { packageVersion } from '../config/package-files.ts';
 import { ListenError } from './listen-error.ts';
 
+const HISTORY = ['--history', 'keep what is changed or removed for 7 days, up to 1 GB a folder'] as const;
 const EXIT_USAGE_ERROR = 2;
 const EXIT_FAILURE = 1;
+
+interface HistoryFlag {
+  readonly history?: boolean;
+}
 
 /** Runs a command line until its command ends, and returns the exit code. Prints any error as one line on stderr. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -52,6 +57,7 @@ function commands(): Command {
     .option('--config <file>', 'config with named roots and what may be done in each')
     .option('--port <number>', 'port to listen on, 0 for any free one (default: that of the config, or 8091)')
     .option('--host <address>', 'address to listen on (default: that of the config)')
+    .option(...HISTORY)
     .action(async (dirs: string[], options: object) => {
       const { serve } = await import('./serve.ts');
       await serve({ dirs, ...options });
@@ -61,6 +67,7 @@ function commands(): Command {
     .description('serve the client at the other end of stdin and stdout')
     .argument('[dir...]', 'folders to serve, each a root named after it, all tools')
     .option('--config <file>', 'config with named roots and what may be done in each')
+    .option(...HISTORY)
     .action(async (dirs: string[], options: object) => {
       const { workspaceStdio } = await import('./stdio.ts');
       await workspaceStdio({ dirs, ...options });
@@ -68,11 +75,11 @@ function commands(): Command {
   program
     .command('memory')
     .description('serve the six memory tools on the folder named by BASE_PATH, over stdin and stdout')
-    .action(async () => {
-      const { stdio } = await import('./stdio.ts');
+    .option(...HISTORY)
+    .action(async ({ history }: HistoryFlag) => {
+      const { boundStdio } = await import('./stdio.ts');
       const { memoryConfig } = await import('../config/memory-config.ts');
-      const config = memoryConfig();
-      await stdio(config, config.dialects[0]);
+      await boundStdio(memoryConfig(), history);
     });
   program
     .command('classic')
@@ -81,11 +88,11 @@ function commands(): Command {
     .option('--max-file-size <bytes>', 'the most that is returned of a file (default: FS_MAX_FILE_SIZE, or 10485760)')
     .option('--request-timeout <seconds>', 'time for one call (default: FS_REQUEST_TIMEOUT, or 30)')
     .option('--log-level <level>', 'error, warn, info, debug or trace (default: FS_LOG_LEVEL, or info)')
-    .action(async (flags: ClassicFlags) => {
-      const { stdio } = await import('./stdio.ts');
+    .option(...HISTORY)
+    .action(async ({ history, ...flags }: ClassicFlags & HistoryFlag) => {
+      const { boundStdio } = await import('./stdio.ts');
       const { classicConfig } = await import('../config/classic-config.ts');
-      const config = classicConfig(flags);
-      await stdio(config, config.dialects[0]);
+      await boundStdio(classicConfig(flags), history);
     });
   program
     .command('guide')
@@ -94,10 +101,9 @@ function commands(): Command {
     .option('--allow <path...>', 'what of it may be handed over (default: docs/ src/ tests/ .guide/ .todo/)')
     .option('--log-level <level>', 'error, warn, info, debug or trace (default: info)')
     .action(async (flags: GuideFlags) => {
-      const { stdio } = await import('./stdio.ts');
+      const { boundStdio } = await import('./stdio.ts');
       const { guideConfig } = await import('../config/guide-config.ts');
-      const config = guideConfig(flags);
-      await stdio(config, config.dialects[0]);
+      await boundStdio(guideConfig(flags));
     });
   return program;
 }

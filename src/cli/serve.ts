@@ -1,10 +1,10 @@
-import { allowedOn, type Config, type DialectConfig } from '../config/config.ts';
+import { allowedOn, type Config, canChange, type DialectConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Hardening } from '../hardening/harden.ts';
 import { warmUpInBackground } from '../server/background/warm-up.ts';
 import { isLoopbackAddress } from '../server/http/access-control.ts';
 import { type Mount, type RunningHttpServer, startHttp } from '../server/http/http-server.ts';
-import { CAPABILITIES, CHANGING_CAPABILITIES } from '../tools/capabilities.ts';
+import { allowsAll } from '../tools/capabilities.ts';
 import { ListenError } from './listen-error.ts';
 import { mountPath } from './load-dialect.ts';
 import { firstSignal } from './signals.ts';
@@ -101,9 +101,7 @@ function isOpen({ auth, host }: Config): boolean {
 
 /** Returns what a person has to know who starts a server that asks nobody for a token. */
 function openWarning({ roots, host }: Config): string {
-  const canWrite = roots.some((root) =>
-    allowedOn(root).some((tool) => tool === 'copy' || CHANGING_CAPABILITIES.includes(tool)),
-  );
+  const canWrite = roots.some(canChange);
   const names = roots.map(({ name }) => name).join(', ');
   return `WARNING: anyone on the network who can reach this machine (${host}) can read${canWrite ? ' and write' : ''} these roots: ${names}. Set auth.tokens in the config, or host: 127.0.0.1, unless that is intended.\n`;
 }
@@ -112,8 +110,9 @@ function openWarning({ roots, host }: Config): string {
 function banner({ roots, dialects, auth, port }: Config, urls: readonly string[], started: RunningServer): string {
   const width = Math.max(...roots.map(({ name }) => name.length));
   const rows = roots.map((root) => {
-    const tools = new Set(allowedOn(root));
-    return `  ${root.name.padEnd(width)}  ${tools.size === CAPABILITIES.length ? 'all tools' : [...tools].join(', ') || 'no tools'}`;
+    const tools = allowedOn(root);
+    const what = allowsAll(tools) ? 'all tools' : [...new Set(tools)].join(', ') || 'no tools';
+    return `  ${root.name.padEnd(width)}  ${what}${root.history === undefined ? '' : '; with history'}`;
   });
   const header = auth === undefined ? '' : ' --header "Authorization: Bearer TOKEN"';
   return [

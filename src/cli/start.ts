@@ -24,6 +24,8 @@ export const GRACE_MS = 8_500;
 export interface ConfigSource {
   readonly dirs: readonly string[];
   readonly config?: string;
+  /** Whether the history of the folders is kept. */
+  readonly history?: boolean;
 }
 
 /** A started server without its transport. */
@@ -42,13 +44,20 @@ export interface RunningServer {
 }
 
 /** Returns the config for the folders or the config file on the command line. Raises `ConfigError`. */
-export async function loadConfigSource({ dirs, config }: ConfigSource): Promise<Config> {
+export async function loadConfigSource({ dirs, config, history }: ConfigSource): Promise<Config> {
   if (config !== undefined && dirs.length > 0) {
     throw new ConfigError('give either --config FILE or folders, not both; list the folders as roots in the config');
   }
+  if (config !== undefined && history)
+    throw new ConfigError('--history is for folders without a config; set history for the roots in the config');
   if (config !== undefined) return loadConfig(config);
-  if (dirs.length > 0) return configFromDirs(dirs);
+  if (dirs.length > 0) return keepingHistory(configFromDirs(dirs), history);
   throw new ConfigError('nothing to serve; give the folders to serve, or a config with --config FILE');
+}
+
+/** Returns a config for a command with `--history`. It is loaded only then, because the client waits for the start. */
+export async function keepingHistory(config: Config, history = false): Promise<Config> {
+  return history ? (await import('../config/with-history.ts')).withHistory(config) : config;
 }
 
 /**
@@ -57,8 +66,10 @@ export async function loadConfigSource({ dirs, config }: ConfigSource): Promise<
  */
 export async function start(config: Config, options: { readonly listens: boolean }): Promise<RunningServer> {
   const backend = fenceFromEnvironment();
+  const withHistory = config.roots.filter(({ history }) => history !== undefined).map(({ name }) => name);
   const log = openLog(config.logLevel);
-  const shared = openSharedService({ config, backend, logger: log.logger });
+  const { openHistory } = withHistory.length > 0 ? await import('../server/call/open-history.ts') : {};
+  const shared = openSharedService({ config, backend, logger: log.logger, openHistory });
   const hardening = await harden(config, options);
   const undone = undoTornAppends(shared);
   const sweep = sweepInBackground(shared);
@@ -92,6 +103,7 @@ export async function start(config: Config, options: { readonly listens: boolean
       version: packageVersion(),
       config: config.file,
       roots: config.roots.map(({ name }) => name),
+      ...(withHistory.length > 0 && { history: withHistory }),
       fence: backend.name,
       landlock: hardening,
     },

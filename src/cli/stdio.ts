@@ -3,7 +3,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { startStdio } from '../server/stdio/stdio-server.ts';
 import { loadDescription } from './load-dialect.ts';
 import { firstSignal } from './signals.ts';
-import { type ConfigSource, GRACE_MS, loadConfigSource, start, usesAgentFiles } from './start.ts';
+import { type ConfigSource, GRACE_MS, keepingHistory, loadConfigSource, start, usesAgentFiles } from './start.ts';
 
 /**
  * Serves the workspace dialect over stdin and stdout until the client disconnects, or SIGTERM, SIGINT or SIGHUP. Raises
@@ -14,11 +14,12 @@ export async function workspaceStdio(source: ConfigSource): Promise<void> {
   await stdio(config, workspaceOf(config));
 }
 
-/**
- * Serves a dialect over stdin and stdout until the client disconnects, or SIGTERM, SIGINT or SIGHUP. Raises
- * `ConfigError`.
- */
-export async function stdio(config: Config, dialect: DialectConfig): Promise<void> {
+/** Serves the first dialect of a config, as `workspaceStdio` does. Raises `ConfigError`. */
+export async function boundStdio(config: Config, history?: boolean): Promise<void> {
+  await stdio(await keepingHistory(config, history), config.dialects[0]);
+}
+
+async function stdio(config: Config, dialect: DialectConfig): Promise<void> {
   const stopped = firstSignal();
   const { shared, serviceFor, report, facts, close } = await start(config, { listens: false });
   const { logger, running } = shared;

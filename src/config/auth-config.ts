@@ -49,7 +49,13 @@ export function checkAuth(
       const tools = token.tools?.flatMap((tool, nth) =>
         toCapabilities(tool, CAPABILITIES, (what) => fail(`${at}.tools[${nth}]: ${what('')}`)),
       );
-      return { name: token.name, sha256, roots: token.roots, ...(tools && { tools }) };
+      return {
+        name: token.name,
+        sha256,
+        roots: token.roots,
+        ...(tools && { tools }),
+        ...(token.undo && { undo: token.undo }),
+      };
     }),
   };
 }

@@ -6,9 +6,18 @@ import { argumentChecker, type CheckStyle } from '../tools/check-arguments.ts';
 import { didYouMean } from '../tools/nearest.ts';
 import { toCapabilities } from './allowed-tools.ts';
 import { checkAuth } from './auth-config.ts';
-import type { AgentConfig, Config, DialectConfig, DialectName, RateLimitConfig, RootConfig } from './config.ts';
+import {
+  type AgentConfig,
+  type Config,
+  canChange,
+  type DialectConfig,
+  type DialectName,
+  type RateLimitConfig,
+  type RootConfig,
+} from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { folderProblem } from './folder-problem.ts';
+import { checkHistory } from './history-config.ts';
 import { rootNameProblem } from './root-name.ts';
 import { type ConfigFile, configSchema } from './schema.ts';
 
@@ -122,6 +131,10 @@ function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootC
       for (const key of ['read_only', 'deny', 'protect', 'confirm'] as const)
         if (root[key] !== undefined)
           fail(`${at}.${key}: is for folders of this machine; agent.allowed_paths limits this root`);
+      if (root.history !== undefined)
+        fail(
+          `${at}.history: is for folders of this machine; files on the client's side are only read, so leave it out`,
+        );
       return { name: root.name, agent: toAgent(root.agent), allowed, origin: `${at}.agent.allowed_paths` };
     }
     if (root.path === undefined) {
@@ -131,7 +144,17 @@ function checkRoots(roots: ConfigFile['roots'], base: string, fail: Fail): RootC
     const origin = `${at}.path`;
     const trouble = folderProblem(folder);
     if (trouble !== undefined) fail(`${origin}: ${trouble}`);
-    return { name: root.name, path: folder, allowed, origin, ...checkRules(root, (what) => fail(`${at}.${what}`)) };
+    const rules = checkRules(root, (what) => fail(`${at}.${what}`));
+    const history = checkHistory(root.history, {
+      name: (keys) => KEYS.name(['roots', index, 'history', ...keys]),
+      fail,
+    });
+    const local = { name: root.name, path: folder, allowed, origin, ...rules, ...(history && { history }) };
+    if (history !== undefined && !canChange(local))
+      fail(
+        `${at}.history: nothing in this root may be changed (${rules.readOnly ? 'read_only' : 'allowed_tools'}), so there is nothing to keep; leave it out`,
+      );
+    return local;
   });
 }
 

@@ -1,5 +1,7 @@
 import type { LogLevel } from '../audit/log-level.ts';
-import { type Capability, CHANGING_CAPABILITIES } from '../tools/capabilities.ts';
+import type { HistoryOptions } from '../history/index.ts';
+import { type Capability, CHANGING_CAPABILITIES, HISTORY_CAPABILITIES } from '../tools/capabilities.ts';
+import type { UndoScope } from '../tools/client.ts';
 import type { ResultMode } from '../tools/result-form.ts';
 
 /** The name of a dialect that can be served. */
@@ -26,21 +28,37 @@ export interface LocalRootConfig extends AnyRootConfig {
   readonly protect?: readonly string[];
   /** What a person has to agree to first; by default nothing. */
   readonly confirm?: readonly Capability[];
+  /** What is kept of its changes; by default nothing. */
+  readonly history?: HistoryOptions | undefined;
 }
 
 /** A root of client-side files. */
 export interface AgentRootConfig extends AnyRootConfig {
   readonly path?: undefined;
+  readonly history?: undefined;
   readonly agent: AgentConfig;
 }
 
 /** A root as configured. */
 export type RootConfig = LocalRootConfig | AgentRootConfig;
 
-/** Returns what may be done in a root: what it allows, without what changes anything if it is read-only. */
+/**
+ * Returns what may be done in a root: what it allows, without what changes anything if it is read-only, and without
+ * what needs a history if it has none.
+ */
 export function allowedOn(root: RootConfig): readonly Capability[] {
   const isReadOnly = root.path !== undefined && root.readOnly === true;
-  return isReadOnly ? root.allowed.filter((tool) => !CHANGING_CAPABILITIES.includes(tool)) : root.allowed;
+  return root.allowed.filter(
+    (tool) =>
+      !(isReadOnly && CHANGING_CAPABILITIES.includes(tool)) &&
+      (root.history !== undefined || !HISTORY_CAPABILITIES.includes(tool)),
+  );
+}
+
+/** Reports whether anything in a root may be changed. */
+export function canChange(root: RootConfig): boolean {
+  if (root.path === undefined || root.readOnly) return false;
+  return allowedOn(root).some((tool) => tool === 'copy' || CHANGING_CAPABILITIES.includes(tool));
 }
 
 /** The configuration of client-side files. */
@@ -81,6 +99,8 @@ export interface TokenConfig {
   readonly roots: readonly string[];
   /** What it may do, as far as the roots allow it; by default all that they allow. */
   readonly tools?: readonly Capability[];
+  /** Whose changes it may list and undo; by default its own. */
+  readonly undo?: UndoScope;
 }
 
 /** The clients that may call over HTTP. */

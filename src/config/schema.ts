@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { LOG_LEVELS } from '../audit/log-level.ts';
+import { UNDO_SCOPES } from '../tools/client.ts';
 import { RESULT_MODES } from '../tools/result-form.ts';
 import { ANNOTATIONS, type DialectName, LANDLOCK_MODES } from './config.ts';
 import {
@@ -34,6 +35,8 @@ const root = z.strictObject({
   deny: patterns.optional(),
   protect: patterns.optional(),
   confirm: z.array(z.string()).optional(),
+  // `checkHistory` checks its keys.
+  history: z.union([z.boolean(), z.looseObject({})]).optional(),
 });
 
 /**
@@ -46,6 +49,7 @@ const token = z.strictObject({
   sha256: z.string().optional(),
   roots: z.array(z.string().min(1)).min(1),
   tools: z.array(z.string()).optional(),
+  undo: z.enum(UNDO_SCOPES).optional(),
 });
 
 const bound = z.strictObject({ root: z.string().min(1) });

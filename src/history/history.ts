@@ -29,6 +29,31 @@ export function changeIn(root: Root, caller: Caller | undefined): Change | undef
   return histories.get(root)?.changeOf(caller);
 }
 
+/** The changes that each caller makes, one for each root with history. */
+const changes = new WeakMap<Caller, RootChange[]>();
+
+interface RootChange {
+  readonly history: History;
+  readonly change: Change;
+}
+
+/** What a caller has changed in one root. */
+export interface RecordedChange {
+  /** The name of the root. */
+  readonly root: string;
+  /** The id of the change. */
+  readonly change: string;
+  /** How many entries it replaced or removed without keeping them, because they are too large. */
+  readonly unkept: number;
+}
+
+/** Returns what a caller has changed so far in roots with history. */
+export function recordedBy(caller: Caller): RecordedChange[] {
+  return (changes.get(caller) ?? [])
+    .filter(({ change }) => change.hasSteps)
+    .map(({ history, change }) => ({ root: history.root.name, change: change.id, unkept: change.unkept }));
+}
+
 /**
  * What was changed in a root, and what was replaced or removed by that: a log of all changes, and the kept entries. It
  * is in a folder of the root itself, so that keeping an entry is a link or a rename. Several processes may write to it
@@ -44,7 +69,6 @@ export class History implements HistoryStore, Disposable {
   onNotice: ((notice: HistoryNotice) => void) | undefined;
   /** The root without its rules. @internal */
   readonly root: Root;
-  readonly #changes = new WeakMap<Caller, Change>();
 
   private constructor(root: Root, folder: Dir, options: HistoryOptions) {
     this.root = root;
@@ -79,10 +103,12 @@ export class History implements HistoryStore, Disposable {
 
   /** Returns the change that a caller makes here, which begins with its first step. */
   changeOf(caller: Caller | undefined): Change {
-    const known = caller && this.#changes.get(caller);
-    if (known !== undefined) return known;
+    const made = caller && changes.get(caller);
+    const known = made?.find(({ history }) => history === this);
+    if (known !== undefined) return known.change;
     const change = new Change(this, newChangeId(), caller ?? { tool: 'unknown' });
-    if (caller !== undefined) this.#changes.set(caller, change);
+    if (made !== undefined) made.push({ history: this, change });
+    else if (caller !== undefined) changes.set(caller, [{ history: this, change }]);
     return change;
   }
 

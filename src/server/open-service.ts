@@ -1,4 +1,5 @@
 import type { Dialect } from '../tools/dialect.ts';
+import { openHistory } from './call/open-history.ts';
 import { forDialect, openSharedService, type Service, type SharedServiceOptions } from './call/service.ts';
 import { describeServer } from './description/describe-server.ts';
 import { withHonestAnnotations } from './description/server-description.ts';
@@ -12,7 +13,7 @@ export interface ServiceOptions extends SharedServiceOptions {
 
 /**
  * Opens the roots of a config and serves them in one dialect, for a program that embeds the server. Raises
- * `ConfigError` for a root that cannot be opened. Close the service after the last call.
+ * `ConfigError` for a root or a history that cannot be opened. Close the service after the last call.
  *
  * @example
  * const service = openService({ config: configFromDirs(['docs']), dialect: workspace, logger: openLog('info').logger });
@@ -24,5 +25,5 @@ export interface ServiceOptions extends SharedServiceOptions {
 export function openService({ dialect, boundRoot, ...options }: ServiceOptions): Service {
   const described = describeServer(dialect);
   const description = options.config.annotations === 'honest' ? withHonestAnnotations(described) : described;
-  return forDialect(openSharedService(options), { dialect, description, boundRoot });
+  return forDialect(openSharedService({ openHistory, ...options }), { dialect, description, boundRoot });
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { CAPABILITIES } from '../../tools/capabilities.ts';
+import { allowsAll, type Capability } from '../../tools/capabilities.ts';
 import { defineTool } from '../../tools/tool.ts';
 
 export const listRoots = defineTool({
@@ -25,7 +25,7 @@ export const listRoots = defineTool({
   readerText: ({ roots }) =>
     roots
       .map(({ name, allowed_tools: tools, kind }) => {
-        const what = tools.length === CAPABILITIES.length ? 'all tools' : tools.join(', ');
+        const what = allowsAll(tools as Capability[]) ? 'all tools' : tools.join(', ');
         return `${name}${kind === 'agent' ? " (files on the client's side)" : ''}: ${what}`;
       })
       .join('\n'),

@@ -13,6 +13,7 @@ const WRITING: readonly Capability[] = [
   'copy',
   'move',
   'remove_folder',
+  'undo_change',
 ];
 /** Leaves the first calls of the client undisturbed. */
 const START_MS = 1_000;

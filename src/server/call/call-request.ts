@@ -15,6 +15,8 @@ export interface CallRequest {
   readonly name: string;
   readonly args: Arguments;
   readonly client: Client;
+  /** The name of the client's program, as it declared itself. */
+  readonly clientName?: string | undefined;
   /** The roots that this client is allowed to see. */
   readonly roots: Roots;
   readonly sample: CallContext['sample'];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Client } from '../../tools/client.ts';
+import type { Client, UndoScope } from '../../tools/client.ts';
 import type { Roots } from '../../tools/roots.ts';
 import type { ClientLimits } from '../limits/client-limits.ts';
 import type { RateLimiter } from '../limits/token-bucket.ts';
@@ -17,7 +17,7 @@ export interface Peer {
 
 /** Returns the peer on stdio: the process that started this server. */
 export function processPeer(roots: Roots, rates?: RateLimiter): Peer {
-  const client = identity('process', 'process');
+  const client = identity('process', `process:${randomUUID()}`);
   const limits = rates && { key: client.key, rate: rates.of(client.key), calls: undefined };
   return { roots, client, limits };
 }
@@ -38,9 +38,10 @@ export function anonymousClient(key: string = `anonymous:${randomUUID()}`): Clie
   return identity('anonymous', key);
 }
 
-/** Returns the client that a bearer token of this name identifies. */
-export function principalClient(name: string): Client {
-  return identity('principal', `principal:${name}`);
+/** Returns the client that a bearer token of this name identifies, and whose changes it may undo. */
+export function principalClient(name: string, undo?: UndoScope): Client {
+  const client = identity('principal', `principal:${name}`);
+  return undo === undefined ? client : { ...client, undo };
 }
 
 /** Returns the name of a client in the log, by its key; undefined for an anonymous one. */

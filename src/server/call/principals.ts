@@ -19,9 +19,9 @@ export class Principals {
   readonly #entries: readonly TokenEntry[];
 
   constructor({ tokens }: AuthConfig, roots: Roots) {
-    this.#entries = tokens.map(({ name, sha256, roots: names, tools }) => ({
+    this.#entries = tokens.map(({ name, sha256, roots: names, tools, undo }) => ({
       sha256,
-      principal: { client: principalClient(name), roots: roots.only(names, tools) },
+      principal: { client: principalClient(name, undo), roots: roots.only(names, tools) },
     }));
   }
 

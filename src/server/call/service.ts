@@ -14,6 +14,7 @@ import type { Limits } from '../../tools/tool.ts';
 import type { ServerDescription } from '../description/server-description.ts';
 import { RateLimiter } from '../limits/token-bucket.ts';
 import type { AgentFiles } from './agent-files.ts';
+import type { openHistory } from './open-history.ts';
 import { Principals } from './principals.ts';
 import { ResultForms } from './result-forms.ts';
 import { RunningCalls } from './running-calls.ts';
@@ -75,6 +76,11 @@ export interface SharedServiceOptions {
   /** The backend of the fence; by default the strongest that this machine supports. */
   readonly backend?: Backend;
   readonly logger: Logger;
+  /**
+   * Opens the history of a root; needed if the config has any. It is not imported here, because a start without
+   * histories should not wait for them to be loaded.
+   */
+  readonly openHistory?: typeof openHistory | undefined;
 }
 
 /** The dialect of a service. */
@@ -91,11 +97,13 @@ export function forDialect(shared: SharedService, { dialect, description, boundR
 }
 
 /**
- * Opens the roots of a config, and makes what all calls share. Raises `ConfigError` for a root that cannot be opened.
+ * Opens the roots of a config with their histories, and makes what all calls share. Raises `ConfigError` for a root or
+ * a history that cannot be opened.
  */
-export function openSharedService({ config, backend = chooseBackend(), logger }: SharedServiceOptions): SharedService {
-  const opened = openRoots(config, backend);
-  const roots = new Roots(opened);
+export function openSharedService(options: SharedServiceOptions): SharedService {
+  const { config, logger } = options;
+  const opened = openRoots(options);
+  const roots = new Roots(opened.roots);
   const search = new SearchPool();
   const statThread = new StatThread();
   return {
@@ -117,37 +125,58 @@ export function openSharedService({ config, backend = chooseBackend(), logger }:
     scheduler: new FairScheduler(),
     close: async () => {
       await Promise.all([search.close(), statThread.close()]);
-      closeRoots(opened);
+      opened.close();
     },
   };
 }
 
-function openRoots(config: Config, backend: Backend): NamedRoot[] {
-  const opened: NamedRoot[] = [];
+interface OpenedRoots {
+  readonly roots: readonly NamedRoot[];
+  close(): void;
+}
+
+function openRoots(options: SharedServiceOptions): OpenedRoots {
+  const { config, backend = chooseBackend(), openHistory = historiesUnavailable } = options;
+  const roots: NamedRoot[] = [];
+  const opened: Disposable[] = [];
+  const close = (): void => {
+    for (const each of opened.splice(0).reverse()) each[Symbol.dispose]();
+  };
   for (const configured of config.roots) {
-    const { name, path, origin } = configured;
+    const { name, path, origin, history } = configured;
     const allowed = new Set(allowedOn(configured));
     if (path === undefined) {
-      opened.push({ kind: 'agent', root: { name }, allowed });
+      roots.push({ kind: 'agent', root: { name }, allowed });
       continue;
     }
     try {
-      const confirm = new Set(configured.confirm);
-      opened.push({ root: Root.open(name, path, backend, rulesOf(configured, config)), allowed, confirm });
+      const root = openRoot(configured, config, backend);
+      opened.push(root);
+      roots.push({ root, allowed, confirm: new Set(configured.confirm) });
+      if (history !== undefined) opened.push(openHistory(root, history));
     } catch (error) {
-      closeRoots(opened);
-      const { code } = error as NodeJS.ErrnoException;
-      const where = config.file === undefined ? origin : `${config.file}: ${origin}`;
-      throw new ConfigError(`${where}: the folder ${path} cannot be opened: ${code ?? 'unknown error'}`);
+      close();
+      if (!(error instanceof ConfigError)) throw error;
+      throw new ConfigError(`${config.file === undefined ? '' : `${config.file}: `}${origin}: ${error.message}`);
     }
   }
-  return opened;
+  return { roots, close };
+}
+
+function historiesUnavailable(): never {
+  throw new Error('the config has a root with history, but openHistory is not given');
+}
+
+function openRoot(configured: LocalRootConfig, config: Config, backend: Backend): Root {
+  const { name, path } = configured;
+  try {
+    return Root.open(name, path, backend, rulesOf(configured, config));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(`the folder ${path} cannot be opened: ${code ?? 'unknown error'}`);
+  }
 }
 
 function rulesOf({ path, readOnly = false, deny = [], protect = DEFAULT_PROTECT }: LocalRootConfig, { file }: Config) {
   return { readOnly, deny, protect: [...protect, ...ownFilePatterns(path, file)] };
-}
-
-function closeRoots(opened: readonly NamedRoot[]): void {
-  for (const { kind, root } of opened) if (kind !== 'agent') root[Symbol.dispose]();
 }

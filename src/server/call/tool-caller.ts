@@ -45,6 +45,8 @@ interface CallRecord {
   readonly request: CallRequest;
   readonly subject: CallSubject;
   readonly started: number;
+  /** Set once the tool runs. */
+  context?: ToolContext;
 }
 
 /**
@@ -100,7 +102,8 @@ export class ToolCaller {
     }
   }
 
-  async #run(tool: Tool, args: Arguments, { request, subject }: CallRecord): Promise<ResultFields> {
+  async #run(tool: Tool, args: Arguments, record: CallRecord): Promise<ResultFields> {
+    const { request, subject } = record;
     const service = this.#service;
     const { requestTimeout } = service;
     const slot = request.limits && (await slotFor(request.limits));
@@ -110,6 +113,7 @@ export class ToolCaller {
       : new CallTimer(requestTimeout * 1000, { expire, defer: (work) => this.#afterResponse.add(work), slot });
     try {
       const context = new ToolContext({ service, tool, request, subject, timer });
+      record.context = context;
       if (tool.changes !== undefined && request.roots.someConfirm) {
         return await this.#runConfirmed(tool, args, { request, context });
       }
@@ -174,13 +178,24 @@ export class ToolCaller {
    * Logs the call after its response is written. The call counts as running until then, so that a shutdown waits for
    * the line.
    */
-  #end({ request, subject, started }: CallRecord, responseBytes: number, failure?: CallFailure): void {
+  #end({ request, subject, started, context }: CallRecord, responseBytes: number, failure?: CallFailure): void {
     const { dialect, logger, activity, running, agentFiles } = this.#service;
     const { name: tool, client } = request;
     const durationMs = performance.now() - started;
     this.#afterResponse.add(() => {
       const { about, root, path } = subject;
-      const event = { tool, dialect: dialect.name, client, root, path, about, durationMs, responseBytes, failure };
+      const event = {
+        tool,
+        dialect: dialect.name,
+        client,
+        root,
+        path,
+        about,
+        durationMs,
+        responseBytes,
+        failure,
+        change: context?.logged,
+      };
       recordCall(logger, event, activity);
       running.end(request.running);
     });

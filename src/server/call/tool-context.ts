@@ -1,8 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { AgentRoot } from '../../agent/bridge/agent-root.ts';
 import type { FilesystemBridge } from '../../agent/bridge/filesystem-bridge.ts';
 import type { Sample } from '../../agent/sample.ts';
-import { isViolation, recordViolation } from '../../audit/record-call.ts';
+import { type CallEvent, isViolation, recordViolation } from '../../audit/record-call.ts';
 import type { Root, RootPath } from '../../fence/index.ts';
+import { type RecordedChange, recordedBy } from '../../history/index.ts';
+import type { Caller } from '../../runtime/operation-context.ts';
+import { escapeUnprintable } from '../../runtime/printable.ts';
 import { type CallError, ToolError } from '../../tools/errors.ts';
 import { DEFAULT_RESULT_FORM, type ResultForm } from '../../tools/result-form.ts';
 import type { NamedRoot } from '../../tools/roots.ts';
@@ -96,9 +100,29 @@ export class ToolContext implements CallContext {
   /** What a person agreed to; undefined if nobody had to. */
   agreement: Agreement | undefined;
   readonly #options: ToolContextOptions;
+  #caller: Caller | undefined;
 
   constructor(options: ToolContextOptions) {
     this.#options = options;
+  }
+
+  get caller(): Caller {
+    this.#caller ??= callerOf(this.#options);
+    return this.#caller;
+  }
+
+  /** What the call has changed so far in roots with history. */
+  get recorded(): RecordedChange[] {
+    return this.#caller === undefined ? [] : recordedBy(this.#caller);
+  }
+
+  /** What the log says about that; undefined if nothing was changed. */
+  get logged(): CallEvent['change'] {
+    const { recorded } = this;
+    if (recorded.length === 0) return undefined;
+    const ids = recorded.map(({ change }) => change).join(' ');
+    const unkept = recorded.reduce((sum, change) => sum + change.unkept, 0);
+    return { call: this.caller.call, change: ids, unkept: unkept || undefined };
   }
 
   get signal(): AbortSignal {
@@ -231,6 +255,21 @@ export class ToolContext implements CallContext {
       service.activity,
     );
   }
+}
+
+/** The most characters of a client's own name that a history keeps. */
+const MAX_NAME = 100;
+
+function callerOf({ tool, request }: ToolContextOptions): Caller {
+  const { client, clientName } = request;
+  const declared = clientName && escapeUnprintable(clientName.slice(0, MAX_NAME));
+  return {
+    tool: tool.name,
+    client: client.kind === 'principal' ? client.name : declared || client.name,
+    owner: client.kind === 'anonymous' ? undefined : client.key,
+    // Enough of it to be unique, and short enough to be typed.
+    call: randomUUID().slice(19).replace('-', ''),
+  };
 }
 
 /** Wraps `sample` so that the time limit of the call is paused while the client answers. */

@@ -83,7 +83,9 @@ export class FastPath {
   reply(request: PlainRequest, peer: Peer): string | undefined {
     const { id, method, params, modern } = request;
     if (!hasOnly(params, META_ONLY)) return undefined;
-    if (method === 'tools/list') return this.#responses.tools(id, modern, this.#formFor(request, peer));
+    if (method === 'tools/list') {
+      return this.#responses.tools(id, modern, this.#formOf(peer.clientName ?? declaredClientName(request)));
+    }
     if (modern) return method === 'server/discover' ? this.#responses.discover(id) : undefined;
     return method === 'ping' ? this.#responses.ping(id) : undefined;
   }
@@ -104,11 +106,13 @@ export class FastPath {
       progressToken === undefined
         ? undefined
         : progressReports(progressToken, (done) => sink.notify(this.#responses.progress(done)));
-    const results = this.#formFor(request, peer);
+    const clientName = peer.clientName ?? declaredClientName(request);
+    const results = this.#formOf(clientName);
     const call = {
       name,
       args,
       client,
+      clientName,
       roots,
       sample: askLater,
       confirm: confirmLater,
@@ -135,8 +139,8 @@ export class FastPath {
     };
   }
 
-  #formFor(request: PlainRequest, { clientName }: Peer): ResultForm {
-    return this.#options.resultForms?.of(clientName ?? declaredClientName(request)) ?? DEFAULT_RESULT_FORM;
+  #formOf(clientName: string | undefined): ResultForm {
+    return this.#options.resultForms?.of(clientName) ?? DEFAULT_RESULT_FORM;
   }
 
   async #loadAndCall(call: CallRequest): Promise<JsonChunks> {

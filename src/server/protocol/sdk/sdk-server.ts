@@ -59,12 +59,14 @@ export function sdkServerFactory(service: Service, caller = new ToolCaller(servi
   return (peer, era) => {
     const server = new BoundedServer(serverInfo, options);
     server.onerror = (error) => logger.debug({ problem: error.name }, 'protocol error');
-    const formFor = ({ mcpReq }: ServerContext): ResultForm => {
+    const nameFor = ({ mcpReq }: ServerContext): string | undefined => {
       const declared: Readonly<Record<string, unknown>> | undefined = mcpReq.envelope;
-      const name = server.getClientVersion()?.name ?? clientNameOf(declared?.[CLIENT_INFO_META_KEY]);
-      return resultForms?.of(name) ?? DEFAULT_RESULT_FORM;
+      return server.getClientVersion()?.name ?? clientNameOf(declared?.[CLIENT_INFO_META_KEY]);
     };
-    server.setRequestHandler('tools/list', (_, context) => ({ tools: toolsFor(description, formFor(context)) }));
+    const formOf = (name: string | undefined): ResultForm => resultForms?.of(name) ?? DEFAULT_RESULT_FORM;
+    server.setRequestHandler('tools/list', (_, context) => ({
+      tools: toolsFor(description, formOf(nameFor(context))),
+    }));
     if (capabilities.resources !== undefined) setResourceHandlers(server, service, peer);
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const { id, signal, notify, _meta } = context.mcpReq;
@@ -88,18 +90,20 @@ export function sdkServerFactory(service: Service, caller = new ToolCaller(servi
       const call = running.start();
       signal.addEventListener('abort', () => call.cancel(), { once: true });
       if (signal.aborted) call.cancel();
+      const clientName = nameFor(context);
       try {
         const request = {
           name,
           args,
           client,
+          clientName,
           roots: peer.roots,
           sample,
           confirm,
           running: call,
           progress,
           limits: peer.limits,
-          results: formFor(context),
+          results: formOf(clientName),
         };
         return toResult(await caller.call(request));
       } catch (error) {
