@@ -29,12 +29,18 @@ mkdirSync(descriptions);
 for (const name of readdirSync(path.join(dist, 'dialects'))) {
   if (!existsSync(path.join(dist, 'dialects', name, 'index.js'))) continue;
   const { [name]: dialect } = await load(`dialects/${name}/index.js`);
-  writeFileSync(path.join(descriptions, `${name}.json`), JSON.stringify(describeServer(dialect)));
+  writeDescription(name, dialect);
 }
+const { workspaceWithHistory } = await load('dialects/workspace/with-history.js');
+writeDescription('workspace-with-history', workspaceWithHistory);
 
 const modules = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
 const sizes = modules.sort().map((file) => [file.split(path.sep).join('/'), statSync(path.join(dist, file)).size]);
 writeFileSync(path.join(dist, 'modules.json'), JSON.stringify(Object.fromEntries(sizes)));
+
+function writeDescription(name, dialect) {
+  writeFileSync(path.join(descriptions, `${name}.json`), JSON.stringify(describeServer(dialect)));
+}
 
 /** Compiles `x/assembly/index.ts` to `dist/x/kernel.wasm`, which works in the memory that its host brings. */
 function compileKernel(file) {

@@ -7,7 +7,9 @@ import { type Dialect, mergeDialects } from '../tools/dialect.ts';
 export async function loadDialect(name: DialectConfig['name'], config: Config): Promise<Dialect> {
   switch (name) {
     case 'workspace': {
-      const { workspace } = await import('../dialects/workspace/index.ts');
+      const workspace = hasHistory(config)
+        ? (await import('../dialects/workspace/with-history.ts')).workspaceWithHistory
+        : (await import('../dialects/workspace/index.ts')).workspace;
       // With a root of client-side files, the client can also hand files over by itself, with the guide tools.
       return hasAgentRoot(config) ? mergeDialects(workspace, await loadDialect('guide', config)) : workspace;
     }
@@ -30,13 +32,19 @@ export async function loadDescription(name: DialectConfig['name'], config: Confi
 }
 
 async function contractDescription(name: DialectConfig['name'], config: Config): Promise<ServerDescription> {
-  const built = name === 'workspace' && hasAgentRoot(config) ? undefined : builtDescription(name);
+  const isMerged = name === 'workspace' && hasAgentRoot(config);
+  const variant = name === 'workspace' && hasHistory(config) ? 'workspace-with-history' : name;
+  const built = isMerged ? undefined : builtDescription(variant);
   if (built !== undefined) return JSON.parse(built) as ServerDescription;
   const [{ describeServer }, dialect] = await Promise.all([
     import('../server/description/describe-server.ts'),
     loadDialect(name, config),
   ]);
   return describeServer(dialect);
+}
+
+function hasHistory({ roots }: Config): boolean {
+  return roots.some(({ history }) => history !== undefined);
 }
 
 function hasAgentRoot({ roots }: Config): boolean {

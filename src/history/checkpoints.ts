@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isFenceError } from '../fence/index.ts';
-import { HistoryError } from './errors.ts';
+import { CheckpointError } from './errors.ts';
 import { decodeLine, encodeLine } from './log-line.ts';
 import { pastSteps } from './past-steps.ts';
 import type { HistoryStore } from './store.ts';
@@ -29,7 +29,7 @@ const LOOKS_LIKE_TIME = /^(\d{4}-|\d+(\.\d+)?\s*[a-z]{1,2}$)/i;
  * like a time, or has other characters than letters, digits, spaces and `._-`.
  */
 export async function addCheckpoint(history: HistoryStore, name?: string): Promise<Checkpoint> {
-  if (name !== undefined && !isCheckpointName(name)) throw new HistoryError('invalid_checkpoint', { name });
+  if (name !== undefined && !isCheckpointName(name)) throw new CheckpointError(name);
   const [last] = pastSteps(history);
   const checkpoint: Checkpoint = {
     name: name ?? nextName(checkpoints(history)),

@@ -1,12 +1,10 @@
 import { RingfenceError } from '../errors.ts';
 
 /** The codes of expected failures of the history, with what else is known about each. */
-export interface HistoryErrorDetails {
+export type HistoryErrorDetails = {
   /** A file is larger than all that the history may keep, and the operator wants such files to stay. */
   too_large_to_keep: { readonly size: number; readonly limit: number };
-  /** A checkpoint cannot have that name. */
-  invalid_checkpoint: { readonly name: string };
-}
+};
 
 /** A code of `HistoryError`. */
 export type HistoryErrorCode = keyof HistoryErrorDetails;
@@ -16,3 +14,13 @@ export class HistoryError<C extends HistoryErrorCode = HistoryErrorCode> extends
   HistoryErrorDetails,
   C
 > {}
+
+/** Raised for a name that a checkpoint cannot have. No tool makes checkpoints. */
+export class CheckpointError extends RingfenceError<
+  { invalid_checkpoint: { readonly name: string } },
+  'invalid_checkpoint'
+> {
+  constructor(name: string) {
+    super('invalid_checkpoint', { name });
+  }
+}

@@ -132,9 +132,10 @@ function newChangeId(): string {
   return Date.now().toString(BASE) + random.padStart(RANDOM_LETTERS, '0');
 }
 
-/** Returns when a change began, in milliseconds since 1970, which its id says. */
-export function beginningOf(change: string): number {
-  return Number.parseInt(change.slice(0, -RANDOM_LETTERS), BASE);
+/** Returns when a change was made, in milliseconds since 1970, from its id. Undefined for what is no id. */
+export function timeOfChange(id: string): number | undefined {
+  if (!/^[0-9a-z]{9,14}$/.test(id)) return undefined;
+  return Number.parseInt(id.slice(0, -RANDOM_LETTERS), BASE);
 }
 
 /** Opens a folder of a folder, for nobody but this user, and makes it if it is missing. */

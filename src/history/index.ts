@@ -2,7 +2,7 @@ export { Change, OWN_PLACE, type PendingStep, type RootEntry, type StepFields } 
 export { addCheckpoint, type Checkpoint, checkpoints, newestCheckpoint } from './checkpoints.ts';
 export { copyToKeep } from './copy-to-keep.ts';
 export { HistoryError, type HistoryErrorCode, type HistoryErrorDetails } from './errors.ts';
-export { beginningOf, changeIn, History, historyOf, type RecordedChange, recordedBy } from './history.ts';
+export { changeIn, History, historyOf, type RecordedChange, recordedBy, timeOfChange } from './history.ts';
 export type { DirEntry } from './kept-entries.ts';
 export { type PastStep, pastSteps, type StepFilter } from './past-steps.ts';
 export { nameToText, pathInside, textToName } from './path-text.ts';

@@ -1,5 +1,7 @@
 import type { AgentErrorDetails } from '../agent/agent-error.ts';
 import { codeGuard, RingfenceError } from '../errors.ts';
+import type { HistoryErrorDetails } from '../history/index.ts';
+import type { UndoErrorDetails } from '../undo/index.ts';
 
 /**
  * Why a person did not agree: the client cannot ask one, the person said no or dismissed the question, nobody answered
@@ -18,6 +20,11 @@ export type ToolErrorDetails = {
   timed_out: { readonly seconds: number };
   /** A person has to agree to the call first, and did not. Nothing was changed. */
   not_confirmed: { readonly reason: NotConfirmedReason; readonly seconds: number };
+  /** The history of the root has no such change; `expired` if it had one that was not kept any longer. */
+  unknown_change: { readonly change: string; readonly expired: boolean };
+  /** The change is another client's; `anonymous` if the client that asks has no identity, and so no changes. */
+  not_own_change: { readonly change: string; readonly anonymous: boolean };
+  already_undone: { readonly change: string };
   /** A bug. The cause goes to the log only. */
   internal: object;
 };
@@ -29,7 +36,7 @@ export class ToolError<C extends keyof ToolErrorDetails = keyof ToolErrorDetails
 > {}
 
 /** The details of every code that a call can fail with. Each dialect formats all of them. */
-export type ErrorDetails = AgentErrorDetails & ToolErrorDetails;
+export type ErrorDetails = AgentErrorDetails & HistoryErrorDetails & UndoErrorDetails & ToolErrorDetails;
 
 /** A code that a call can fail with. */
 export type ErrorCode = keyof ErrorDetails;

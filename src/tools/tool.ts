@@ -5,7 +5,7 @@ import type { Sample } from '../agent/sample.ts';
 import type { OwnerNames, Root, RootPath } from '../fence/index.ts';
 import type { StatThread } from '../files/list/stat-thread.ts';
 import type { LineIndexCache } from '../files/read/line-index-cache.ts';
-import type { OperationContext } from '../runtime/operation-context.ts';
+import type { Caller, OperationContext } from '../runtime/operation-context.ts';
 import type { SearchPool } from '../search/index.ts';
 import type { JsonChunks } from '../wire/json-chunks.ts';
 import type { JsonList } from '../wire/json-list.ts';
@@ -58,6 +58,7 @@ export interface BoundRootContext extends OperationContext {
 /** What the server passes to a running tool. Valid for one call. */
 export interface CallContext extends BoundRootContext {
   readonly client: Client;
+  readonly caller: Caller;
   /** Asks the client's model; undefined for a client without sampling support. */
   readonly sample: Sample | undefined;
   /** How the result is written for this client, and how long it may be. */

@@ -1,4 +1,4 @@
-import { beginningOf, type History, type PastStep, type StepFilter } from '../history/index.ts';
+import { type History, type PastStep, type StepFilter, timeOfChange } from '../history/index.ts';
 import type { Caller } from '../runtime/operation-context.ts';
 import { type SettledStep, settledSteps } from './settle.ts';
 
@@ -71,7 +71,7 @@ function* changesAbout(history: History, path: string): Generator<PastChange, vo
     const { change: id, time } = step.step;
     // A change is complete once all further steps are older than it is.
     for (const [known, steps] of open) {
-      if (time >= beginningOf(known) - CLOCK_SKEW_MS) break;
+      if (time >= (timeOfChange(known) ?? 0) - CLOCK_SKEW_MS) break;
       open.delete(known);
       if (steps.length > 0) yield toChange(steps.reverse());
     }

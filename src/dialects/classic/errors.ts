@@ -64,6 +64,10 @@ const ERROR_BODIES: ErrorBodies = {
     code: 'file_too_large',
     message: `The file is too large: ${size} bytes, the limit is ${limit}`,
   }),
+  too_large_to_keep: ({ details: { size, limit } }) => ({
+    code: 'file_too_large',
+    message: `The file is too large for the history, so it cannot be changed: ${size} bytes, the limit is ${limit}`,
+  }),
   result_too_large: ({ details: { size, limit } }) => ({
     code: 'result_too_large',
     message: `The result is too large: ${size} bytes, the limit is ${limit}; ask for less`,
@@ -108,6 +112,12 @@ const ERROR_BODIES: ErrorBodies = {
   bad_answer: () => INTERNAL,
   unsupported_encoding: () => INTERNAL,
   undecodable: () => INTERNAL,
+  unknown_change: () => INTERNAL,
+  not_own_change: () => INTERNAL,
+  already_undone: () => INTERNAL,
+  undo_conflict: () => INTERNAL,
+  undo_incomplete: () => INTERNAL,
+  no_past_entry: () => INTERNAL,
 };
 
 const ABSOLUTE = 'absolute paths are not accepted; give the path relative to the root';

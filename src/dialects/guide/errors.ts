@@ -6,6 +6,12 @@ import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
 import { type CallError, type ErrorCode, isCode, whyNotConfirmed } from '../../tools/errors.ts';
 import { type FailureFields, failure } from './result.ts';
 
+const INTERNAL = (): FailureFields => ({
+  error: 'Internal error',
+  error_type: 'system',
+  instruction: 'Tell the operator, whose log has the details.',
+});
+
 /** The codes that a `BridgeError` does not describe. A new one breaks the build until it is here. */
 const TOOL_FAILURES: Readonly<Record<Exclude<ErrorCode, AgentErrorCode>, (error: CallError) => FailureFields>> = {
   tool_not_allowed: () => ({
@@ -31,6 +37,14 @@ const TOOL_FAILURES: Readonly<Record<Exclude<ErrorCode, AgentErrorCode>, (error:
       instruction: 'Name one of these roots, or none if there is only one.',
     };
   },
+  // No tool of this dialect changes files of a root.
+  too_large_to_keep: INTERNAL,
+  unknown_change: INTERNAL,
+  not_own_change: INTERNAL,
+  already_undone: INTERNAL,
+  undo_conflict: INTERNAL,
+  undo_incomplete: INTERNAL,
+  no_past_entry: INTERNAL,
 };
 
 /**

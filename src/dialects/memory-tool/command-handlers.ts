@@ -6,7 +6,7 @@ import { FileError } from '../../files/errors.ts';
 import { refuseOutwardLink } from '../../files/links.ts';
 import { removeEntry } from '../../files/remove/remove-entry.ts';
 import { writeFile } from '../../files/write/write-file.ts';
-import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
+import type { OperationContext } from '../../runtime/operation-context.ts';
 import { numberedLines } from '../../wire/content-json.ts';
 import type { CommandInput, CommandName } from './commands.ts';
 import { parseMemoryPath } from './memory-path.ts';
@@ -17,7 +17,9 @@ import { viewFolder } from './view-folder.ts';
 const CONTEXT_LINES = 2;
 const DURABLE = { durable: true };
 
-type CommandHandlers = { readonly [N in CommandName]: (root: Root, input: CommandInput<N>) => Promise<string> };
+type CommandHandlers = {
+  readonly [N in CommandName]: (root: Root, input: CommandInput<N>, context: OperationContext) => Promise<string>;
+};
 
 /** Runs each command and returns its documented success text. Failures are thrown as a `RingfenceError`. */
 export const COMMAND_HANDLERS: CommandHandlers = {
@@ -31,47 +33,40 @@ export const COMMAND_HANDLERS: CommandHandlers = {
     }
   },
 
-  create: async (root, { path, file_text }) => {
+  create: async (root, { path, file_text }, context) => {
     const target = parseMemoryPath(root, path);
-    await writeFile(root, target, textToBytes(file_text, 'file_text'), {
-      mode: 'create_only',
-      isPrivate: true,
-      ...DURABLE,
-    });
+    const options = { mode: 'create_only', isPrivate: true, ...DURABLE } as const;
+    await writeFile(root, target, textToBytes(file_text, 'file_text'), options, context);
     return `File created successfully at: ${path}`;
   },
 
-  str_replace: async (root, { path, old_str, new_str }) => {
-    const edited = await replaceText(
-      root,
-      parseMemoryPath(root, path),
-      { oldText: old_str, newText: new_str },
-      DURABLE,
-    );
+  str_replace: async (root, { path, old_str, new_str }, { caller }) => {
+    const replacement = { oldText: old_str, newText: new_str };
+    const edited = await replaceText(root, parseMemoryPath(root, path), replacement, { ...DURABLE, caller });
     return `The memory file has been edited. Here is the snippet showing the change (with line numbers):\n${snippet(edited, new_str)}`;
   },
 
-  insert: async (root, { path, insert_line, insert_text }) => {
+  insert: async (root, { path, insert_line, insert_text }, { caller }) => {
     const insertion = { after: insert_line, text: insert_text, as: 'lines' } as const;
-    await insertText(root, parseMemoryPath(root, path), insertion, DURABLE);
+    await insertText(root, parseMemoryPath(root, path), insertion, { ...DURABLE, caller });
     return `The file ${path} has been edited.`;
   },
 
-  delete: async (root, { path }) => {
+  delete: async (root, { path }, context) => {
     const target = parseMemoryPath(root, path);
     if (target.segments.length === 0) throw new FileError('root_itself', { action: 'delete' });
     refuseOutwardLink(root, target);
-    await removeEntry(root, target, DURABLE, DEFAULT_CONTEXT);
+    await removeEntry(root, target, DURABLE, context);
     return `Successfully deleted ${path}`;
   },
 
-  rename: async (root, { old_path, new_path }) => {
+  rename: async (root, { old_path, new_path }, context) => {
     const from = { root, path: parseMemoryPath(root, old_path) };
     const to = { root, path: parseMemoryPath(root, new_path) };
     if (from.path.segments.length === 0) throw new FileError('root_itself', { action: 'rename' });
     if (to.path.segments.length === 0) throw new FenceError('already_exists', {}, { path: new_path });
     refuseOutwardLink(root, from.path);
-    await move(from, to, { ...DURABLE, overwrite: false, intoFolders: false, isPrivate: true }, DEFAULT_CONTEXT);
+    await move(from, to, { ...DURABLE, overwrite: false, intoFolders: false, isPrivate: true }, context);
     return `Successfully renamed ${old_path} to ${new_path}`;
   },
 };

@@ -1,6 +1,8 @@
 import { RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
 import { StorageRoot } from '../../files/sweep/storage-root.ts';
+import type { HistoryOptions } from '../../history/index.ts';
+import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
 import { isCode } from '../../tools/errors.ts';
 import { showValue } from '../../tools/show-value.ts';
@@ -12,6 +14,11 @@ import { formatError } from './errors.ts';
 export interface MemoryToolOptions {
   /** The absolute path of the folder that the model sees as `/memories`. Created if it is missing. */
   readonly root: string;
+  /**
+   * Whether what the model's changes replace or remove is kept in the folder, to be brought back with `ringfence undo`:
+   * `true` for 7 days and 1 GB, or how much of it. By default nothing is.
+   */
+  readonly history?: boolean | Partial<HistoryOptions> | undefined;
 }
 
 /** Runs calls of Claude's memory tool (type `memory_20250818`), confined to one folder. */
@@ -28,13 +35,15 @@ export interface MemoryTool extends AsyncDisposable {
 }
 
 type CommandFields = Readonly<Record<string, unknown>>;
-type CommandHandler = (root: Root, input: CommandFields) => Promise<string>;
+type CommandHandler = (root: Root, input: CommandFields, context: OperationContext) => Promise<string>;
 
+/** Who made a change, in the history. */
+const CLIENT = 'memory-tool';
 const NAMES = Object.keys(COMMANDS) as CommandName[];
 
 /** Opens a folder for Claude's memory tool. Throws if it cannot be used. */
-export function createMemoryTool({ root }: MemoryToolOptions): MemoryTool {
-  const storage = StorageRoot.open('memories', root);
+export function createMemoryTool({ root, history }: MemoryToolOptions): MemoryTool {
+  const storage = StorageRoot.open('memories', root, { history });
   const checks = new Map(
     NAMES.map((name) => [name, argumentChecker(COMMANDS[name]) as (value: unknown) => CheckedArguments<CommandFields>]),
   );
@@ -47,8 +56,9 @@ export function createMemoryTool({ root }: MemoryToolOptions): MemoryTool {
     const checked = check(command);
     if ('problems' in checked) return `Error: ${checked.problems.map(({ message }) => message).join('; ')}`;
     const run = COMMAND_HANDLERS[name as CommandName] as CommandHandler;
+    const context = { ...DEFAULT_CONTEXT, caller: { tool: name as CommandName, client: CLIENT } };
     try {
-      return await storage.use((opened) => run(opened, checked.value));
+      return await storage.use((opened) => run(opened, checked.value, context));
     } catch (error) {
       if (!(error instanceof RingfenceError) || isCode(error, 'internal')) throw error;
       return formatError(error, name as CommandName, checked.value);

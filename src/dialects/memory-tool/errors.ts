@@ -61,6 +61,8 @@ const MESSAGES: Messages = {
   name_too_long: (_, { path }) => `Error: File name or path too long: ${path.slice(0, 200)}`,
   too_large: ({ details: { size, limit } }, { path }) =>
     `Error: The file ${path} is too large (${formatSize(size, 'short')}, limit ${formatSize(limit, 'short')})`,
+  too_large_to_keep: ({ details: { size, limit } }, { path }) =>
+    `Error: The file ${path} is too large for the history (${formatSize(size, 'short')}, limit ${formatSize(limit, 'short')}), so it cannot be changed`,
   result_too_large: ({ details: { size, limit } }, { path }) =>
     `Error: Too much to show at once of ${path} (${formatSize(size, 'short')}, limit ${formatSize(limit, 'short')}). Use \`view_range\``,
   not_empty: (_, { path }) => `Error: Directory not empty: ${path}`,
@@ -86,6 +88,12 @@ const MESSAGES: Messages = {
   bad_answer: () => 'Error: Internal error',
   unsupported_encoding: () => 'Error: Internal error',
   undecodable: () => 'Error: Internal error',
+  unknown_change: () => 'Error: Internal error',
+  not_own_change: () => 'Error: Internal error',
+  already_undone: () => 'Error: Internal error',
+  undo_conflict: () => 'Error: Internal error',
+  undo_incomplete: () => 'Error: Internal error',
+  no_past_entry: () => 'Error: Internal error',
   internal: () => 'Error: Internal error',
 };
 

@@ -56,6 +56,10 @@ const STORAGE_ERRORS: StorageErrors = {
   into_itself: (_, { path }) => ['invalid_arguments', `Cannot move a directory into itself: ${path}`],
   too_large: ({ details }, { path }) => ['file_too_large', `File too large: ${path} (${sizes(details)})`],
   result_too_large: ({ details }, { path }) => ['file_too_large', `Too large to return: ${path} (${sizes(details)})`],
+  too_large_to_keep: ({ details }, { path }) => [
+    'file_too_large',
+    `File too large for the history, so it cannot be changed: ${path} (${sizes(details)})`,
+  ],
   changed_meanwhile: (_, { path }) => failed(`File keeps being changed by someone else, try again: ${path}`),
   move_incomplete: ({ details: { destination, left } }) =>
     failed(`Source could not be removed; ${destination} is complete, what is left of the source is at ${left}`),
@@ -75,6 +79,12 @@ const STORAGE_ERRORS: StorageErrors = {
   bad_answer: () => failed('Internal error'),
   unsupported_encoding: () => failed('Internal error'),
   undecodable: () => failed('Internal error'),
+  unknown_change: () => failed('Internal error'),
+  not_own_change: () => failed('Internal error'),
+  already_undone: () => failed('Internal error'),
+  undo_conflict: () => failed('Internal error'),
+  undo_incomplete: () => failed('Internal error'),
+  no_past_entry: () => failed('Internal error'),
   internal: () => failed('Internal error'),
 };
 

@@ -1,7 +1,7 @@
 import { RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
 import { MAX_READ_BYTES } from '../../files/read/read-file.ts';
-import { StorageRoot } from '../../files/sweep/storage-root.ts';
+import { type StorageOptions, StorageRoot } from '../../files/sweep/storage-root.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
 import type { BoundRootContext } from '../../tools/tool.ts';
@@ -15,6 +15,11 @@ type Args = Readonly<Record<string, unknown>>;
 interface CheckedTool {
   readonly tool: (typeof memoryTools)[number];
   check(args: unknown): CheckedArguments<Args>;
+}
+
+/** Options of `FileStorage.open`. */
+export interface FileStorageOptions extends StorageOptions {
+  readonly durable?: boolean;
 }
 
 /**
@@ -35,10 +40,11 @@ export class FileStorage implements AsyncDisposable {
 
   /**
    * Opens a base folder by its absolute path, and creates it if it is missing. Throws if it cannot be used. Without
-   * `durable`, writes do not wait for the disk.
+   * `durable`, writes do not wait for the disk. With `history`, what changes replace or remove is kept there, to be
+   * brought back with `ringfence undo`.
    */
-  static open(basePath: string, { durable = true }: { durable?: boolean } = {}): FileStorage {
-    return new FileStorage(StorageRoot.open('memory', basePath), durable);
+  static open(basePath: string, { durable = true, history }: FileStorageOptions = {}): FileStorage {
+    return new FileStorage(StorageRoot.open('memory', basePath, { history }), durable);
   }
 
   /** Returns the content of a file, or the names in a folder. */
@@ -87,7 +93,7 @@ export class FileStorage implements AsyncDisposable {
     if ('problems' in checked) throw toArgumentsError(checked.problems);
     if (this.#closed) throw new StorageError('internal_error', 'already closed');
     try {
-      return await this.#storage.use((root) => tool.run(checked.value, contextFor(root, this.#durable)));
+      return await this.#storage.use((root) => tool.run(checked.value, contextFor(root, name, this.#durable)));
     } catch (error) {
       if (error instanceof RingfenceError) throw toStorageError(error, { tool, args });
       // The message of an unexpected error may contain host paths, so it is kept as the cause only.
@@ -97,9 +103,10 @@ export class FileStorage implements AsyncDisposable {
 }
 
 /** Builds the context that a server would pass to the tools, with everything allowed on the one root. */
-function contextFor(root: Root, durable: boolean): BoundRootContext {
+function contextFor(root: Root, tool: string, durable: boolean): BoundRootContext {
   return {
     ...DEFAULT_CONTEXT,
+    caller: { tool, client: 'file-storage' },
     durable,
     limits: { maxFullReadSize: MAX_READ_BYTES },
     boundRoot: () => root,

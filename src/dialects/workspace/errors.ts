@@ -4,6 +4,7 @@ import { printable } from '../../runtime/printable.ts';
 import type { ArgumentProblem, FailedCall } from '../../tools/dialect.ts';
 import { type ErrorMap, mapError } from '../../tools/error-map.ts';
 import { type CallError, whyNotConfirmed } from '../../tools/errors.ts';
+import type { Conflict, ConflictReason } from '../../undo/index.ts';
 import { formatSize } from '../../wire/format-size.ts';
 import { hintFor } from './hints.ts';
 
@@ -64,6 +65,23 @@ const MESSAGES: Messages = {
   result_too_large: ({ details: { size, limit } }) =>
     `result too large (size: ${formatSize(size)}, limit: ${formatSize(limit)}); ask for less`,
   rate_limited: ({ details }) => `rate limit exceeded: retry in ${details.retryAfterSeconds} seconds`,
+  too_large_to_keep: ({ details: { size, limit } }, path) =>
+    `too large for the history of this root (size: ${formatSize(size)}, limit: ${formatSize(limit)}), so that it may not be replaced or removed; nothing was changed: ${path}`,
+  unknown_change: ({ details: { change, expired } }) =>
+    expired
+      ? `change ${change} is no longer in the history: changes are kept for a limited time only`
+      : `no such change: ${change}; list_changes shows those that can be undone`,
+  not_own_change: ({ details: { change, anonymous } }) =>
+    anonymous
+      ? `change ${change} cannot be undone by this client, which cannot be told from others; ask the operator for a token`
+      : `change ${change} is not yours, so it cannot be undone; list_changes shows those that can`,
+  already_undone: ({ details }) =>
+    `change ${details.change} is undone already; to bring it back, undo the change that undid it (list_changes)`,
+  undo_conflict: ({ details }) =>
+    `cannot be undone, nothing was changed: ${conflictsOf(details.conflicts)}; undo newer changes of yours first, or edit by hand`,
+  undo_incomplete: ({ details: { change, paths } }) =>
+    `undo failed halfway; not as before are: ${named(paths)}; undo_change ${change} takes that back`,
+  no_past_entry: (_, path) => `nothing is known about the past of: ${path}`,
   timed_out: ({ details }, path) => `timed out after ${details.seconds} seconds${path && `: ${path}`}`,
   not_confirmed: ({ details }, path) => `not confirmed: ${whyNotConfirmed(details)}: ${path}`,
   cancelled: () => 'cancelled before it was done',
@@ -88,6 +106,34 @@ function versionMismatch({ expected, now }: FileErrorDetails['version_mismatch']
   return expected === 'absent'
     ? `if_match absent does not match: it exists now (${facts})`
     : `if_match ${expected} does not match: it is now ${facts}; read it again`;
+}
+
+/** How many paths a message names. */
+const MAX_PATHS_NAMED = 10;
+
+const CONFLICTS: Readonly<Record<ConflictReason, string>> = {
+  changed_since: 'was changed since',
+  missing: 'is not there any more',
+  in_the_way: 'exists again',
+  no_folder: 'has no folder to go back to',
+  not_empty: 'is not empty any more',
+  not_kept: 'was too large to be kept',
+  kept_is_gone: 'is no longer kept',
+  kept_was_changed: 'was changed by another program while it was kept',
+  not_allowed: "is not allowed by the operator's rules",
+};
+
+function conflictsOf(conflicts: readonly Conflict[]): string {
+  const facts = conflicts.slice(0, MAX_PATHS_NAMED).map(({ path, reason, newer }) => {
+    return `${printable(path)} ${CONFLICTS[reason]}${newer === undefined ? '' : ` (change ${newer})`}`;
+  });
+  const more = conflicts.length - facts.length;
+  return `${facts.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}
+
+function named(paths: readonly string[]): string {
+  const more = paths.length - MAX_PATHS_NAMED;
+  return `${paths.slice(0, MAX_PATHS_NAMED).map(printable).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** How many line numbers a message names. */

@@ -1,7 +1,14 @@
 import path from 'node:path';
 import { chooseBackend, DEFAULT_RULES, ensureHostFolder, Root } from '../../fence/index.ts';
+import { DEFAULT_HISTORY, History, type HistoryOptions } from '../../history/index.ts';
 import { undoAppends } from '../write/append-journal.ts';
 import { sweepLeftovers } from './sweep-leftovers.ts';
+
+/** Options of `StorageRoot.open`. */
+export interface StorageOptions {
+  /** Whether what changes replace or remove is kept, and how much of it; by default nothing is. */
+  readonly history?: boolean | Partial<HistoryOptions> | undefined;
+}
 
 /**
  * A root in which a program stores files of its own, for as long as the program uses it. Opening it undoes what killed
@@ -9,13 +16,15 @@ import { sweepLeftovers } from './sweep-leftovers.ts';
  */
 export class StorageRoot {
   readonly #root: Root;
+  readonly #history: History | undefined;
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   readonly #undone: Promise<unknown>;
   #closed: Promise<void> | undefined;
 
-  private constructor(root: Root) {
+  private constructor(root: Root, history: History | undefined) {
     this.#root = root;
+    this.#history = history;
     this.#undone = this.#track(undoAppends(root).catch(() => {}));
     // A failed sweep must not fail the work on the root; the next start tries again.
     this.#track(sweepLeftovers(root, this.#closing.signal).catch(() => {}));
@@ -25,16 +34,17 @@ export class StorageRoot {
    * Opens a folder by its absolute host path, and creates it if missing. Throws an `Error` with a message for the
    * operator.
    */
-  static open(name: string, hostPath: string): StorageRoot {
+  static open(name: string, hostPath: string, { history = false }: StorageOptions = {}): StorageRoot {
     if (typeof hostPath !== 'string' || !path.isAbsolute(hostPath)) {
       throw new TypeError(`the folder must be given by an absolute path, got ${JSON.stringify(hostPath)}`);
     }
+    const root = openRoot(name, hostPath);
     try {
-      ensureHostFolder(hostPath);
-      return new StorageRoot(Root.open(name, hostPath, chooseBackend(), DEFAULT_RULES));
+      const options = { ...DEFAULT_HISTORY, ...(history !== true && history) };
+      return new StorageRoot(root, history === false ? undefined : History.open(root, options));
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      throw new Error(`the folder ${hostPath} cannot be used: ${code ?? 'unknown error'}`, { cause: error });
+      root[Symbol.dispose]();
+      throw new Error(`the history of the folder ${hostPath} cannot be opened: ${codeOf(error)}`, { cause: error });
     }
   }
 
@@ -53,6 +63,7 @@ export class StorageRoot {
   async #close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#running);
+    this.#history?.[Symbol.dispose]();
     this.#root[Symbol.dispose]();
   }
 
@@ -61,4 +72,17 @@ export class StorageRoot {
     this.#running.add(done);
     return done;
   }
+}
+
+function openRoot(name: string, hostPath: string): Root {
+  try {
+    ensureHostFolder(hostPath);
+    return Root.open(name, hostPath, chooseBackend(), DEFAULT_RULES);
+  } catch (error) {
+    throw new Error(`the folder ${hostPath} cannot be used: ${codeOf(error)}`, { cause: error });
+  }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unknown error';
 }
