@@ -9,6 +9,8 @@ import { type RunOptions, UndoRun } from './undo-run.ts';
 export interface ApplyOptions {
   /** Who asks for it. */
   readonly caller: Caller;
+  /** The change that it is recorded as; by default a new one. */
+  readonly change?: Change | undefined;
   /** Flush to disk before returning. True by default. */
   readonly durable?: boolean;
   /** The scheduler that is shared with what else is running. */
@@ -33,7 +35,7 @@ export async function applyUndo(plan: UndoPlan, options: ApplyOptions): Promise<
   const { caller, durable = true, scheduler } = options;
   if (conflicts.length > 0 && !force) throw new UndoError('undo_conflict', { conflicts }, { root: root.name });
   if (actions.length === 0) return { change: undefined, undone: 0 };
-  const change = history.changeOf({ ...caller });
+  const { change = history.changeOf({ ...caller }) } = options;
   const running = { durable, pause: yieldPoint({ signal: DEFAULT_CONTEXT.signal, scheduler }) };
   try {
     await new UndoRun(plan, change, running).run();

@@ -5,7 +5,9 @@ import { classic } from '../../src/dialects/classic/index.ts';
 import { guide } from '../../src/dialects/guide/index.ts';
 import { memory } from '../../src/dialects/memory/index.ts';
 import { workspace } from '../../src/dialects/workspace/index.ts';
+import { workspaceWithHistory } from '../../src/dialects/workspace/with-history.ts';
 import { type BackendName, chooseBackend } from '../../src/fence/index.ts';
+import { type History, historyOf } from '../../src/history/index.ts';
 import { processPeer } from '../../src/server/call/peer.ts';
 import type { Service } from '../../src/server/call/service.ts';
 import { ToolCaller } from '../../src/server/call/tool-caller.ts';
@@ -19,6 +21,9 @@ import { ToolCalls } from './tool-client.ts';
 
 /** Every dialect by its name. */
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = { workspace, memory, classic, guide };
+
+/** How the client declares itself. */
+export const CLIENT = 'in-process-client';
 
 export interface InProcessOptions<D extends DialectName> {
   readonly dialect: D;
@@ -52,7 +57,9 @@ export class InProcessServer<D extends DialectName>
   constructor({ dialect, config, boundRoot, fence, project }: InProcessOptions<D>) {
     const backend = chooseBackend(fence);
     const logger = pino({ level: 'silent' });
-    const opened = openService({ config, dialect: DIALECTS[dialect], boundRoot, backend, logger });
+    const hasHistory = config.roots.some(({ history }) => history !== undefined);
+    const served = dialect === 'workspace' && hasHistory ? workspaceWithHistory : DIALECTS[dialect];
+    const opened = openService({ config, dialect: served, boundRoot, backend, logger });
     const service = withAgentFiles(opened, { config, backend, project });
     const caller = new ToolCaller(service);
     const { roots, running } = service;
@@ -63,6 +70,7 @@ export class InProcessServer<D extends DialectName>
         name,
         args: { ...args },
         client,
+        clientName: CLIENT,
         roots,
         sample,
         confirm,
@@ -73,6 +81,13 @@ export class InProcessServer<D extends DialectName>
     });
     this.#service = service;
     this.#peer = peer;
+  }
+
+  /** The history of a root that has one. */
+  history(root: string): History {
+    const history = historyOf(this.#service.roots.use(root, []));
+    if (history === undefined) throw new Error(`root ${root} has no history`);
+    return history;
   }
 
   /** The paths of the client's files that the server has cached. */

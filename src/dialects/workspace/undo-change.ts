@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { changeIn } from '../../history/index.ts';
 import { printable } from '../../runtime/printable.ts';
 import { ToolError } from '../../tools/errors.ts';
 import { defineTool } from '../../tools/tool.ts';
@@ -25,7 +26,8 @@ export const undoChange = defineTool({
     const plan = planUndo(history, root, [change]);
     const { actions, conflicts } = plan;
     if (conflicts.length > 0) throw new UndoError('undo_conflict', { conflicts });
-    await applyUndo(plan, { caller: context.caller, durable: context.durable });
+    const { caller, durable, scheduler } = context;
+    await applyUndo(plan, { caller, durable, scheduler, change: changeIn(root, caller) });
     const more = actions.length - MAX_STEPS;
     return { steps: [...actions.slice(0, MAX_STEPS).map(actionText), ...(more > 0 ? [`and ${more} more`] : [])] };
   },
@@ -35,6 +37,7 @@ export const undoChange = defineTool({
 const DONE: Readonly<Record<UndoEffect, string>> = {
   restore: 'restored',
   revert: 'reverted',
+  make: 'made folder',
   remove: 'removed',
   move: 'moved',
   cut: 'cut',
