@@ -251,7 +251,7 @@ export class Root implements Disposable {
   #openDir(segments: readonly string[]): Dir {
     if (segments.length === 0) this.#assertNotRemoved();
     const opened = this.#dirByKernel(segments);
-    if (opened !== undefined) return opened;
+    if (opened !== undefined) return opened.dir;
     return this.#retrySwaps(() => {
       const found = this.#resolve(segments, { follow: true });
       if (found.name === '.' && found.stats !== undefined) return found.dir;
@@ -271,8 +271,9 @@ export class Root implements Disposable {
     const name = path.segments.at(-1);
     // A path made from the target of a link may end in "..", which is no name of an entry.
     if (name === undefined || name === '..' || this.#backend.syscalls === undefined) return undefined;
-    let dir = this.#dirByKernel(path.segments.slice(0, -1));
-    if (dir === undefined) return undefined;
+    const found = this.#dirByKernel(path.segments.slice(0, -1));
+    if (found === undefined) return undefined;
+    let dir: Dir | undefined = found.dir;
     try {
       const stats = dir.lstat(name);
       // For a link, the resolver starts over: it also has to report where the link leads.
@@ -283,7 +284,7 @@ export class Root implements Disposable {
           dir: opened,
           name,
           stats,
-          path: path.segments.join('/'),
+          path: [...found.names, name].join('/'),
           [Symbol.dispose]: () => opened[Symbol.dispose](),
         };
       }
@@ -293,14 +294,15 @@ export class Root implements Disposable {
     }
   }
 
-  #dirByKernel(segments: readonly string[]): Dir | undefined {
+  /** Opens a folder, and returns the names that lead to it without links, as far as the root has rules. */
+  #dirByKernel(segments: readonly string[]): { dir: Dir; names: readonly string[] } | undefined {
     const fd = this.#openBeneath(segments, O_PATH | O_DIRECTORY);
-    if (fd !== undefined) return this.#dir(fd, segments);
+    if (fd !== undefined) return { dir: this.#dir(fd, segments), names: segments };
     const linked = this.#openLinked(segments, O_PATH | O_DIRECTORY);
     if (linked === undefined) return undefined;
     const dir = this.#dir(linked.fd, linked.names);
     dir.markWritten({ names: segments, entry: '.' });
-    return dir;
+    return { dir, names: linked.names };
   }
 
   #dir(fd: number, names: readonly string[]): Dir {

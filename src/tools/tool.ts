@@ -128,7 +128,7 @@ export interface Tool<
    * Returns what a call would change, without changing anything, so that a person can be asked first. Checks roots and
    * paths as `run` does, and raises the same errors. Only a tool whose effect is `read` has none.
    */
-  changes?(args: z.output<I>, context: C): readonly Change[];
+  changes?(args: z.output<I>, context: C): readonly Change[] | Promise<readonly Change[]>;
   /**
    * Runs the tool. Throws expected failures as a `RingfenceError`; any other error counts as a bug.
    *
@@ -192,7 +192,7 @@ export type ToolDefinition<
   C extends BoundRootContext = CallContext,
 > = Tool<I, O, C> &
   ({ run(args: z.output<I>, context: C): Promise<z.output<O>> } | { text?: never; render?: never }) &
-  ({ effect: 'read' } | { changes(args: z.output<I>, context: C): readonly Change[] });
+  ({ effect: 'read' } | { changes: NonNullable<Tool<I, O, C>['changes']> });
 
 /**
  * Type-checks a tool against its schemas, and returns it without their types, so that all tools fit into one list.

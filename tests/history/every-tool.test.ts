@@ -36,6 +36,8 @@ const CASES: Readonly<Record<'workspace' | 'memory' | 'classic', Readonly<Record
     write_file: [
       [{ ...w, path: 'f', content: 'new' }, 'f'],
       [{ ...w, path: 'link', content: 'new' }, 'f'],
+      [{ ...w, path: 'to-dir/g', content: 'new' }, 'dir/g'],
+      [{ ...w, path: 'to-dir/new', content: 'new' }, 'dir/new'],
       [{ ...w, path: 'a/b/new', content: 'new' }, 'a', 'a/b', 'a/b/new'],
       [{ ...w, path: 'f', content: 'more', mode: 'append' }, 'f'],
       [{ ...w, path: 'new', content: 'more', mode: 'append' }, 'new'],
@@ -49,6 +51,7 @@ const CASES: Readonly<Record<'workspace' | 'memory' | 'classic', Readonly<Record
     remove_file: [
       [{ ...w, path: 'f' }, 'f'],
       [{ ...w, path: 'link' }, 'link'],
+      [{ ...w, path: 'to-dir/g' }, 'dir/g'],
     ],
     create_folder: [[{ ...w, path: 'x/y' }, 'x', 'x/y']],
     remove_folder: [
@@ -133,6 +136,7 @@ function layout(): string {
     fs.utimesSync(at(name), 1_000_000_000.123, 1_200_000_000.456);
   }
   fs.symlinkSync('f', at('link'));
+  fs.symlinkSync('dir', at('to-dir'));
   fs.symlinkSync('../f', at('dir/link'));
   return base;
 }

@@ -56,7 +56,7 @@ export async function findChange(history: History, id: string, context: CallCont
     if (made !== undefined && change.time < made - CLOCK_SKEW_MS) break;
     await pause();
   }
-  throw new ToolError('unknown_change', { change: id, expired: made !== undefined && made < oldest });
+  throw new ToolError('unknown_change', { change: id, expired: made !== undefined && made < oldest - CLOCK_SKEW_MS });
 }
 
 const DONE: Readonly<Record<Step['kind'], string>> = {

@@ -78,7 +78,7 @@ export class Agreement {
  */
 export async function approve(call: ConfirmableCall): Promise<Agreement | undefined> {
   const { tool, args, context, confirm, timeoutMs } = call;
-  if (!needsConfirmation(call)) return undefined;
+  if (!(await needsConfirmation(call))) return undefined;
   if (args.dry_run === false) await tool.run({ ...args, dry_run: true }, context);
   for (let left = MAX_QUESTIONS; left > 0; left -= 1) {
     const asked = await surveyAll(call);
@@ -96,8 +96,8 @@ export async function approve(call: ConfirmableCall): Promise<Agreement | undefi
   throw new FileError('changed_meanwhile', {});
 }
 
-function needsConfirmation({ tool, args, context, roots }: ConfirmableCall): boolean {
-  const changes = tool.changes?.(args, context) ?? [];
+async function needsConfirmation({ tool, args, context, roots }: ConfirmableCall): Promise<boolean> {
+  const changes = (await tool.changes?.(args, context)) ?? [];
   return changes.some(({ root, needs = tool.needs }) => roots.needConfirmation(root.name, needs));
 }
 
@@ -111,7 +111,7 @@ interface SurveyedCall {
 
 async function surveyAll({ tool, args, context }: ConfirmableCall): Promise<SurveyedCall> {
   // Worked out again each time: where a copy ends depends on whether its destination is a folder.
-  const changes = tool.changes?.(args, context) ?? [];
+  const changes = (await tool.changes?.(args, context)) ?? [];
   const surveys: Survey[] = [];
   for (const change of changes) surveys.push(await survey(change, context));
   const [first] = changes;
