@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import * as z from 'zod';
 import { FenceError, Root } from '../../fence/index.ts';
+import { writeFile } from '../../files/write/write-file.ts';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
 import { throwIfAborted } from '../../runtime/operation-context.ts';
 import { SearchPool } from '../../search/index.ts';
@@ -89,6 +90,20 @@ const dialect: Dialect = {
     between('move', ['source_root', 'source_path', 'dest_root', 'dest_path']),
     between('rename', ['old_path', 'new_path']),
     between('copy', ['source', 'destination']),
+    tool(
+      'overtaken',
+      async ({ path: given }, context) => {
+        const target = { root, path: root.parse(given) };
+        fs.appendFileSync(path.join(folder, given), ', and more');
+        const ifMatch = context.agreedVersion?.(target);
+        await writeFile(root, target.path, Buffer.from('replaced'), { durable: false, ifMatch });
+        return { answer: '' };
+      },
+      {
+        effect: 'change',
+        changes: ({ path: given }: { path: string }) => [{ root, path: root.parse(given), kind: 'replace' }],
+      },
+    ),
     tool('worded', async () => ({ answer: 'x' }), { text: () => 'for people' }),
   ],
 };
@@ -275,4 +290,16 @@ test('tools are listed with lean schemas and honest annotations', () => {
     outputSchema: { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
     annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
   });
+});
+
+test('what a person agreed to is the condition of the change, and the answer is logged', async () => {
+  const { call, lines } = caller();
+  fs.writeFileSync(path.join(folder, 'asked.txt'), 'text');
+  const roots = new Roots([
+    { root, allowed: new Set(['read_file'] as const), confirm: new Set(['read_file'] as const) },
+  ]);
+  const result = await call('overtaken', { path: 'asked.txt' }, { roots, confirm: async () => 'agreed' });
+  expect(result).toMatchObject({ isError: true, content: [{ text: 'changed_meanwhile asked.txt' }] });
+  expect(fs.readFileSync(path.join(folder, 'asked.txt'), 'utf8')).toBe('text, and more');
+  expect(lines).toMatchObject([{ tool: 'overtaken', code: 'changed_meanwhile', confirmation: 'agreed' }]);
 });
