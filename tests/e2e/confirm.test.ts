@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CONNECTIONS, type Connection, TWO_CONNECTIONS } from '../support/connections.ts';
+import { CONNECTIONS, type Connection, ERAS, TWO_CONNECTIONS } from '../support/connections.ts';
 import type { DialectName } from '../support/dialect-contracts.ts';
 import { Person } from '../support/person.ts';
 import { startServer, type TestServer } from '../support/start-server.ts';
@@ -308,6 +308,47 @@ describe.each(OVER_HTTP)('approval in the other dialects, $era', (connection) =>
       'Allow rename on "f.txt" (root: workspace)? If so, the file (8 bytes) would be moved away; at "g.txt" (root: workspace): nothing is there now, so nothing would be lost.';
     expect(person.questions()).toEqual([question, question]);
   });
+});
+
+test.each(ERAS)('one yes holds for all rounds of a call that also fetches files of the client, %s', async (era) => {
+  const connection = { transport: 'stdio', era } as const;
+  const fixture = new Fixture(connection);
+  const person = new Person(era, { elicitation: {}, sampling: {} });
+  const files = ['docs/a.txt', 'docs/b.txt'].map((path) => ({
+    name: path.slice(5),
+    path,
+    type: 'file',
+    size: 4,
+    mtime: 1,
+  }));
+  let fetched = 0;
+  person.client.setRequestHandler('sampling/createMessage', async ({ params }) => {
+    fetched += 1;
+    const asked = JSON.stringify(params);
+    const isFile = /docs\/[ab]\.txt/.test(asked);
+    const answer = isFile
+      ? { content: 'text', mtime: 1 }
+      : fetched === 1
+        ? { error: 'is_directory' }
+        : { entries: files };
+    return { model: 'm', role: 'assistant', content: { type: 'text', text: JSON.stringify(answer) } } as never;
+  });
+  const laptop = { name: 'laptop', agent: { allowed_paths: ['docs/'] }, allowed_tools: ['copy'] };
+  const roots = [{ name: 'workspace', path: fixture.base, confirm: ['copy'] }, laptop];
+  await using server = await startServer({ ...connection, roots, client: person.client });
+  const args = { source_root: 'laptop', source_path: 'docs', dest_root: 'workspace', dest_path: 'new' };
+  person.answer('accept');
+  await server.ok('copy', args);
+  expect(person.questions()).toEqual([
+    'Allow copy on "new" (root: workspace)? If so, a copy of "docs" (root: laptop) would be put there; nothing is there now, so nothing would be lost.',
+  ]);
+  expect(fetched).toBeGreaterThanOrEqual(3);
+  expect(fixture.contents()).toEqual(expect.arrayContaining(['new/a.txt: text', 'new/b.txt: text']));
+  person.answer('decline');
+  const before = fixture.contents();
+  expect(await server.fails('copy', args)).toContain('said no');
+  expect(fixture.contents()).toEqual(before);
+  fixture.remove();
 });
 
 describe.each(TWO_CONNECTIONS)('annotations, $transport, $era', (connection) => {
