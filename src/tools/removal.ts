@@ -1,15 +1,12 @@
 import { isFenceError, type RootPath } from '../fence/index.ts';
 import type { Change } from './change.ts';
-import type { BoundRootContext } from './tool.ts';
 
 /**
  * Returns the change of a tool that needs `remove_file`, and `remove_folder` too if it is a folder that it removes.
- * Raises `tool_not_allowed`, and what `Root.locate` raises except for a missing entry.
+ * Raises what `Root.locate` raises, except for a missing entry.
  */
-export function removal(target: RootPath, context: BoundRootContext): Change {
-  const { root } = target;
+export function removal(target: RootPath): Change {
   if (!isFolder(target)) return { ...target, kind: 'remove' };
-  context.require(root, 'remove_folder');
   return { ...target, kind: 'remove', needs: ['remove_file', 'remove_folder'] };
 }
 

@@ -45,7 +45,8 @@ export interface BoundRootContext extends OperationContext {
    */
   boundRoot(): Root;
   /**
-   * Checks one more capability, for a tool that learns only while running that it needs it. Raises `tool_not_allowed`.
+   * Checks one more capability, for a tool that learns only while running that it needs it. Raises `tool_not_allowed`,
+   * and `changed_meanwhile` if a person would have to agree to it who was not asked.
    */
   require(root: Root, capability: Capability): void;
   /**

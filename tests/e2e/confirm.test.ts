@@ -310,44 +310,31 @@ describe.each(OVER_HTTP)('approval in the other dialects, $era', (connection) =>
   });
 });
 
-test.each(ERAS)('one yes holds for all rounds of a call that also fetches files of the client, %s', async (era) => {
+test.each(ERAS)('one yes holds for all rounds of a call that also fetches a file of the client, %s', async (era) => {
   const connection = { transport: 'stdio', era } as const;
   const fixture = new Fixture(connection);
   const person = new Person(era, { elicitation: {}, sampling: {} });
-  const files = ['docs/a.txt', 'docs/b.txt'].map((path) => ({
-    name: path.slice(5),
-    path,
-    type: 'file',
-    size: 4,
-    mtime: 1,
-  }));
   let fetched = 0;
-  person.client.setRequestHandler('sampling/createMessage', async ({ params }) => {
+  person.client.setRequestHandler('sampling/createMessage', async () => {
     fetched += 1;
-    const asked = JSON.stringify(params);
-    const isFile = /docs\/[ab]\.txt/.test(asked);
-    const answer = isFile
-      ? { content: 'text', mtime: 1 }
-      : fetched === 1
-        ? { error: 'is_directory' }
-        : { entries: files };
-    return { model: 'm', role: 'assistant', content: { type: 'text', text: JSON.stringify(answer) } } as never;
+    const text = JSON.stringify({ content: 'text', mtime: 1 });
+    return { model: 'm', role: 'assistant', content: { type: 'text', text } } as never;
   });
   const laptop = { name: 'laptop', agent: { allowed_paths: ['docs/'] }, allowed_tools: ['copy'] };
   const roots = [{ name: 'workspace', path: fixture.base, confirm: ['copy'] }, laptop];
   await using server = await startServer({ ...connection, roots, client: person.client });
-  const args = { source_root: 'laptop', source_path: 'docs', dest_root: 'workspace', dest_path: 'new' };
+  const args = { source_root: 'laptop', source_path: 'docs/a.txt', dest_root: 'workspace', dest_path: 'other' };
   person.answer('accept');
   await server.ok('copy', args);
   expect(person.questions()).toEqual([
-    'Allow copy on "new" (root: workspace)? If so, a copy of "docs" (root: laptop) would be put there; nothing is there now, so nothing would be lost.',
+    'Allow copy on "other/a.txt" (root: workspace)? If so, a copy of "docs/a.txt" (root: laptop) would be put there; nothing is there now, so nothing would be lost.',
   ]);
-  expect(fetched).toBeGreaterThanOrEqual(3);
-  expect(fixture.contents()).toEqual(expect.arrayContaining(['new/a.txt: text', 'new/b.txt: text']));
+  expect(fetched).toBe(1);
+  const copied = fixture.contents();
+  expect(copied).toContain('other/a.txt: text');
   person.answer('decline');
-  const before = fixture.contents();
   expect(await server.fails('copy', args)).toContain('said no');
-  expect(fixture.contents()).toEqual(before);
+  expect(fixture.contents()).toEqual(copied);
   fixture.remove();
 });
 

@@ -23,7 +23,7 @@ export const deleteTool = defineTool({
     path: z.string(),
     type: z.enum([...entryType.options, 'missing']).describe('What it was'),
   }),
-  changes: ({ path }, context) => [removal(targetOf(path, context), context)],
+  changes: ({ path }, context) => [removal(targetOf(path, context))],
   run: async ({ path: raw, recursive, force }, context) => {
     const target = targetOf(raw, context);
     const { root, path } = target;

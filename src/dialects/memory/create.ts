@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
+import { ABSENT } from '../../files/write/if-match.ts';
 import { writeFile } from '../../files/write/write-file.ts';
 import { writeChange } from '../../tools/change.ts';
 import { type BoundRootContext, defineTool } from '../../tools/tool.ts';
@@ -17,9 +18,13 @@ export const create = defineTool({
   output: changedPath,
   changes: ({ path }, context: BoundRootContext) => [{ ...targetOf(path, context), ...writeChange('create_only') }],
   run: async ({ path, content, encoding }, context: BoundRootContext) => {
-    const { root, path: target } = targetOf(path, context);
+    const target = targetOf(path, context);
     const bytes = (encoding === 'base64' ? base64ToBytes : textToBytes)(content, 'content');
-    await writeFile(root, target, bytes, { mode: 'create_only', durable: context.durable, isPrivate: true }, context);
+    const agreed = context.agreedVersion?.(target);
+    const options = { mode: 'create_only', durable: context.durable, isPrivate: true } as const;
+    // That nothing is there is what the mode demands already.
+    const ifMatch = agreed === ABSENT ? undefined : agreed;
+    await writeFile(target.root, target.path, bytes, { ...options, ifMatch }, context);
     return { path };
   },
   text: ({ path }) => `Created ${path}.`,

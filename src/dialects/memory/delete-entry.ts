@@ -18,7 +18,7 @@ export const deleteEntry = defineTool({
   changes: ({ path }, context: BoundRootContext) => {
     const target = targetOf(path, context);
     refuseOutwardLink(target.root, target.path);
-    return [removal(target, context)];
+    return [removal(target)];
   },
   run: async ({ path }, context: BoundRootContext) => {
     const target = targetOf(path, context);

@@ -21,8 +21,8 @@ export const rename = defineTool({
   },
   run: async ({ old_path, new_path }, context: BoundRootContext) => {
     const { from, to } = endsOf({ old_path, new_path }, context);
-    const ifMatch = context.agreedVersion?.(from);
-    const options = { durable: context.durable, overwrite: false, intoFolders: false, isPrivate: true, ifMatch };
+    const conditions = { ifMatch: context.agreedVersion?.(from), ifDestination: context.agreedVersion?.(to) };
+    const options = { durable: context.durable, overwrite: false, intoFolders: false, isPrivate: true, ...conditions };
     await move(from, to, options, context);
     return { old_path, new_path };
   },

@@ -104,6 +104,14 @@ const dialect: Dialect = {
         changes: ({ path: given }: { path: string }) => [{ root, path: root.parse(given), kind: 'replace' }],
       },
     ),
+    tool(
+      'surprised',
+      async (_, context) => {
+        context.require(root, 'glob');
+        return { answer: '' };
+      },
+      { effect: 'change', changes: () => [{ root, path: root.parse('p'), kind: 'remove' }] },
+    ),
     tool('worded', async () => ({ answer: 'x' }), { text: () => 'for people' }),
   ],
 };
@@ -302,4 +310,14 @@ test('what a person agreed to is the condition of the change, and the answer is 
   expect(result).toMatchObject({ isError: true, content: [{ text: 'changed_meanwhile asked.txt' }] });
   expect(fs.readFileSync(path.join(folder, 'asked.txt'), 'utf8')).toBe('text, and more');
   expect(lines).toMatchObject([{ tool: 'overtaken', code: 'changed_meanwhile', confirmation: 'agreed' }]);
+});
+
+test('a tool that needs more than it said cannot do what a person has to agree to', async () => {
+  const { call } = caller();
+  const allowed = new Set(['read_file', 'glob'] as const);
+  const confirm = async () => 'agreed' as const;
+  const roots = (confirmed: Set<'glob'>) => new Roots([{ root, allowed, confirm: confirmed }]);
+  const refused = await call('surprised', {}, { roots: roots(new Set(['glob'])), confirm });
+  expect(refused).toMatchObject({ isError: true, content: [{ text: 'changed_meanwhile -' }] });
+  expect(await call('surprised', {}, { roots: roots(new Set()), confirm })).not.toHaveProperty('isError');
 });

@@ -4,6 +4,7 @@ import type { FilesystemBridge } from '../../agent/bridge/filesystem-bridge.ts';
 import type { Sample } from '../../agent/sample.ts';
 import { type CallEvent, isViolation, recordViolation } from '../../audit/record-call.ts';
 import type { Root, RootPath } from '../../fence/index.ts';
+import { FileError } from '../../files/errors.ts';
 import { type RecordedChange, recordedBy } from '../../history/index.ts';
 import type { Caller } from '../../runtime/operation-context.ts';
 import { escapeUnprintable } from '../../runtime/printable.ts';
@@ -226,7 +227,12 @@ export class ToolContext implements CallContext {
   }
 
   require(root: Root, capability: Parameters<CallContext['require']>[1]): void {
-    this.#options.request.roots.use(root.name, [capability]);
+    const { roots } = this.#options.request;
+    roots.use(root.name, [capability]);
+    // The entry was of another type when it was decided that nobody has to be asked.
+    if (this.agreement === undefined && roots.needConfirmation(root.name, [capability])) {
+      throw new FileError('changed_meanwhile', {}, { root: root.name });
+    }
   }
 
   requireWritable(root: Root): void {

@@ -7,6 +7,8 @@ import type { Roots } from '../../tools/roots.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { named, type Survey, survey } from './survey.ts';
 
+/** How many entries of a folder are counted. The question says if there are more. */
+const MAX_ENTRIES = 100_000;
 /** How often a person is asked about one call whose files change while the question is open. */
 const MAX_QUESTIONS = 3;
 
@@ -98,7 +100,10 @@ export async function approve(call: ConfirmableCall): Promise<Agreement | undefi
 
 async function needsConfirmation({ tool, args, context, roots }: ConfirmableCall): Promise<boolean> {
   const changes = (await tool.changes?.(args, context)) ?? [];
-  return changes.some(({ root, needs = tool.needs }) => roots.needConfirmation(root.name, needs));
+  return changes.some(({ root, needs = tool.needs }) => {
+    roots.use(root.name, needs);
+    return roots.needConfirmation(root.name, needs);
+  });
 }
 
 interface SurveyedCall {
@@ -109,11 +114,13 @@ interface SurveyedCall {
   readonly agreement: Agreement;
 }
 
-async function surveyAll({ tool, args, context }: ConfirmableCall): Promise<SurveyedCall> {
+async function surveyAll({ tool, args, context, confirm }: ConfirmableCall): Promise<SurveyedCall> {
   // Worked out again each time: where a copy ends depends on whether its destination is a folder.
   const changes = (await tool.changes?.(args, context)) ?? [];
   const surveys: Survey[] = [];
-  for (const change of changes) surveys.push(await survey(change, context));
+  // If nobody can be asked, what would be lost need not be counted.
+  const maxEntries = confirm === undefined ? 0 : MAX_ENTRIES;
+  for (const change of changes) surveys.push(await survey(change, maxEntries, context));
   const [first] = changes;
   if (first === undefined) throw new Error(`${tool.name} says that it changes nothing`);
   const sentences = surveys.map(({ sentence }, at) => {

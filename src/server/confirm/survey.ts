@@ -15,8 +15,6 @@ import { escapeUnprintable, shorten } from '../../runtime/printable.ts';
 import type { Change, ChangeKind } from '../../tools/change.ts';
 import { formatSize } from '../../wire/format-size.ts';
 
-/** How many entries of a folder are counted. The question says if there are more. */
-const MAX_ENTRIES = 100_000;
 /** How many characters of a path a question shows. */
 const SHOWN = 500;
 
@@ -31,10 +29,11 @@ export interface Survey {
 }
 
 /**
- * Finds out what a change would do to what is there now, and changes nothing. Raises `not_allowed` for what the rules
+ * Finds out what a change would do to what is there now, and changes nothing. Of a folder, it counts a number of entries
+ * at most. Raises `not_allowed` for what the rules
  * of the root forbid, and what `Root.locate` raises. Whether the operating system permits the change is not checked.
  */
-export async function survey(change: Change, context: OperationContext): Promise<Survey> {
+export async function survey(change: Change, maxEntries: number, context: OperationContext): Promise<Survey> {
   const { root, path, kind } = change;
   if (TO_ITSELF.has(kind) && path.segments.length === 0) return { version: undefined, state: '', sentence: undefined };
   return withLocation(root, path, async () => {
@@ -55,7 +54,7 @@ export async function survey(change: Change, context: OperationContext): Promise
     }
     if (TO_ITSELF.has(kind)) await assertMayGo(found, change, context);
     using dir = found.dir.openDir(found.name);
-    const size = await measureTree(dir, MAX_ENTRIES, context);
+    const size = await measureTree(dir, maxEntries, context);
     // What is put into a folder changes its version, so that is no condition for a copy into it.
     const condition = TO_ITSELF.has(kind) ? version : undefined;
     return { version: condition, state: version + size.version, sentence: onFolder(change, size) };
