@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { workspaceWithHistory } from '../../src/dialects/workspace/with-history.ts';
 import { BACKEND_NAMES } from '../../src/fence/index.ts';
 import type { Confirm } from '../../src/server/confirm/approve.ts';
 import { CONFIRMABLE_CAPABILITIES } from '../../src/tools/capabilities.ts';
 import type { CallResult, DialectName } from '../support/dialect-contracts.ts';
 import { DENIED, GuardLayout, HIDDEN, NOT_TO_BE_MADE, PROTECTED } from '../support/guard-layout.ts';
 import { DIALECTS, InProcessServer } from '../support/in-process-server.ts';
+import { OWN_FOLDER, OwnFolderLayout } from '../support/own-folder-layout.ts';
 import type { Args } from '../support/tool-client.ts';
 
 /** The calls of a tool that have a path in each place where it takes one. */
@@ -157,6 +159,12 @@ const CASES: Readonly<Record<DialectName, Readonly<Record<string, ToolCases>>>> 
   guide: { guide_read_file: NO_FILES, guide_list_directory: NO_FILES, guide_cache_file: NO_FILES },
 };
 
+/** The tools of a workspace with history besides. */
+const HISTORY_CASES: Readonly<Record<string, ToolCases>> = {
+  list_changes: { reads: (path) => [{ ...w, path }] },
+  undo_change: { changes: (path) => [{ ...w, change: path }] },
+};
+
 /** A change that each dialect allows. */
 const ALLOWED = {
   workspace: ['remove_folder', { ...w, path: 'fake' }],
@@ -172,8 +180,33 @@ describe.each(Object.keys(CASES) as DialectName[])('%s', (dialect) => {
   });
 });
 
+test('every tool of a workspace with history has a case', () => {
+  const names = Object.keys({ ...CASES.workspace, ...HISTORY_CASES });
+  expect(names.sort()).toEqual(workspaceWithHistory.tools.map(({ name }) => name).sort());
+});
+
 describe.each(['workspace', 'memory', 'classic'] as const)('%s', (dialect) => {
   describe.each(BACKEND_NAMES)('%s', (fence) => {
+    test.each([true, false])(
+      "the program's own folder is not there for any tool, with history: %s",
+      async (history) => {
+        using layout = new OwnFolderLayout(history);
+        await using server = new InProcessServer({ dialect, config: layout.config(), boundRoot: 'w', fence });
+        const cases = { ...CASES[dialect], ...(dialect === 'workspace' && history && HISTORY_CASES) };
+        for (const [tool, { reads = () => [], changes = () => [] }] of Object.entries(cases)) {
+          for (const path of [...OWN_FOLDER, ...FOLDERS]) {
+            for (const args of [...reads(path), ...changes(path)]) {
+              const about = `${tool} ${JSON.stringify(args)}`;
+              const result = await server.call(tool, args);
+              expect(leaks(result, args), about).toEqual([]);
+              expect(layout.problems(), `${about}: ${result.text}`).toEqual([]);
+              if (!result.isError) layout.reset();
+            }
+          }
+        }
+      },
+    );
+
     const start = (layout: GuardLayout, more?: object) =>
       new InProcessServer({ dialect, config: layout.config(more), boundRoot: 'w', fence });
 
