@@ -4,6 +4,7 @@ import { classic } from './classic/index.ts';
 import { guide } from './guide/index.ts';
 import { memory } from './memory/index.ts';
 import { workspace } from './workspace/index.ts';
+import { workspaceWithHistory } from './workspace/with-history.ts';
 
 describe.each([workspace, memory, classic, guide])('tools/list of $name', (dialect) => {
   const tools = describeServer(dialect).tools;
@@ -25,7 +26,7 @@ describe.each([workspace, memory, classic, guide])('tools/list of $name', (diale
   });
 });
 
-test.each([workspace, memory, classic, guide])(
+test.each([workspaceWithHistory, memory, classic, guide])(
   'only names of roots and paths go into the log of $name',
   ({ tools }) => {
     const logged = new Set(tools.flatMap(({ subject }) => subject));
@@ -55,10 +56,33 @@ test('a tool that adds is neither destructive nor idempotent', () => {
   expect(insert?.annotations).not.toHaveProperty('idempotentHint', true);
 });
 
-test('the tools/list of workspace stays within its size limit', () => {
-  expect(Buffer.byteLength(JSON.stringify({ tools: describeServer(workspace).tools }))).toBeLessThan(18_000);
+test.each([workspace, workspaceWithHistory])(
+  'the tools/list of workspace stays within its size limit, for $tools.length tools',
+  (dialect) => {
+    expect(Buffer.byteLength(JSON.stringify({ tools: describeServer(dialect).tools }))).toBeLessThan(18_000);
+  },
+);
+
+describe('with history', () => {
+  const plain = describeServer(workspace).tools;
+  const tools = describeServer(workspaceWithHistory).tools;
+
+  test.each(tools.slice(plain.length))('$name', (tool) => {
+    expect(tool).toMatchSnapshot();
+  });
+
+  test('a tool that changes files names the change in its result, and nothing else differs', () => {
+    for (const [at, tool] of plain.entries()) {
+      const properties = tool.outputSchema?.properties as object | undefined;
+      const change = tool.annotations?.readOnlyHint ? {} : { change: { type: 'string' } };
+      expect(tools[at]).toEqual({
+        ...tool,
+        outputSchema: { ...tool.outputSchema, properties: { ...properties, ...change } },
+      });
+    }
+  });
 });
 
 test('every tool of workspace has a text for clients that show the model nothing but structured content', () => {
-  expect(workspace.tools.filter(({ readerText }) => readerText === undefined)).toEqual([]);
+  expect(workspaceWithHistory.tools.filter(({ readerText }) => readerText === undefined)).toEqual([]);
 });

@@ -109,6 +109,60 @@ describe('undo_change', () => {
   });
 });
 
+describe('an undo that a person has to agree to', () => {
+  const asked: string[] = [];
+  const person = (answer: 'agreed' | 'declined') => ({
+    confirm: async ({ message }: { readonly message: string }) => {
+      asked.push(message);
+      return answer;
+    },
+  });
+
+  test('happens only then, and the question says what would be lost', async () => {
+    const folder = folderWithFiles();
+    await using rf = start(folder, { confirm: ['undo_change'] });
+    const written = await rf.ok('write_file', write('a.txt', 'newer'));
+    const refused = await rf.call('undo_change', { ...w, change: written.change }, person('declined'));
+    expect([refused.isError, asked.splice(0)]).toEqual([
+      true,
+      ['Allow undo_change on "a.txt" (root: w)? If so, the file (5 bytes) there now would be replaced and lost.'],
+    ]);
+    expect(fs.readFileSync(path.join(folder, 'a.txt'), 'utf8')).toBe('newer');
+    await rf.ok('undo_change', { ...w, change: written.change }, person('agreed'));
+    expect(fs.readFileSync(path.join(folder, 'a.txt'), 'utf8')).toBe('one\n');
+    asked.splice(0);
+  });
+
+  test.each([
+    ['remove_folder', { ...w, path: 'dir' }, ['"dir"']],
+    ['create_folder', { ...w, path: 'x/y' }, ['"x/y"', '"x"']],
+    ['move', { source_root: 'w', source_path: 'dir', dest_root: 'w', dest_path: 'x/new' }, ['"x/new"', '"dir"', '"x"']],
+    ['copy', { source_root: 'w', source_path: 'a.txt', dest_root: 'w', dest_path: 'dir/b.txt' }, ['"dir/b.txt"']],
+    ['write_file', { ...write('a.txt', 'more'), mode: 'append' }, ['"a.txt"']],
+  ])('is never made without a question: %s', async (tool, args, named) => {
+    const folder = folderWithFiles();
+    await using rf = start(folder, { confirm: ['undo_change'] });
+    const { change } = await rf.ok(tool, args);
+    expect((await rf.call('undo_change', { ...w, change }, person('declined'))).isError).toBe(true);
+    const [question = ''] = asked.splice(0);
+    for (const name of named) expect(question).toContain(name);
+    const { change: undo } = await rf.ok('undo_change', { ...w, change }, person('agreed'));
+    await rf.ok('undo_change', { ...w, change: undo }, person('agreed'));
+    expect(asked.splice(0)).toHaveLength(2);
+  });
+
+  test('is refused if it is too long for a question', async () => {
+    const folder = folderWithFiles();
+    for (let at = 0; at < 60; at += 1) fs.writeFileSync(path.join(folder, 'dir', `${at}`), '');
+    fs.mkdirSync(path.join(folder, 'to/dir'), { recursive: true });
+    await using rf = start(folder, { confirm: ['undo_change'] });
+    const { change } = await rf.ok('copy', { source_root: 'w', source_path: 'dir', dest_root: 'w', dest_path: 'to' });
+    const { text } = await rf.call('undo_change', { ...w, change }, person('agreed'));
+    expect(text).toContain('has 61 steps, too many for a person to agree to');
+    expect(asked).toEqual([]);
+  });
+});
+
 describe('what is too large to be kept', () => {
   test('is changed all the same, and the result says so', async () => {
     await using rf = start(folderWithFiles(), { history: { ...DEFAULT_HISTORY, maxBytes: 2 } });
