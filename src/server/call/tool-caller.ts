@@ -10,7 +10,7 @@ import type { Roots } from '../../tools/roots.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { JsonChunks } from '../../wire/json-chunks.ts';
 import { approve } from '../confirm/approve.ts';
-import { CallSlot, type ClientLimits } from '../limits/client-limits.ts';
+import { CallSlot } from '../limits/client-limits.ts';
 import type { Arguments, CallRequest } from './call-request.ts';
 import { InputRequired } from './input-required.ts';
 import { type RenderedCall, type ResultFields, renderFailure, renderSuccess } from './render-result.ts';
@@ -106,7 +106,10 @@ export class ToolCaller {
     const { request, subject } = record;
     const service = this.#service;
     const { requestTimeout } = service;
-    const slot = request.limits && (await slotFor(request.limits));
+    const { calls, key = '' } = request.limits ?? {};
+    const wait = calls?.take(key);
+    if (wait !== undefined) await wait;
+    const slot = calls && new CallSlot(calls, key);
     const expire = (): void => request.running.abort(new ToolError('timed_out', { seconds: requestTimeout }));
     const timer = tool.ownTimeout
       ? undefined
@@ -216,13 +219,6 @@ export class ToolCaller {
     }
     return required;
   }
-}
-
-/** Takes a place for a call, when there is one for its client. */
-async function slotFor({ calls, key }: ClientLimits): Promise<CallSlot | undefined> {
-  if (calls === undefined) return undefined;
-  await calls.take(key);
-  return new CallSlot(calls, key);
 }
 
 /**

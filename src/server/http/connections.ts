@@ -17,6 +17,8 @@ interface WaitingRequest {
  */
 class Connection {
   readonly socket: Socket;
+  /** The client at the other end, by its address: see `addressKey`. */
+  readonly address: string;
   /** The client of the last request that was admitted; undefined before the first. */
   client: string | undefined;
   lastUsed = performance.now();
@@ -24,9 +26,10 @@ class Connection {
   readonly #waiting: WaitingRequest[] = [];
   #isBusy = false;
 
-  constructor(socket: Socket, held: HeldBytes) {
+  constructor(socket: Socket, limits: HttpLimits) {
     this.socket = socket;
-    this.#held = held;
+    this.address = addressKey(socket.remoteAddress ?? '');
+    this.#held = limits.holdFor(this.address);
   }
 
   /** Whether a request is being answered. */
@@ -88,7 +91,7 @@ export class Connections {
       socket.destroy();
       return;
     }
-    const connection = new Connection(socket, this.#limits.holdFor(addressKey(socket.remoteAddress ?? '')));
+    const connection = new Connection(socket, this.#limits);
     this.#connections.set(socket, connection);
     socket.once('close', () => {
       this.#connections.delete(socket);
@@ -99,6 +102,11 @@ export class Connections {
   /** Answers a request when those before it on the same connection are answered. */
   inTurn({ socket }: IncomingMessage, response: ServerResponse, answer: () => void): void {
     this.#connections.get(socket)?.add({ response, answer });
+  }
+
+  /** Returns the `addressKey` of the client that sent a request. */
+  addressOf({ socket }: IncomingMessage): string {
+    return this.#connections.get(socket)?.address ?? addressKey(socket.remoteAddress ?? '');
   }
 
   /** Notes whose connection it is. */

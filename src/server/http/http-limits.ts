@@ -74,9 +74,9 @@ export class HttpLimits {
     this.#rates = rates;
   }
 
-  /** Returns what limits the calls of a client. */
-  of(principal: Principal | undefined, address: string | undefined): ClientLimits {
-    const key = principal?.client.key ?? addressKey(address ?? '');
+  /** Returns what limits the calls of a client: a principal, or the client at an address, by its `addressKey`. */
+  of(principal: Principal | undefined, address: string): ClientLimits {
+    const key = principal?.client.key ?? address;
     return { key, rate: this.#rates?.of(key), calls: this.#calls };
   }
 

@@ -81,11 +81,9 @@ export class HttpReply implements NotificationSink, ResumableReply {
       this.#response.writeHead(200, { 'content-length': bytes.length, ...headers }).end(bytes);
     }
     if (json !== undefined && this.#session !== undefined && this.#stream !== undefined) {
-      this.#session.replay.finish(
-        this.#stream,
-        new FinishedReply(this.#session, this.#stream, json),
-        bytes.length - priming.length,
-      );
+      // As bytes, which the garbage collector does not copy.
+      const last = priming === '' ? bytes : bytes.subarray(priming.length);
+      this.#session.replay.finish(this.#stream, new FinishedReply(this.#session, this.#stream, last), last.length);
     }
     return true;
   }
@@ -144,22 +142,21 @@ export class HttpReply implements NotificationSink, ResumableReply {
   }
 }
 
-/** What is kept of a reply that has been sent: its result, the last event of its stream. */
+/** What is kept of a reply that has been sent: the last event of its stream, which has the result. */
 class FinishedReply implements ResumableReply {
   readonly #session: SessionForm;
   readonly #stream: EventStream;
-  readonly #json: JsonChunks;
+  readonly #lastEvent: Buffer;
 
-  constructor(session: SessionForm, stream: EventStream, json: JsonChunks) {
+  constructor(session: SessionForm, stream: EventStream, lastEvent: Buffer) {
     this.#session = session;
     this.#stream = stream;
-    this.#json = json;
+    this.#lastEvent = lastEvent;
   }
 
   resume(response: ServerResponse, lastSeen: number): void {
-    const last = this.#stream.next - 1;
-    const rest = lastSeen < last ? event(this.#json, eventIdOf(this.#stream, last)) : '';
-    response.writeHead(200, streamHeaders(this.#session)).end(jsonBytes(rest));
+    const rest = lastSeen < this.#stream.next - 1 ? this.#lastEvent : '';
+    response.writeHead(200, streamHeaders(this.#session)).end(rest);
   }
 }
 

@@ -83,6 +83,18 @@ test('all sessions share a budget, and the one that holds most gives way', async
   expect(budget.bytes).toBe(0);
 });
 
+test('of many sessions that hold as much, none gives way for all the others', async () => {
+  const budget = new ReplayBudget(10 * MIB);
+  const buffers = Array.from({ length: 20 }, () => new ReplayBuffer(budget));
+  for (let i = 0; i < 64; i += 1) {
+    for (const buffer of buffers) await buffer.storeEvent(`s${i}`, message(i, MIB / 64));
+  }
+  expect(budget.bytes).toBeLessThanOrEqual(10 * MIB);
+  expect(budget.bytes).toBeGreaterThan(9.7 * MIB);
+  const held = buffers.map(({ bytes }) => bytes);
+  expect(Math.min(...held)).toBeGreaterThan(Math.max(...held) * 0.9);
+});
+
 test('a finished stream expires, one under way does not', () => {
   const budget = new ReplayBudget();
   const buffer = new ReplayBuffer(budget);

@@ -3,6 +3,8 @@ import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server';
 
 /** How much of their event streams all sessions may keep together, in bytes of JSON. */
 const TOTAL_BYTES = 64 * 1024 * 1024;
+/** What is left of the total, and of the largest buffer, once the total was exceeded. */
+const SHRUNK = 63 / 64;
 /** How much one session may keep. */
 const SESSION_BYTES = 16 * 1024 * 1024;
 const SESSION_STREAMS = 1_000;
@@ -182,7 +184,8 @@ export function eventIdOf({ number }: EventStream, event: number): string {
 }
 
 /**
- * What all replay buffers of a server may hold together. When it is exceeded, the largest one drops its oldest streams.
+ * What all replay buffers of a server may hold together. When it is exceeded, the largest ones drop their oldest
+ * streams.
  */
 export class ReplayBudget {
   readonly #limit: number;
@@ -207,16 +210,27 @@ export class ReplayBudget {
 
   take(bytes: number): void {
     this.#bytes += bytes;
-    while (this.#bytes > this.#limit && this.#largest()?.dropOldest());
+    if (this.#bytes > this.#limit) this.#shrink();
   }
 
   give(bytes: number): void {
     this.#bytes -= bytes;
   }
 
-  #largest() {
-    let largest: ReplayBuffer | undefined;
-    for (const buffer of this.#buffers) if (buffer.bytes > (largest?.bytes ?? 0)) largest = buffer;
+  /** Drops a little more than is necessary, because looking through the buffers of all sessions takes long. */
+  #shrink(): void {
+    const enough = this.#limit * SHRUNK;
+    while (this.#bytes > enough) {
+      const most = this.#largest() * SHRUNK;
+      for (const buffer of this.#buffers) {
+        while (this.#bytes > enough && buffer.bytes > most) buffer.dropOldest();
+      }
+    }
+  }
+
+  #largest(): number {
+    let largest = 0;
+    for (const { bytes } of this.#buffers) largest = Math.max(largest, bytes);
     return largest;
   }
 }

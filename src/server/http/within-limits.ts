@@ -28,7 +28,7 @@ export async function answerWithinLimits(
   { limits, connections }: Shared,
   answer: (client: RequestClient) => Promise<void>,
 ): Promise<void> {
-  const client = limits.of(principal, request.socket.remoteAddress);
+  const client = limits.of(principal, connections.addressOf(request));
   const { key } = client;
   const pools = request.method === 'GET' ? [limits.requests, limits.streams] : [limits.requests];
   const taken = pools.filter((pool) => pool.tryTake(key));
