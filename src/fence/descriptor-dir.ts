@@ -74,7 +74,8 @@ export class DescriptorDir extends Dir {
   }
 
   protected override isAt(names: readonly string[]): boolean {
-    if (this.#top === undefined) return true;
+    // The root's own directory has no names that could change.
+    if (this.#top === undefined || names.length === 0) return true;
     const top = hostPathOf(this.#top).replace(/\/$/, '');
     const expected = [top, ...names].join('/') || '/';
     const now = this.hostPath();
@@ -242,8 +243,8 @@ export class DescriptorDir extends Dir {
   }
 
   override exchange(name: Name, other: Name): boolean {
-    this.assertMayPut(name);
-    this.assertMayPut(other);
+    this.assertMayChange(name, { put: true, isFolder: false });
+    this.assertMayChange(other, { put: true, isFolder: false });
     this.#assertOpen();
     assertSingleName(name);
     assertSingleName(other);

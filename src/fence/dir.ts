@@ -219,6 +219,11 @@ export abstract class Dir implements Disposable {
   #open(name: Name, flags: number, mode: number, inUse: boolean): OpenFile {
     if ((flags & CHANGING_FLAGS) === 0) this.assertSeen(name);
     else this.assertMayChange(name, { isFolder: false, put: (flags & constants.O_CREAT) !== 0 });
+    return this.#openChecked(name, flags, mode, inUse);
+  }
+
+  /** Opens a file about which the rules have been asked. */
+  #openChecked(name: Name, flags: number, mode: number, inUse: boolean): OpenFile {
     return this.#call(name, (hostPath) => {
       const fd = fs.openSync(hostPath, flags | SAFE_OPEN_FLAGS, mode);
       try {
@@ -258,8 +263,9 @@ export abstract class Dir implements Disposable {
 
   /** Raises what writing to the file would raise (`permission_denied`, `read_only`, …), and writes nothing. */
   assertWritable(name: Name): void {
+    this.#assertAllowed(name, { isFolder: false });
     try {
-      this.openFile(name, constants.O_WRONLY)[Symbol.dispose]();
+      this.#openChecked(name, constants.O_WRONLY, 0, false)[Symbol.dispose]();
     } catch (error) {
       // A running program cannot be written to, but it can be replaced.
       if (!(isFenceError(error, 'io_error') && error.details.errno === 'ETXTBSY')) throw error;
@@ -307,7 +313,7 @@ export abstract class Dir implements Disposable {
    * confined.
    */
   symlink(target: Name, name: Name): void {
-    this.assertMayPut(name);
+    this.assertMayChange(name, { isFolder: false, put: true });
     this.#call(name, (hostPath) => fs.symlinkSync(target, hostPath));
   }
 
@@ -451,10 +457,10 @@ export abstract class Dir implements Disposable {
 
   /**
    * Raises `not_allowed` if the rules of the root forbid to put a file or link there, or a folder. Every method that
-   * does so checks that itself; this saves the work before.
+   * does so checks that itself, and that this directory has not been moved; this saves the work before.
    */
   assertMayPut(name: Name, isFolder = false): void {
-    this.assertMayChange(name, { isFolder, put: true });
+    this.#assertAllowed(name, { isFolder, put: true });
   }
 
   /** Says which rule keeps an entry of a directory where it is, for a change to a folder above it. @internal */
@@ -502,11 +508,16 @@ export abstract class Dir implements Disposable {
    * moved since it was opened: where it is now, other rules may hold. @internal
    */
   protected assertMayChange(name: Name, change: Change): void {
-    const refusal = this.refusal(name, change);
-    if (refusal !== undefined) throw new FenceError('not_allowed', refusal);
+    this.#assertAllowed(name, change);
     const place = this.#place;
     if (!place.hasRules || place.isProvisional || isReservedName(name.toString())) return;
     if (!this.isAt(place.folder.names)) throw new FenceError('not_found', {});
+  }
+
+  /** Raises `not_allowed` for a change that the rules forbid where this directory was when it was opened. */
+  #assertAllowed(name: Name, change: Change): void {
+    const refusal = this.refusal(name, change);
+    if (refusal !== undefined) throw new FenceError('not_allowed', refusal);
   }
 
   /** Raises `not_allowed` if the rules of the root forbid to move an entry, or to put it where it goes. */

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkTree, chooseBackend, type GuardRules, Root } from '../../src/fence/index.ts';
+import { checkTree, chooseBackend, type Dir, type GuardRules, Root } from '../../src/fence/index.ts';
 import { onEveryBackend, outcome, type Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { copy } from '../../src/files/copy/copy.ts';
 import { move } from '../../src/files/copy/move.ts';
@@ -83,6 +83,32 @@ onEveryBackend((make, backend) => {
       const put = async ({ dir, name }: typeof at) => dir.createFile(name)[Symbol.dispose]();
       expect([await outcome(put(at)), await outcome(put(below))]).toEqual(['not_found', 'not_found']);
       expect(box.tree('.git')).toEqual(['sub/', 'sub/HEAD']);
+    }));
+
+  test('no method changes a folder that was moved since it was opened', () =>
+    withRules({ protect: ['**/.git/config'] }, async (box, root) => {
+      box.file('plain/config', 'kept');
+      box.file('plain/other', 'new');
+      box.folder('plain/folder');
+      const changes: ((dir: Dir) => unknown)[] = [
+        (dir) => dir.openForUpdate('config')[Symbol.dispose](),
+        (dir) => dir.openForAppend('config')[Symbol.dispose](),
+        (dir) => dir.unlink('config'),
+        (dir) => dir.rename('other', dir, 'config'),
+        (dir) => dir.renameNoReplace('other', dir, 'config'),
+        (dir) => dir.symlink('other', 'link'),
+        (dir) => dir.mkdir('made'),
+        (dir) => dir.rmdir('folder'),
+        (dir) => dir.chmod('folder', 0o700),
+        // False where the system cannot exchange entries.
+        (dir) => dir.exchange('other', 'config') || dir.unlink('config'),
+      ];
+      using dir = root.openDir(root.parse('plain'));
+      fs.renameSync(path.join(box.inside, 'plain'), path.join(box.inside, '.git'));
+      const outcomes = await Promise.all(changes.map((change) => outcome((async () => change(dir))())));
+      expect(outcomes).toEqual(changes.map(() => 'not_found'));
+      expect(box.tree('.git')).toEqual(['config', 'folder/', 'other']);
+      expect(fs.readFileSync(path.join(box.inside, '.git/config'), 'utf8')).toBe('kept');
     }));
 
   test('a copy leaves out what would be denied or protected where it goes, and says so', () =>
