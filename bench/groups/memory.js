@@ -7,16 +7,19 @@ import { withServers } from '../with-servers.js';
 
 const CALLS_IN_ALL = 100_000;
 const AT_ONCE = 50;
-/** Until then caches fill and the engine is still at work on the code. */
-const WARM_SHARE = 0.2;
+/**
+ * Until then caches fill, the engine is still at work on the code, and V8's young generation grows to its full size. Not
+ * fewer on smaller scales, where at most the first half of the calls is for that.
+ */
+const WARM_CALLS = 20_000;
 const TARGET = 1.1;
 
-/** Whether a server that has answered very many calls holds more memory than after the first fifth of them. */
+/** Whether a server that has answered very many calls holds more memory than after the first ones. */
 export async function memory({ data, scratch, times, config }) {
   const settings = config(mixedFolder(data, scratch), { durable_writes: false });
   return withServers({ ours: ringfenceOnStdio(settings) }, async ({ ours }) => {
     const bursts = Math.ceil(times(CALLS_IN_ALL) / AT_ONCE);
-    const warm = Math.ceil(bursts * WARM_SHARE);
+    const warm = Math.min(WARM_CALLS / AT_ONCE, Math.floor(bursts / 2));
     let early = Number.NaN;
     for (let burst = 0; burst < bursts; burst++) {
       const requests = Array.from({ length: AT_ONCE }, (_, index) => toolCall(...CALLS.mixed(burst * AT_ONCE + index)));
