@@ -17,7 +17,16 @@ export interface ResultForm {
    * The most characters of one result with what stands around its content. Undefined if only the transport limits it.
    */
   readonly maxResultChars: number | undefined;
+  /** Whether the client counts bytes of UTF-8, so that both limits are such bytes. */
+  readonly countsBytes?: boolean;
 }
+
+/** Returns how a client counts the length of a text. */
+export function lengthIn({ countsBytes }: Pick<ResultForm, 'countsBytes'>): (text: string) => number {
+  return countsBytes ? Buffer.byteLength : charLength;
+}
+
+const charLength = (text: string): number => text.length;
 
 /** The form of a client that nothing is known about. */
 export const DEFAULT_RESULT_FORM: ResultForm = { mode: 'both', maxChars: undefined, maxResultChars: undefined };

@@ -95,6 +95,36 @@ test('a result reaches the model of Codex whole, which gets 40,000 bytes at most
   fs.rmSync(tree, { recursive: true });
 });
 
+const LONG: readonly [tool: string, args: object][] = [
+  ['read_file', { path: 'log' }],
+  ['read_file', { path: 'log', offset_bytes: 0 }],
+  ['read_files', { paths: ['log', 'log'] }],
+  ['grep', { path: '', pattern: '行', max_results: 2_000 }],
+  ['glob', { path: '', pattern: '**', max_results: 2_000 }],
+  ['list_folder', { path: '' }],
+  ['list_folder', { path: '', depth: 2 }],
+];
+
+test('for Codex, a text of other letters is cut by its bytes, not its characters', async () => {
+  const tree = tempDir();
+  fs.writeFileSync(
+    path.join(tree, 'log'),
+    Array.from({ length: 2_000 }, (_, i) => `${i} ${'行'.repeat(40)}\n`).join(''),
+  );
+  for (let i = 0; i < 400; i++) fs.writeFileSync(path.join(tree, `${i}-${'名'.repeat(70)}`), '');
+  await using server = await startServer({
+    roots: [{ name: 'w', path: tree }],
+    client: newClient('legacy', {}, 'codex-mcp-client'),
+  });
+  for (const [tool, args] of LONG) {
+    const { text } = await server.call(tool, { root: 'w', ...args });
+    const bytes = Buffer.byteLength(text);
+    expect([tool, args, bytes > 30_000, bytes <= 40_000]).toEqual([tool, args, true, true]);
+    expect(text).toMatch(/; next: \{.*\}\]$|on with read_file/);
+  }
+  fs.rmSync(tree, { recursive: true });
+});
+
 test('a form that does not exist, and a limit that leaves no room, are refused at the start', async () => {
   await expect(serve(HTTP, 'x', { results: 'json' })).rejects.toThrow(/results/);
   await expect(serve(HTTP, 'x', { max_result_chars: 10 })).rejects.toThrow(/max_result_chars/);

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { printable } from '../../runtime/printable.ts';
 import { type GlobMatch, type GlobResult, type PathQuery, glob as search } from '../../search/index.ts';
 import { ToolError } from '../../tools/errors.ts';
+import { lengthIn, type ResultForm } from '../../tools/result-form.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import { TextList, textOf } from '../../wire/text-list.ts';
@@ -73,8 +74,9 @@ export const glob = defineTool({
       context.search,
       context,
     );
-    const { mode, maxChars } = context.results;
-    const matches = mode === 'text' ? pathLines(found.matches, maxChars) : matchJson(found.matches, maxChars);
+    const { results } = context;
+    const matches =
+      results.mode === 'text' ? pathLines(found.matches, results) : matchJson(found.matches, results.maxChars);
     return {
       matches,
       ...outcomeOf({
@@ -114,8 +116,8 @@ export function noMatchHint(
 }
 
 /** Formats matches as a path a line; folders end in a slash. */
-function pathLines(found: readonly GlobMatch[], maxChars: number | undefined): TextList {
-  const text = new TextList(maxChars);
+function pathLines(found: readonly GlobMatch[], form: ResultForm): TextList {
+  const text = new TextList(form.maxChars, lengthIn(form));
   for (const { path, type } of found) if (!text.add(`${printable(path)}${type === 'directory' ? '/' : ''}\n`)) break;
   return text;
 }

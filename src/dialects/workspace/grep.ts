@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { printable } from '../../runtime/printable.ts';
 import { type FileCount, type GrepResult, type LineMatch, grep as search } from '../../search/index.ts';
+import { lengthIn, type ResultForm } from '../../tools/result-form.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import { TextList, textOf } from '../../wire/text-list.ts';
@@ -86,8 +87,8 @@ export const grep = defineTool({
       context.search,
       context,
     );
-    const { mode, maxChars } = context.results;
-    const list = mode === 'text' ? listText(args, found, maxChars) : listJson(args, found, maxChars);
+    const { results } = context;
+    const list = results.mode === 'text' ? listText(args, found, results) : listJson(args, found, results.maxChars);
     return {
       matches: [],
       [LISTS[args.output]]: list,
@@ -139,9 +140,9 @@ function hint(args: Filters, { filesSearched, filesSeen, pathIsFile, timedOut }:
 /** A line break in a pattern, as a character or as an escape sequence. */
 const LINE_BREAK = /\n|(?:^|[^\\])(?:\\\\)*\\n/;
 
-function listText({ output }: { output: Output }, found: GrepResult, maxChars: number | undefined): TextList {
-  if (output === 'lines') return matchText(found.matches, maxChars);
-  const text = new TextList(maxChars);
+function listText({ output }: { output: Output }, found: GrepResult, form: ResultForm): TextList {
+  const text = new TextList(form.maxChars, lengthIn(form));
+  if (output === 'lines') return addMatches(text, found.matches);
   for (const { file, count } of found.files)
     if (!text.add(output === 'files' ? `${file}\n` : `${file}:${count}\n`)) break;
   return text;
@@ -183,8 +184,7 @@ function linesJson(lines: readonly string[]): string {
  * Formats matches as `rg --heading -n` does: the path, then `12:line` and `13-context`, each line of a file once, `--`
  * where lines are left out between context, an empty line between files.
  */
-function matchText(found: readonly LineMatch[], maxChars: number | undefined): TextList {
-  const text = new TextList(maxChars);
+function addMatches(text: TextList, found: readonly LineMatch[]): TextList {
   let last: { readonly file: string; readonly line: number } | undefined;
   for (const [index, match] of found.entries()) {
     const { file, lineNumber, lineContent, lineTruncated, contextBefore, contextAfter } = match;

@@ -6,7 +6,7 @@ import { listTree, type TreeEntry } from '../../files/list/list-tree.ts';
 import { IsoTimeFormatter } from '../../runtime/iso-times.ts';
 import { printable } from '../../runtime/printable.ts';
 import { ToolError } from '../../tools/errors.ts';
-import { type NextArguments, nextLine, type ResultMode } from '../../tools/result-form.ts';
+import { lengthIn, type NextArguments, nextLine, type ResultForm } from '../../tools/result-form.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import { TextList, textOf } from '../../wire/text-list.ts';
@@ -56,8 +56,7 @@ export const listFolder = defineTool({
       const problem = 'depth works on folders of the server only';
       throw new ToolError('invalid_argument', { problem, argument: 'depth' }, { path: args.path });
     }
-    const { mode, maxChars } = context.results;
-    const list = new EntryList(mode, maxChars);
+    const list = new EntryList(context.results);
     const count =
       agent === undefined
         ? await addLocalEntries(list, root, args, context)
@@ -98,8 +97,9 @@ interface ListedEntry {
 class EntryList {
   readonly entries: JsonList<z.output<typeof entry>> | TextList;
 
-  constructor(mode: ResultMode, maxChars?: number) {
-    this.entries = mode === 'text' ? new TextList(maxChars) : new JsonList(maxChars);
+  constructor(form: ResultForm) {
+    const { mode, maxChars } = form;
+    this.entries = mode === 'text' ? new TextList(maxChars, lengthIn(form)) : new JsonList(maxChars);
   }
 
   get length(): number {
@@ -157,6 +157,7 @@ const OMITTED_CHARS = 30;
 
 async function runTree(args: Input, root: Root, context: CallContext) {
   const { mode, maxChars = MAX_TREE_CHARS } = context.results;
+  const lengthOf = lengthIn(context.results);
   const times = new IsoTimeFormatter();
   const listed = ({ type, size, modifiedMs, targetType, omitted }: TreeEntry): ListedEntry => ({
     type,
@@ -170,7 +171,7 @@ async function runTree(args: Input, root: Root, context: CallContext) {
   let left = maxChars;
   let isFirst = true;
   const fits = (found: TreeEntry): boolean => {
-    left -= (mode === 'text' ? entryLine : entryJson)(shown(found.path), listed(found)).length + 1;
+    left -= lengthOf((mode === 'text' ? entryLine : entryJson)(shown(found.path), listed(found))) + 1;
     if (found.type === 'directory') left -= OMITTED_CHARS;
     // The first entry is always listed, so that each page leads on to the next.
     const isListed = left >= 0 || isFirst;
@@ -179,7 +180,7 @@ async function runTree(args: Input, root: Root, context: CallContext) {
   };
   const options = { depth: args.depth, maxEntries: MAX_ENTRIES, offset: args.offset, fits };
   const { entries, count, more } = await listTree(root, root.parse(args.path), options, context);
-  const list = new EntryList(mode);
+  const list = new EntryList({ mode, maxChars: undefined, maxResultChars: undefined });
   for (const found of entries) list.add(shown(found.path), listed(found));
   return {
     entries: list.entries,

@@ -6,7 +6,7 @@ import { readFile as read } from '../../files/read/read-file.ts';
 import { throwIfAborted, yieldPoint } from '../../runtime/operation-context.ts';
 import { type GlobResult, glob } from '../../search/index.ts';
 import { type CallError, ToolError } from '../../tools/errors.ts';
-import { type NextArguments, nextLine } from '../../tools/result-form.ts';
+import { lengthIn, type NextArguments, nextLine } from '../../tools/result-form.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { JsonList } from '../../wire/json-list.ts';
 import { truncateToFit } from '../../wire/result-size.ts';
@@ -61,6 +61,7 @@ export const readFiles = defineTool({
     const root = context.root(args.root);
     const { paths, more, hint } = await pathsOf(args, root, context);
     const { mode, maxChars = Number.POSITIVE_INFINITY } = context.results;
+    const lengthOf = lengthIn(context.results);
     const files = mode === 'text' ? new TextList() : new JsonList<FoundFile>();
     const pause = yieldPoint(context);
     let left = Math.min(args.max_chars, maxChars);
@@ -70,7 +71,7 @@ export const readFiles = defineTool({
       if (wait !== undefined) await wait;
       const found = await readOne(path, { args, root, context, left });
       const text = mode === 'text' ? `${section(found)}\n\n` : JSON.stringify(found);
-      const chars = text.length + 1;
+      const chars = lengthOf(text) + 1;
       isFull = files.length > 0 && (chars > left || found.truncated === true);
       if (isFull) break;
       left -= chars;
@@ -142,7 +143,8 @@ interface ReadOne {
 async function readOne(path: string, { args, root, context, left }: ReadOne): Promise<FoundFile> {
   const { encoding } = args;
   const { mode } = context.results;
-  const budget = Math.max(1, left - path.length - FIELD_CHARS);
+  const lengthOf = lengthIn(context.results);
+  const budget = Math.max(1, left - lengthOf(path) - FIELD_CHARS);
   const maxBytes = Math.min(context.limits.maxFullReadSize, CHARACTER_BYTES * budget);
   try {
     const options = {
@@ -154,7 +156,7 @@ async function readOne(path: string, { args, root, context, left }: ReadOne): Pr
     const mimeType = encoding === undefined ? mediaTypeOf(part.bytes) : undefined;
     if (mimeType !== undefined) return { path, size: part.size, version: part.version, mime_type: mimeType };
     const all = contentOf(part, { path, encoding, isCut: part.truncated });
-    const shown = mode === 'text' ? numbered(all, part.truncated, budget) : plain(all, budget);
+    const shown = mode === 'text' ? numbered(all, { capped: part.truncated, budget, lengthOf }) : plain(all, budget);
     return {
       path,
       content: shown.content,
@@ -183,11 +185,24 @@ function plain({ content, encoding }: Content, budget: number) {
   return { content: fitting, cut: fitting.length < content.length };
 }
 
-function numbered(found: Content, capped: boolean, budget: number) {
+interface Numbering {
+  readonly capped: boolean;
+  readonly budget: number;
+  lengthOf(text: string): number;
+}
+
+function numbered(found: Content, { capped, budget, lengthOf }: Numbering) {
   const { content, encoding, start } = found;
   if (encoding === 'base64') return plain(found, budget);
   const byteLength = (text: string): number => byteLengthOf(text, encoding);
-  const { text, lines, more } = readerLines(content, { first: 1, maxChars: budget, start, capped, byteLength });
+  const { text, lines, more } = readerLines(content, {
+    first: 1,
+    maxChars: budget,
+    lengthOf,
+    start,
+    capped,
+    byteLength,
+  });
   const cut = more || capped;
   return { content: cut ? `${text}\n[cut; on with read_file {"offset_lines":${lines + 1}}]` : text, cut };
 }

@@ -1,7 +1,7 @@
 import type { ReadRange } from '../../files/read/read-file.ts';
-import { type NextArguments, nextLine, type ResultForm } from '../../tools/result-form.ts';
+import { lengthIn, type NextArguments, nextLine, type ResultForm } from '../../tools/result-form.ts';
 import { byteLengthOf, type PartContent, type ReadPart } from './file-content.ts';
-import { charsAsJson, cutAtLine, cutText, readerLines } from './reader-lines.ts';
+import { charsAsJson, charsThatFit, cutAtLine, cutText, readerLines } from './reader-lines.ts';
 
 /** What a client gets to see of a part of a file. */
 export interface ReadView {
@@ -43,7 +43,8 @@ export function viewOf(found: PartContent, { part, range, form }: ViewOptions): 
   return { content: [content, last].filter((text) => text !== '').join('\n'), cut };
 }
 
-function viewLines(found: PartContent, { part, range, form: { mode, maxChars } }: ViewOptions): Cut {
+function viewLines(found: PartContent, { part, range, form }: ViewOptions): Cut {
+  const { mode, maxChars } = form;
   const { content: all, encoding, start } = found;
   const first = part.firstLine ?? (range.by === 'lines' ? range.offset : 1);
   const { content, lines, cut } =
@@ -51,6 +52,7 @@ function viewLines(found: PartContent, { part, range, form: { mode, maxChars } }
       ? asReaderLines(all, {
           first,
           maxChars: maxChars ?? Number.POSITIVE_INFINITY,
+          lengthOf: lengthIn(form),
           start,
           capped: part.capped === true,
           byteLength: (text) => byteLengthOf(text, encoding),
@@ -77,9 +79,12 @@ function asLines(all: string, maxChars: number | undefined) {
   return found === undefined ? { content: all, lines: 0, cut: false } : { ...found, cut: true };
 }
 
-function viewBytes(found: PartContent, { part, range, form: { mode, maxChars } }: ViewOptions): Cut {
+function viewBytes(found: PartContent, { part, range, form }: ViewOptions): Cut {
   const { content: all, encoding, start } = found;
-  const fitting = maxChars === undefined || mode === 'text' ? maxChars : charsAsJson(all, maxChars);
+  const { mode, maxChars } = form;
+  const fittingIn = (max: number): number =>
+    mode === 'text' ? charsThatFit(all, max, lengthIn(form)) : charsAsJson(all, max);
+  const fitting = maxChars === undefined ? undefined : fittingIn(maxChars);
   const content = fitting === undefined ? all : encoding === 'base64' ? cutBase64(all, fitting) : cutText(all, fitting);
   const bytes = content === all ? found.bytes.length : byteLengthOf(content, encoding);
   const limit = range.by === 'bytes' ? range.limit : undefined;

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { charsAsJson, cutAtLine, cutText, MAX_LINE_CHARS, readerLines } from './reader-lines.ts';
 
-const OPTIONS = { first: 1, maxChars: 100_000, start: 0, capped: false, byteLength: Buffer.byteLength };
+const OPTIONS = {
+  first: 1,
+  maxChars: 100_000,
+  start: 0,
+  capped: false,
+  byteLength: Buffer.byteLength,
+  lengthOf: (text: string) => text.length,
+};
 
 describe('readerLines', () => {
   test('numbers lines without padding, from the first number on', () => {

@@ -7,6 +7,8 @@ interface ReaderOptions {
   /** The number of the first line, negative if it is counted from the end. */
   readonly first: number;
   readonly maxChars: number;
+  /** Counts what `maxChars` limits. */
+  lengthOf(text: string): number;
   /** The offset of the content in the file, in bytes. */
   readonly start: number;
   /** Whether the content was cut inside its last line. */
@@ -31,7 +33,7 @@ export interface ReaderLines {
  * that is not all there is left out if there are others.
  */
 export function readerLines(content: string, options: ReaderOptions): ReaderLines {
-  const { first, maxChars, start, capped, byteLength } = options;
+  const { first, maxChars, lengthOf, start, capped, byteLength } = options;
   const shown: string[] = [];
   let chars = 0;
   let from = 0;
@@ -48,7 +50,7 @@ export function readerLines(content: string, options: ReaderOptions): ReaderLine
     const isLong = to - from > MAX_LINE_CHARS;
     const line = isPart || isLong ? cutLine(content, { from, to, isPart, byteOffset }) : content.slice(from, to);
     const numbered = `${first + shown.length}\t${line}`;
-    chars += numbered.length + 1;
+    chars += lengthOf(numbered) + 1;
     if (shown.length > 0 && (chars > maxChars || (isPart && !isLong))) {
       return { text: shown.join('\n'), lines: shown.length, more: true };
     }
@@ -82,11 +84,16 @@ function isHighSurrogate(unit: number): boolean {
  * Returns how many characters from the start of a content take at most `maxChars` as JSON, which escapes some of them.
  */
 export function charsAsJson(content: string, maxChars: number): number {
-  let fitting = Math.min(content.length, maxChars);
+  return charsThatFit(content, maxChars, (text) => escapeJson(text).length);
+}
+
+/** Returns how many characters from the start of a content have at most the length `max`, as `lengthOf` counts it. */
+export function charsThatFit(content: string, max: number, lengthOf: (text: string) => number): number {
+  let fitting = Math.min(content.length, max);
   for (;;) {
-    const { length } = escapeJson(content.slice(0, fitting));
-    if (length <= maxChars) return fitting;
-    fitting = Math.floor((fitting * maxChars) / length);
+    const length = lengthOf(content.slice(0, fitting));
+    if (length <= max) return fitting;
+    fitting = Math.floor((fitting * max) / length);
   }
 }
 

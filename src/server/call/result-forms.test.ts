@@ -7,7 +7,12 @@ const AUTO = { results: 'auto', maxResultChars: undefined } as const;
 test('clients that show the model nothing but structured content get text, all others both', () => {
   const forms = new ResultForms(AUTO);
   expect(forms.of('claude-code')).toEqual({ mode: 'text', maxChars: 99_700, maxResultChars: 100_000 });
-  expect(forms.of('codex-mcp-client')).toEqual({ mode: 'text', maxChars: 39_700, maxResultChars: 40_000 });
+  expect(forms.of('codex-mcp-client')).toEqual({
+    mode: 'text',
+    maxChars: 39_700,
+    maxResultChars: 40_000,
+    countsBytes: true,
+  });
   for (const name of ['gemini-cli-mcp-client', 'Claude-Code', 'constructor', '', undefined]) {
     expect(forms.of(name)).toBe(DEFAULT_RESULT_FORM);
   }

@@ -16,8 +16,8 @@ const DEFAULT_TEXT_CHARS = 100_000;
 interface TextClient {
   /** Shows that the client passes the model nothing but `structuredContent`. */
   readonly evidence: string;
-  /** The most that reaches the model whole, if that is less than `DEFAULT_TEXT_CHARS`. */
-  readonly maxResultChars?: number;
+  /** The most bytes that reach the model whole, if they may be fewer than those of `DEFAULT_TEXT_CHARS`. */
+  readonly maxResultBytes?: number;
 }
 
 /**
@@ -30,7 +30,7 @@ const TEXT_CLIENTS: Readonly<Record<string, TextClient>> = {
   // Tried with 0.166 and 0.169. The app of the same name behaves alike. What exceeds 10,000 tokens, of four bytes each,
   // loses its middle (https://github.com/openai/codex/issues/14466), so the model would go on after lines that it never
   // saw.
-  'codex-mcp-client': { evidence: 'https://github.com/openai/codex/issues/38287', maxResultChars: 40_000 },
+  'codex-mcp-client': { evidence: 'https://github.com/openai/codex/issues/38287', maxResultBytes: 40_000 },
 };
 
 /** Chooses the form of results for each client. */
@@ -39,11 +39,14 @@ export class ResultForms {
   readonly #ofOthers: ResultForm;
 
   constructor({ results, maxResultChars }: ResultSettings) {
-    const form = (mode: ResultMode, textChars = DEFAULT_TEXT_CHARS) =>
-      resultForm(mode, maxResultChars ?? (mode === 'text' ? textChars : undefined));
+    const form = (mode: ResultMode, maxBytes?: number): ResultForm => {
+      if (maxResultChars !== undefined || mode !== 'text') return resultForm(mode, maxResultChars);
+      if (maxBytes === undefined) return resultForm(mode, DEFAULT_TEXT_CHARS);
+      return { ...resultForm(mode, maxBytes), countsBytes: true };
+    };
     this.#ofOthers = form(results === 'auto' ? 'both' : results);
     for (const [name, client] of Object.entries(TEXT_CLIENTS))
-      this.#ofTextClients.set(name, form(results === 'auto' ? 'text' : results, client.maxResultChars));
+      this.#ofTextClients.set(name, form(results === 'auto' ? 'text' : results, client.maxResultBytes));
   }
 
   /**
