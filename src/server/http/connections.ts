@@ -1,10 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { HeldBytes } from '../limits/held-bytes.ts';
 import { addressKey, type HttpLimits } from './http-limits.ts';
-
-/** What a request takes that waits for its turn on a connection: Node's objects for it and its headers. */
-const WAITING_BYTES = 16 * 1024;
 
 interface WaitingRequest {
   readonly response: ServerResponse;
@@ -22,14 +18,16 @@ class Connection {
   /** The client of the last request that was admitted; undefined before the first. */
   client: string | undefined;
   lastUsed = performance.now();
-  readonly #held: HeldBytes;
+  readonly #limits: HttpLimits;
   readonly #waiting: WaitingRequest[] = [];
+  /** Whose requests wait. All of a connection's count for the client that sent the one which is being answered first. */
+  #waitingFor = '';
   #isBusy = false;
 
   constructor(socket: Socket, limits: HttpLimits) {
     this.socket = socket;
     this.address = addressKey(socket.remoteAddress ?? '');
-    this.#held = limits.holdFor(this.address);
+    this.#limits = limits;
   }
 
   /** Whether a request is being answered. */
@@ -37,22 +35,32 @@ class Connection {
     return this.#isBusy;
   }
 
-  /** Answers a request when it is its turn. */
+  /** Answers a request when it is its turn. Closes the connection if too many of its client wait already. */
   add(request: WaitingRequest): void {
     if (!this.#isBusy) {
       this.#begin(request);
       return;
     }
+    if (this.#waiting.length === 0) {
+      this.#waitingFor = this.client ?? this.#limits.unknownClient(this.socket.remoteAddress);
+    }
+    if (!this.#limits.waiting.tryTake(this.#waitingFor)) {
+      stopParsing(this.socket);
+      this.socket.destroy();
+      return;
+    }
     this.#waiting.push(request);
     // No more is read until these are answered; what has arrived already counts.
     this.socket.pause();
-    if (!this.#held.tryGrow(WAITING_BYTES)) this.socket.destroy();
   }
 
-  /** Frees what was held for requests that will not be answered. */
+  /** Frees the places of requests that will not be answered. */
   close(): void {
+    const { length } = this.#waiting;
+    if (length === 0) return;
     this.#waiting.length = 0;
-    this.#held.set(0);
+    // In the next turn of the event loop, so that many connections of one client do not take the places in turn.
+    setImmediate(() => this.#limits.waiting.give(this.#waitingFor, length));
   }
 
   #begin({ response, answer }: WaitingRequest): void {
@@ -71,9 +79,19 @@ class Connection {
       if (this.socket.isPaused()) this.socket.resume();
       return;
     }
-    this.#held.set(this.#held.size - WAITING_BYTES);
+    this.#limits.waiting.give(this.#waitingFor);
     this.#begin(next);
   };
+}
+
+/**
+ * Makes Node throw away what has arrived on a connection. It would make objects even for the requests of a connection
+ * that is destroyed, hundreds of them, since it parses all that it has read in one go. The only way to interrupt that
+ * is to answer 2, which means “upgrade”, from this handler, which Node does not document; without it, the requests
+ * only take their time.
+ */
+function stopParsing(socket: Socket & { parser?: { onIncoming?: unknown } | null }): void {
+  if (typeof socket.parser?.onIncoming === 'function') socket.parser.onIncoming = () => 2;
 }
 
 /** The open connections, bounded in number. When there are too many, an idle one is closed. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
@@ -152,6 +153,13 @@ function call(token: string, name: string, args: object = {}) {
   return finish(send({ token, modern: name, body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params } }));
 }
 
+/** Returns what is sent on a connection for a call with the token `one`. */
+function rawCall(name: string, args: object): string {
+  const params = { name, arguments: args, _meta: META };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  return `POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer one\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: ${name}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
 async function openSession(token: string): Promise<string> {
   const { headers } = await finish(send({ token, body: INITIALIZE }));
   return String(headers['mcp-session-id']);
@@ -255,14 +263,9 @@ test('connections: requests on one connection are answered one after another, an
   socket.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
   });
-  const request = (name: string, args: object) => {
-    const params = { name, arguments: args, _meta: META };
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-    return `POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer one\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: ${name}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-  };
-  socket.write(request('wait', {}) + request('wait', {}));
+  socket.write(rawCall('wait', {}) + rawCall('wait', {}));
   for (let count = 0; count < 300; count += 1)
-    socket.write(request('echo', { text: `<${count}>${'x'.repeat(5_000)}` }));
+    socket.write(rawCall('echo', { text: `<${count}>${'x'.repeat(5_000)}` }));
   await until(() => begun === 1);
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect([begun, text]).toEqual([1, '']);
@@ -274,23 +277,61 @@ test('connections: requests on one connection are answered one after another, an
   expect(answered()).toEqual(Array.from({ length: 300 }, (_, count) => count));
 });
 
+/** Opens a connection whose first call waits while empty requests arrive behind it. */
+async function pipeline(requests: number): Promise<net.Socket> {
+  const socket = net.connect(serving.port, '127.0.0.1').on('error', () => {});
+  open.push(socket);
+  const empty = 'POST /mcp HTTP/1.1\r\nhost: a\r\nauthorization: Bearer one\r\ncontent-length: 0\r\n\r\n';
+  socket.write(rawCall('wait', {}) + empty.repeat(requests));
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Begins a request whose body does not end, with all of it but a byte. */
+function beginBody(token: string, length: number): http.ClientRequest {
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    authorization: `Bearer ${token}`,
+    'content-length': length,
+  };
+  const request = http.request(`${serving.base}/mcp`, { method: 'POST', headers, agent: false });
+  open.push(request);
+  request.on('error', () => {});
+  request.write(Buffer.alloc(length - 1, 'x'));
+  return request;
+}
+
+test('pipelining: requests that wait behind others take nothing from another token', async () => {
+  await start({ memory: 64 * MIB });
+  for (let count = 0; count < 6; count += 1) await pipeline(600);
+  const bodies = Array.from({ length: 20 }, () => beginBody('one', 2 * MIB));
+  await Promise.race(bodies.map((request) => once(request, 'response')));
+  expect((await call('two', 'echo', { text: 'x'.repeat(MIB) })).status).toBe(200);
+});
+
+test('pipelining: whoever sends too many requests ahead is cut off before the rest of them is parsed', async () => {
+  await start({ memory: 64 * MIB });
+  let parsed = 0;
+  const count = (): void => {
+    parsed += 1;
+  };
+  subscribe('http.server.request.start', count);
+  try {
+    const sockets: net.Socket[] = [];
+    for (let index = 0; index < 20; index += 1) sockets.push(await pipeline(600));
+    await until(() => sockets.filter(({ destroyed }) => destroyed).length === 20);
+    // A token has 108 places, and connections that are closed free theirs.
+    expect(parsed).toBeLessThan(20 * 120);
+    expect((await call('two', 'echo', { text: 'x' })).status).toBe(200);
+  } finally {
+    unsubscribe('http.server.request.start', count);
+  }
+});
+
 test('bodies: those for which there is no memory are refused, of one token, and what they held is free again', async () => {
   await start({ memory: 64 * MIB });
-  const body = 8 * MIB;
-  const begin = (token: string) => {
-    const headers = {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      authorization: `Bearer ${token}`,
-      'content-length': body,
-    };
-    const request = http.request(`${serving.base}/mcp`, { method: 'POST', headers, agent: false });
-    open.push(request);
-    request.on('error', () => {});
-    request.write(Buffer.alloc(body - 1, 'x'));
-    return request;
-  };
-  const requests = Array.from({ length: 4 }, () => begin('one'));
+  const requests = Array.from({ length: 4 }, () => beginBody('one', 8 * MIB));
   const refused = await Promise.race(
     requests.map(async (request) => ((await once(request, 'response')) as [http.IncomingMessage])[0]),
   );

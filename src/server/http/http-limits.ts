@@ -24,11 +24,15 @@ const SCHEDULED = 4;
  * at the end.
  */
 const CALL_BYTES = 4 * 1024 * 1024;
+/** What a request takes that waits for those before it on its connection: Node's objects and what has arrived of it. */
+const WAITING_BYTES = 32 * 1024;
 /**
- * The parts of the memory for running calls, and for bodies and unread answers. The rest is for what is not counted.
+ * The parts of the memory for running calls, for bodies and unread answers, and for requests that wait. The rest is for
+ * what is not counted.
  */
 const CALLS_PART = 1 / 2;
-const BYTES_PART = 3 / 8;
+const BYTES_PART = 5 / 16;
+const WAITING_PART = 1 / 16;
 
 /** Responds to a client that takes its full share already. Others are not affected. */
 export const SHARE_TAKEN: HttpError = {
@@ -55,6 +59,8 @@ export class HttpLimits {
   readonly streams: FairPool;
   /** Requests that wait for the scheduler, which knows no clients. The others wait here, where clients take turns. */
   readonly turns: FairPool;
+  /** Requests that wait for those before them on their connections. */
+  readonly waiting: FairPool;
   /** How many clients share; undefined if anyone may come. */
   readonly clients: number | undefined;
   readonly #calls: FairPool;
@@ -69,6 +75,11 @@ export class HttpLimits {
     this.requests = new FairPool({ size: requests, clients });
     this.streams = new FairPool({ size: Math.ceil(requests / 2), clients });
     this.turns = new FairPool({ size: SCHEDULED, clients });
+    // Those of nobody with a token count as one more client.
+    this.waiting = new FairPool({
+      size: Math.floor((memory * WAITING_PART) / WAITING_BYTES),
+      clients: clients === undefined ? undefined : clients + 1,
+    });
     this.#calls = new FairPool({ size: Math.floor((memory * CALLS_PART) / CALL_BYTES), clients });
     this.#bytes = new FairPool({ size: Math.floor(memory * BYTES_PART), clients });
     this.#rates = rates;
@@ -78,6 +89,11 @@ export class HttpLimits {
   of(principal: Principal | undefined, address: string): ClientLimits {
     const key = principal?.client.key ?? address;
     return { key, rate: this.#rates?.of(key), calls: this.#calls };
+  }
+
+  /** Returns the name of whoever has not sent an admitted request: all are one client where tokens are configured. */
+  unknownClient(address: string | undefined): string {
+    return this.clients === undefined ? addressKey(address ?? '') : 'unknown';
   }
 
   /** Returns an account of the memory that a request of a client takes. */
