@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { argumentChecker } from './check-arguments.ts';
+import { argumentChecker, isStepped, steppedChecker } from './check-arguments.ts';
 
 const check = argumentChecker(
   z.strictObject({
@@ -58,9 +58,8 @@ const entry = z.strictObject({
     return z.array(entry).optional();
   },
 });
-const checkTree = argumentChecker(
-  z.strictObject({ entries: z.array(entry), few: z.array(z.string()).max(9).optional() }),
-);
+const tree = z.strictObject({ entries: z.array(entry), few: z.array(z.string()).max(9).optional() });
+const checkTree = argumentChecker(tree);
 
 test.each([
   [[{ name: 'a', children: [{ name: 3 }] }], 'entries.0.children.0.name must be a string, got 3'],
@@ -117,6 +116,17 @@ test('a part of a large value is described by its place in the whole', () => {
 test('a large value that is right comes back whole', () => {
   const entries = many(5_000, { name: 'a', children: [{ name: 'b' }] });
   expect(checkTree({ entries })).toEqual({ value: { entries }, isLarge: true });
+});
+
+test('a large value is checked in many steps, a small one at once', () => {
+  const begin = steppedChecker(tree);
+  expect(begin({ entries: [] })).toEqual({ value: { entries: [] } });
+  for (const entries of [many(5_000, { name: 'a' }), [{ name: 'a', children: many(5_000, { name: 'a' }) }]]) {
+    const steps = begin({ entries });
+    if (!isStepped(steps)) throw new Error('checked at once');
+    // Spreading takes what is yielded, not what is returned.
+    expect([...steps].length).toBeGreaterThan(15);
+  }
 });
 
 test.each([10, 2_000])('a list of %i items where nine are allowed is described by its limit', (count) => {

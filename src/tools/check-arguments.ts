@@ -44,6 +44,9 @@ export type CheckedArguments<T> =
 /** How many problems are described. */
 const MAX_PROBLEMS = 10;
 
+/** The check of a large value, in steps that take a few milliseconds at most, but for the last one. */
+export type CheckSteps<T> = Generator<undefined, CheckedArguments<T>, undefined>;
+
 /**
  * Returns a function that checks a value against a schema. Each problem says what is wrong and what was expected;
  * custom messages of the schema are kept. Only the first ten problems are described, and of a large value only those of
@@ -54,25 +57,58 @@ export function argumentChecker<S extends z.ZodObject>(
   schema: S,
   style: CheckStyle = PARAMETERS,
 ): (value: unknown) => CheckedArguments<z.output<S>> {
-  let node: SchemaNode | undefined;
-  const described = (): SchemaNode => {
-    node ??= z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as SchemaNode;
-    return node;
-  };
+  const begin = steppedChecker(schema, style);
   return (value) => {
-    try {
-      const large = isLarge(value);
-      const mismatch = large ? firstMismatch(schema, value) : undefined;
-      const parsed = mismatch === undefined ? schema.safeParse(value) : undefined;
-      if (parsed?.success) return large ? { value: parsed.data, isLarge: true } : { value: parsed.data };
-      return { problems: problemsOf(mismatch ?? { path: [], schema, value }, described(), style) };
-    } catch (thrown) {
-      // A recursive schema recurses as deep as the value is nested, which can overflow the stack.
-      if (!(thrown instanceof RangeError)) throw thrown;
-      const message = `the ${style.noun}s must not be nested so deeply`;
-      return { problems: [{ argument: '', kind: 'invalid', message }] };
+    const begun = begin(value);
+    if (!isStepped(begun)) return begun;
+    for (;;) {
+      const step = begun.next();
+      if (step.done) return step.value;
     }
   };
+}
+
+/** Returns a function like that of `argumentChecker`, but a large value is checked while its caller takes the steps. */
+export function steppedChecker<S extends z.ZodObject>(
+  schema: S,
+  style: CheckStyle = PARAMETERS,
+): (value: unknown) => CheckedArguments<z.output<S>> | CheckSteps<z.output<S>> {
+  let node: SchemaNode | undefined;
+  const failed = (mismatch: Mismatch): { problems: ArgumentProblem[] } => {
+    node ??= z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as SchemaNode;
+    return { problems: problemsOf(mismatch, node, style) };
+  };
+  /** A recursive schema recurses as deep as the value is nested, which can overflow the stack. */
+  const tooDeep = (thrown: unknown): { problems: ArgumentProblem[] } => {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    const message = `the ${style.noun}s must not be nested so deeply`;
+    return { problems: [{ argument: '', kind: 'invalid', message }] };
+  };
+  function* checkLarge(value: unknown): CheckSteps<z.output<S>> {
+    try {
+      const mismatch = yield* firstMismatch(schema, value);
+      if (mismatch !== undefined) return failed(mismatch);
+      yield;
+      const parsed = schema.safeParse(value);
+      return parsed.success ? { value: parsed.data, isLarge: true } : failed({ path: [], schema, value });
+    } catch (thrown) {
+      return tooDeep(thrown);
+    }
+  }
+  return (value) => {
+    try {
+      if (isLarge(value)) return checkLarge(value);
+      const parsed = schema.safeParse(value);
+      return parsed.success ? { value: parsed.data } : failed({ path: [], schema, value });
+    } catch (thrown) {
+      return tooDeep(thrown);
+    }
+  };
+}
+
+/** Whether a check is still to be done, in steps. */
+export function isStepped<T>(begun: CheckedArguments<T> | CheckSteps<T>): begun is CheckSteps<T> {
+  return Symbol.iterator in begun;
 }
 
 /** Describes what is wrong. Building messages is slow, so a value is parsed again with them only after it failed. */

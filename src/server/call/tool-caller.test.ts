@@ -87,6 +87,10 @@ const dialect: Dialect = {
     tool('endless', (_, context) => untilAborted(context)),
     tool('patient', (_, context) => untilAborted(context), { ownTimeout: true }),
     tool('huge', async ({ size = 1 }) => ({ answer: '\u0001'.repeat(size) })),
+    tool('many', async () => ({ answer: 'x' }), {
+      input: z.strictObject({ items: z.array(z.strictObject({ a: z.int() })) }),
+      subject: [],
+    }),
     between('move', ['source_root', 'source_path', 'dest_root', 'dest_path']),
     between('rename', ['old_path', 'new_path']),
     between('copy', ['source', 'destination']),
@@ -189,6 +193,20 @@ test('a result is structured, with the same as text, and one line is logged', as
       response_bytes: 16,
     },
   ]);
+});
+
+test('others get their turns while many arguments are checked', async () => {
+  const { call } = caller();
+  let turns = 0;
+  const timer = setImmediate(function count() {
+    turns += 1;
+    setImmediate(count).unref();
+  });
+  const items = Array.from({ length: 200_000 }, () => ({ a: 1 }));
+  expect(await call('many', { items })).toMatchObject({ structuredContent: { answer: 'x' } });
+  clearImmediate(timer);
+  // 3 ms each; 200,000 items take tens of them.
+  expect(turns).toBeGreaterThan(5);
 });
 
 test('a call with two ends logs both, and the source as its root and path', async () => {

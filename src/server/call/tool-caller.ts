@@ -2,7 +2,7 @@ import { type CallFailure, recordCall } from '../../audit/record-call.ts';
 import { RingfenceError } from '../../errors.ts';
 import type { Refusal } from '../../fence/index.ts';
 import { escapeUnprintable } from '../../runtime/printable.ts';
-import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
+import { type CheckedArguments, type CheckSteps, isStepped, steppedChecker } from '../../tools/check-arguments.ts';
 import type { FailedCall } from '../../tools/dialect.ts';
 import { type CallError, isCode, ToolError } from '../../tools/errors.ts';
 import { closest } from '../../tools/nearest.ts';
@@ -37,7 +37,7 @@ class UnknownTool extends Error {
 interface CallableTool {
   readonly tool: Tool;
   readonly subject: SubjectArguments;
-  check(args: unknown): CheckedArguments<Arguments>;
+  check(args: unknown): CheckedArguments<Arguments> | CheckSteps<Arguments>;
 }
 
 /** What the log line of a call is made from. */
@@ -64,7 +64,7 @@ export class ToolCaller {
     this.#tools = new Map(
       service.dialect.tools.map((tool) => [
         tool.name,
-        { tool, check: argumentChecker(tool.input), subject: subjectArguments(tool.subject) },
+        { tool, check: steppedChecker(tool.input), subject: subjectArguments(tool.subject) },
       ]),
     );
   }
@@ -83,7 +83,8 @@ export class ToolCaller {
     const { tool, check } = callable;
     const retryAfterSeconds = request.limits?.rate?.take() ?? 0;
     if (retryAfterSeconds > 0) return this.#fail(record, tool, new ToolError('rate_limited', { retryAfterSeconds }));
-    const checked = check(request.args);
+    const begun = check(request.args);
+    const checked = isStepped(begun) ? await this.#inTurns(begun) : begun;
     if ('problems' in checked) {
       const text = this.#service.dialect.formatProblems(
         shortProblems(checked.problems),
@@ -99,6 +100,15 @@ export class ToolCaller {
     } catch (thrown) {
       if (thrown instanceof InputRequired) throw this.#suspend(record, thrown);
       return this.#fail(record, tool, thrown);
+    }
+  }
+
+  /** Takes the steps of a check, so that other calls and I/O get their turns between them. */
+  async #inTurns(steps: CheckSteps<Arguments>): Promise<CheckedArguments<Arguments>> {
+    for (;;) {
+      const step = steps.next();
+      if (step.done) return step.value;
+      await this.#service.scheduler.yieldTurn();
     }
   }
 

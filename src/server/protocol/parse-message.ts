@@ -119,8 +119,8 @@ const [LOWER_I, LOWER_D] = [0x69, 0x64];
 const LIST = -(2 ** 30);
 
 /**
- * Counts what a JSON text holds without parsing it, in time linear in its length. Its result for other texts has no
- * meaning.
+ * Counts what a JSON text holds without parsing it, in time linear in its length, until it is too much and the id is
+ * known. Its result for other texts has no meaning.
  */
 function shapeOf(bytes: Buffer): Shape {
   let [values, depth, deepest, fields, idAt] = [1, 0, 0, 0, -1];
@@ -128,7 +128,7 @@ function shapeOf(bytes: Buffer): Shape {
    * The fields of the object at each depth so far, too few for a list. What is deeper than the limit does not count.
    */
   const counts = new Int32Array(MAX_DEPTH + 1);
-  for (let at = 0; at < bytes.length; at += 1) {
+  for (let at = 0; at < bytes.length && (values <= MAX_VALUES || idAt === -1); at += 1) {
     switch (bytes[at]) {
       case QUOTE:
         if (depth === 1 && isIdName(bytes, at)) idAt = at + 4;
