@@ -3,6 +3,7 @@ import type { CheckedTree, Dir } from './dir.ts';
 import type { Name } from './entry.ts';
 import { withLocation } from './errno.ts';
 import { FenceError, isFenceError } from './errors.ts';
+import { waitUntilUnlocked } from './folder-lock.ts';
 import type { Refusal } from './guard/guard.ts';
 import type { Place } from './guard/place.ts';
 
@@ -10,6 +11,16 @@ import type { Place } from './guard/place.ts';
 interface DirEntry {
   readonly dir: Dir;
   readonly name: Name;
+}
+
+/** A folder whose entries are checked. */
+interface CheckedFolder {
+  /** Its path, for errors. */
+  readonly names: string;
+  /** Where it will be; undefined if it stays or is there already. */
+  readonly place: Place | undefined;
+  /** Whether it has just been moved, so that other processes may still be changing it where it was. */
+  readonly isMoved: boolean;
 }
 
 /** Options of `checkTree`. */
@@ -27,8 +38,8 @@ interface CheckTreeOptions {
 /**
  * Checks that a folder may be moved or removed with everything in it: nothing in it is denied or protected, neither
  * where it is nor where it goes. Raises `not_allowed`, and what listing raises. Until the result is disposed of,
- * nothing in this process can put such an entry there; one that another puts there is noticed when it is removed, but
- * moves along with its folder.
+ * nothing in this process can put such an entry there; one that another puts there is noticed when it is removed, or
+ * by `confirm` after the folder was moved.
  */
 export async function checkTree({ dir, name }: DirEntry, options: CheckTreeOptions): Promise<CheckedTree> {
   const { from, to, pause } = options;
@@ -39,23 +50,26 @@ export async function checkTree({ dir, name }: DirEntry, options: CheckTreeOptio
 
   let entries = 0;
 
-  async function check(folder: Dir, names: string, place: Place | undefined): Promise<void> {
+  async function check(folder: Dir, at: CheckedFolder): Promise<void> {
+    const { names, place, isMoved } = at;
+    // Whoever put something into it before it was moved is done then, and others find that it was moved.
+    if (isMoved) await waitUntilUnlocked(folder);
     for (const { name: text, raw, type } of folder.list(true)) {
       const wait = pause();
       if (wait !== undefined) await wait;
       entries += 1;
       const isFolder = type === 'directory';
-      refuse(folder.refusal(raw, { isFolder }));
+      refuse(folder.refusal(raw, { isFolder, put: isMoved }));
       refuse(place?.refusal(text, isFolder));
-      if (isFolder) await checkInner(folder, raw, { names: `${names}/${text}`, place: place?.child(text) });
+      if (isFolder) await checkInner(folder, raw, { names: `${names}/${text}`, place: place?.child(text), isMoved });
     }
   }
 
-  async function checkInner(parent: Dir, raw: Name, at: { names: string; place: Place | undefined }): Promise<void> {
+  async function checkInner(parent: Dir, raw: Name, at: CheckedFolder): Promise<void> {
     try {
       await withLocation(from.root, { raw: at.names }, async () => {
         using folder = parent.openDir(raw);
-        await check(folder, at.names, at.place);
+        await check(folder, at);
       });
     } catch (error) {
       // Removed or replaced meanwhile.
@@ -70,9 +84,18 @@ export async function checkTree({ dir, name }: DirEntry, options: CheckTreeOptio
   const dispose = (): void => announced?.[Symbol.dispose]();
   try {
     using top = dir.openDir(name);
-    if (options.count || dir.hasRules || target.dir.hasRules) await check(top, from.path.raw, place);
+    const at = { names: from.path.raw, place, isMoved: false };
+    if (options.count || dir.hasRules || target.dir.hasRules) await check(top, at);
     const { dev = 0, ino = 0 } = top.lstat('.') ?? {};
-    return { dev, ino, entries, to: target.dir, toName: target.name, [Symbol.dispose]: dispose };
+    const confirm = async (): Promise<void> => {
+      if (to === undefined || !place?.mayRefuseMoreThan(dir.placeOf(name))) return;
+      using moved = to.dir.openDir(to.name);
+      await check(moved, { names: from.path.raw, place: undefined, isMoved: true });
+    };
+    const elsewhere = (other: Dir, otherName: Name): CheckedTree => ({ ...checked, to: other, toName: otherName });
+    const end = { to: target.dir, toName: target.name };
+    const checked: CheckedTree = { dev, ino, entries, ...end, confirm, elsewhere, [Symbol.dispose]: dispose };
+    return checked;
   } catch (error) {
     dispose();
     throw error;

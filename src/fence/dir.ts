@@ -48,8 +48,8 @@ interface Change {
 
 /**
  * Proof that a folder may be moved with everything in it, which `checkTree` finds out: `Dir.rename` moves no folder
- * without one. It holds until it is disposed of: till then, nothing is put into the folder that may not be where it
- * goes.
+ * without one. It holds until it is disposed of: till then, nothing in this process is put into the folder that may not
+ * be where it goes.
  */
 export interface CheckedTree extends Disposable {
   readonly dev: number;
@@ -58,6 +58,13 @@ export interface CheckedTree extends Disposable {
   readonly entries: number;
   readonly to: Dir;
   readonly toName: Name;
+  /**
+   * Checks the folder again after it was moved, where other rules hold there. Raises `not_allowed` if another process
+   * has put something into it meanwhile that may not be there: then the folder has to be moved back.
+   */
+  confirm(): Promise<void>;
+  /** Returns the proof for moving the folder out of the way again, if `confirm` has failed. */
+  elsewhere(to: Dir, toName: Name): CheckedTree;
 }
 
 /**
@@ -294,6 +301,7 @@ export abstract class Dir implements Disposable {
   mkdir(name: Name, mode = 0o755): void {
     this.assertMayChange(name, { isFolder: true, put: true });
     this.#call(name, (hostPath) => fs.mkdirSync(hostPath, { mode }));
+    this.#takeBackIfMoved(name, (hostPath) => fs.rmdirSync(hostPath));
   }
 
   /** Removes a file, or a link itself. */
@@ -315,6 +323,7 @@ export abstract class Dir implements Disposable {
   symlink(target: Name, name: Name): void {
     this.assertMayChange(name, { isFolder: false, put: true });
     this.#call(name, (hostPath) => fs.symlinkSync(target, hostPath));
+    this.#takeBackIfMoved(name, (hostPath) => fs.unlinkSync(hostPath));
   }
 
   /**
@@ -509,9 +518,25 @@ export abstract class Dir implements Disposable {
    */
   protected assertMayChange(name: Name, change: Change): void {
     this.#assertAllowed(name, change);
+    if (this.#isElsewhere(name)) throw new FenceError('not_found', {});
+  }
+
+  /** Reports whether this directory has been moved to where other rules may hold for an entry of it. */
+  #isElsewhere(name: Name): boolean {
     const place = this.#place;
-    if (!place.hasRules || place.isProvisional || isReservedName(name.toString())) return;
-    if (!this.isAt(place.folder.names)) throw new FenceError('not_found', {});
+    if (!place.hasRules || place.isProvisional || isReservedName(name.toString())) return false;
+    return !this.isAt(place.folder.names);
+  }
+
+  /**
+   * Removes what was just made, and raises `not_found`, if this directory was moved at the same moment. Whoever moved
+   * it either finds the entry when it checks the folder once more, or has moved it before the entry was made. Files do
+   * not need this: they get their names under the lock of the folder.
+   */
+  #takeBackIfMoved(name: Name, remove: (hostPath: HostPath | Buffer) => void): void {
+    if (!this.#isElsewhere(name)) return;
+    this.#call(name, remove);
+    throw new FenceError('not_found', {});
   }
 
   /** Raises `not_allowed` for a change that the rules forbid where this directory was when it was opened. */

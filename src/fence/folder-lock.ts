@@ -65,6 +65,25 @@ export async function lockFolder(dir: Dir, patienceMs = PATIENCE_MS): Promise<Di
 }
 
 /**
+ * Waits until no other process holds the lock of a folder, without taking it. Whoever takes it later sees what was done
+ * before this returned. Raises `busy` as `lockFolder` does.
+ */
+export async function waitUntilUnlocked(dir: Dir, patienceMs = PATIENCE_MS): Promise<void> {
+  const flock = dir.flock();
+  if (flock !== undefined) {
+    if (flock !== 'busy') flock[Symbol.dispose]();
+    (await lockFolder(dir, patienceMs))?.[Symbol.dispose]();
+    return;
+  }
+  // A link would change the times of the folder.
+  const deadline = performance.now() + patienceMs;
+  while (isFlockHeld(dir) || (dir.has(LOCK_NAME) && !isGone(ownerOf(dir, LOCK_NAME) ?? ''))) {
+    if (performance.now() > deadline) throw new FenceError('busy', {});
+    await sleep(Math.random() * MAX_SLEEP_MS);
+  }
+}
+
+/**
  * Locks two folders, which may be one, in an order that is the same for everyone, so that no two processes wait for
  * each other. Raises `busy` as `lockFolder` does, and then holds neither.
  */

@@ -11,8 +11,24 @@ import { removeFile } from '../../src/files/remove/remove-entry.ts';
 import { removeFolder } from '../../src/files/remove/remove-folder.ts';
 import { makeFolder } from '../../src/files/write/make-folder.ts';
 import { writeFile } from '../../src/files/write/write-file.ts';
+import { FairScheduler } from '../../src/runtime/fair-scheduler.ts';
+import { DEFAULT_CONTEXT, type OperationContext } from '../../src/runtime/operation-context.ts';
 
 const QUICK = { durable: false };
+
+/** Does something whenever an operation is between two steps. */
+class StepScheduler extends FairScheduler {
+  readonly #step: () => void;
+
+  constructor(step: () => void) {
+    super();
+    this.#step = step;
+  }
+
+  override yieldTurn(): undefined {
+    this.#step();
+  }
+}
 
 onEveryBackend((make, backend) => {
   /** Runs a test on a sandbox that is opened with rules. */
@@ -109,6 +125,51 @@ onEveryBackend((make, backend) => {
       expect(outcomes).toEqual(changes.map(() => 'not_found'));
       expect(box.tree('.git')).toEqual(['config', 'folder/', 'other']);
       expect(fs.readFileSync(path.join(box.inside, '.git/config'), 'utf8')).toBe('kept');
+    }));
+
+  test('a folder that another process fills while it is moved to where that is protected is moved back', () =>
+    withRules({ protect: ['**/.git/config'] }, async (box, root) => {
+      box.file('a/plain/HEAD');
+      const then = (...steps: (() => void)[]): OperationContext => ({
+        ...DEFAULT_CONTEXT,
+        scheduler: new StepScheduler(() => steps.shift()?.()),
+      });
+      const raced = (context: OperationContext) =>
+        outcome(move(...ends(root, 'a/plain', '.git'), { ...QUICK, intoFolders: false }, context));
+      const put = () => box.file('a/plain/config', 'theirs');
+      box.folder('.git');
+      expect(await raced(then(put))).toBe('not_allowed');
+      expect(box.tree()).toEqual(['.git/', 'a/', 'a/plain/', 'a/plain/HEAD', 'a/plain/config']);
+
+      fs.rmSync(box.host('.git'), { recursive: true });
+      fs.rmSync(box.host('a/plain/config'));
+      expect(await raced(then(put, () => box.file('a/plain')))).toBe('changed_meanwhile');
+      expect(box.tree().filter((name) => name.endsWith('config'))).toEqual([
+        expect.stringMatching(/^a\/plain\.[0-9a-f]{8}\/config$/),
+      ]);
+
+      fs.rmSync(box.host('a'), { recursive: true });
+      box.file('a/plain/HEAD');
+      expect(await raced(then(put, () => fs.rmdirSync(box.host('a'))))).toBe('changed_meanwhile');
+      expect(box.tree().filter((name) => name.endsWith('config'))).toEqual([
+        expect.stringMatching(/^\.git\.[0-9a-f]{8}\/config$/),
+      ]);
+    }));
+
+  test('a folder is checked once where rules do not depend on where it is', () =>
+    withRules({ deny: ['*.pem'], protect: ['**/.git/config'] }, async (box, root) => {
+      box.file('plain/HEAD');
+      let steps = 0;
+      const scheduler = new StepScheduler(() => {
+        steps += 1;
+      });
+      const to = async (name: string) => {
+        steps = 0;
+        await move(...ends(root, 'plain', name), QUICK, { ...DEFAULT_CONTEXT, scheduler });
+        fs.renameSync(box.host(name), box.host('plain'));
+        return steps;
+      };
+      expect([await to('other'), await to('.git'), await to('.GIT')]).toEqual([1, 2, 2]);
     }));
 
   test('a copy leaves out what would be denied or protected where it goes, and says so', () =>

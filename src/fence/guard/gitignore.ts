@@ -77,6 +77,18 @@ export class IgnoreFile {
     return decides;
   }
 
+  /**
+   * Reports whether what the rules say about entries below a folder may depend on its path, given by its names. False
+   * is certain: then all of them look at names below the folder alone.
+   */
+  dependsOn(folder: readonly string[]): boolean {
+    return this.#globs.some(({ anywhere, negated, segments: [first, second] }) => {
+      if (anywhere) return false;
+      if (negated || first !== undefined || second === undefined) return true;
+      return folder.some((name) => second(name));
+    });
+  }
+
   /** The number of rules that have an effect. Each alternative in braces is one. */
   get size(): number {
     return [...this.#names.values()].reduce((sum, rules) => sum + rules.length, this.#globs.length);

@@ -93,6 +93,11 @@ export class Guard {
     return this.#above.isEmpty ? undefined : this.#above.match(at.folder, name, false);
   }
 
+  /** Reports whether what the rules say about entries below a folder may depend on where it is. False never is wrong. */
+  dependsOn(folder: FolderNames): boolean {
+    return [this.#deny, this.#protect, this.#above].some((rules) => rules.dependsOn(folder));
+  }
+
   /** Reports whether a path may be denied, or one of the folders above it. True may be wrong, false never is. */
   mayDeny(names: readonly string[]): boolean {
     if (!this.hasRules) return false;

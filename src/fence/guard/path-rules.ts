@@ -39,6 +39,11 @@ export class PathRules {
     return exact === undefined && folded === undefined ? undefined : { exact, folded };
   }
 
+  /** Reports whether what matches below a folder may depend on the names of the folder and those above it. */
+  dependsOn({ names, folded }: FolderNames): boolean {
+    return this.#exact.dependsOn(names) || this.#folded.dependsOn(folded);
+  }
+
   #match(rules: IgnoreFile, folder: readonly string[], name: string, isFolder: boolean): string | undefined {
     const rule = rules.decidingRule(folder, name, isFolder);
     return rule === undefined || rule.negated ? undefined : this.#patterns[rule.order];

@@ -113,6 +113,11 @@ export class Place {
     return { [Symbol.dispose]: () => void moves.delete(move) };
   }
 
+  /** Reports whether rules may refuse something below this folder that they allow where the folder comes from. */
+  mayRefuseMoreThan(from: Place): boolean {
+    return this.#guard !== from.#guard || this.#aliases.length > 0 || this.#guard.dependsOn(this.folder);
+  }
+
   /** Why an entry may not be put here, because of where this folder is about to be moved. */
   refusalByMoves(name: string, isFolder: boolean): Refusal | undefined {
     for (const { from, refusal } of this.#moves()) {

@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import path from 'node:path';
 import {
   checkTree,
   type Dir,
@@ -21,7 +19,7 @@ import { assertVersion } from '../write/if-match.ts';
 import { isSameFile, syncEntry } from '../write/replace-file.ts';
 import { copyFile } from './copy-file.ts';
 import { copyTree, type OpenTree } from './copy-tree.ts';
-import { assertExpected, atEnd, type MoveEnd, type MoveJob } from './move-job.ts';
+import { assertExpected, atEnd, bringBack, type MoveEnd, type MoveJob } from './move-job.ts';
 import { assertPlaceable, discard, PlacedCopy } from './placed-copy.ts';
 import { assertRemovable, proveRemovable } from './removable-tree.ts';
 import { type TreeDigest, treeDigest } from './tree-digest.ts';
@@ -230,7 +228,7 @@ async function removeFolder(move: MoveJob, original: Dir, before: TreeDigest): P
     await assertIdentity(tree, before, unstoppable);
     await proveRemovable(tree, unstoppable);
   } catch (error) {
-    const left = bringBack(source, hidden);
+    const left = unhide(source, hidden);
     throw left === source.path.raw ? error : incomplete(move, error, left);
   }
   try {
@@ -238,7 +236,7 @@ async function removeFolder(move: MoveJob, original: Dir, before: TreeDigest): P
       removeTree({ dir, name: hidden }, { kept: change && { change, path: source.at.path, durable } }, unstoppable),
     );
   } catch (error) {
-    throw incomplete(move, error, bringBack(source, hidden));
+    throw incomplete(move, error, unhide(source, hidden));
   }
 }
 
@@ -259,18 +257,9 @@ async function hide(source: MoveEnd, original: Dir): Promise<string> {
   }
 }
 
-/** Gives the source folder its name again, or a similar one if something else has it by now. Returns the path. */
-function bringBack({ at: { dir, name }, path: { raw } }: MoveEnd, hidden: string): string {
-  if (hidden === name) return raw;
-  try {
-    dir.renameNoReplace(hidden, dir, name);
-    return raw;
-  } catch (error) {
-    if (!isFenceError(error, 'already_exists')) throw error;
-  }
-  const similar = `${name}.${randomBytes(4).toString('hex')}`;
-  dir.renameNoReplace(hidden, dir, similar);
-  return path.posix.join(path.posix.dirname(raw), similar);
+function unhide(source: MoveEnd, hidden: string): string {
+  const { dir, name } = source.at;
+  return hidden === name ? source.path.raw : bringBack(source, { dir, name: hidden });
 }
 
 function incomplete({ source, target }: MoveJob, cause: unknown, left = source.path.raw): FileError {

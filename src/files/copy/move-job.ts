@@ -1,4 +1,13 @@
-import { type CheckedTree, type Location, type RootPath, withLocationSync } from '../../fence/index.ts';
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import {
+  type CheckedTree,
+  type Dir,
+  isFenceError,
+  type Location,
+  type RootPath,
+  withLocationSync,
+} from '../../fence/index.ts';
 import type { OperationContext } from '../../runtime/operation-context.ts';
 import { assertVersion } from '../write/if-match.ts';
 
@@ -33,4 +42,24 @@ export function assertExpected({ source, target, expected, options: { ifDestinat
 /** Runs an operation on one end of the move, so that its errors carry the path of that end. */
 export function atEnd<T>({ root, path, at }: MoveEnd, work: (at: Location) => T): T {
   return withLocationSync(root, path, () => work(at));
+}
+
+/**
+ * Gives an entry the name of an end of the move, or a similar one if something else has it by now. Returns the path.
+ * `proof` is for a folder that is not hidden.
+ */
+export function bringBack(
+  { at: { dir, name }, path: { raw } }: MoveEnd,
+  from: { readonly dir: Dir; readonly name: string },
+  proof?: (dir: Dir, name: string) => CheckedTree | undefined,
+): string {
+  try {
+    from.dir.renameNoReplace(from.name, dir, name, proof?.(dir, name));
+    return raw;
+  } catch (error) {
+    if (!isFenceError(error, 'already_exists')) throw error;
+  }
+  const similar = `${name}.${randomBytes(4).toString('hex')}`;
+  from.dir.renameNoReplace(from.name, dir, similar, proof?.(dir, similar));
+  return path.posix.join(path.posix.dirname(raw), similar);
 }

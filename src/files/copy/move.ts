@@ -1,6 +1,7 @@
 import {
   type CheckedTree,
   checkTree,
+  type Dir,
   FenceError,
   isFenceError,
   type Location,
@@ -8,7 +9,7 @@ import {
   type RootPath,
   withLocation,
 } from '../../fence/index.ts';
-import { type Change, changeIn, historyOf } from '../../history/index.ts';
+import { type Change, changeIn, historyOf, type PendingStep } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
@@ -19,7 +20,7 @@ import { assertReplaceable, isSameFile, syncEntry } from '../write/replace-file.
 import { resolveInto } from './copy.ts';
 import { assertDisjoint, hostPathOf, prospectiveHostPath } from './host-paths.ts';
 import { moveAcross } from './move-across.ts';
-import { assertExpected, atEnd, type MoveJob } from './move-job.ts';
+import { assertExpected, atEnd, bringBack, type MoveJob } from './move-job.ts';
 
 /** Options of `move`. */
 export interface MoveOptions {
@@ -101,16 +102,42 @@ async function renameOrCopy(move: MoveJob): Promise<void> {
   // Each root's history is complete in itself, so what leaves a root is kept there, and arrives as something new.
   const hasHistory = historyOf(source.root) !== undefined || historyOf(target.root) !== undefined;
   if (source.root !== target.root && hasHistory) return await moveAcross(move);
+  let step: PendingStep | undefined;
   try {
     using _locks = await lockFolders(source.at.dir, target.at.dir);
     assertExpected(move);
     const change = changeIn(source.root, move.context.caller);
     if (change === undefined) rename(move);
-    else await renameAndKeep(move, change);
+    else step = await renameAndKeep(move, change);
   } catch (error) {
     if (!(isFenceError(error, 'io_error') && error.details.errno === 'EXDEV')) throw nameFailedEnd(error, move);
-    await moveAcross(move);
+    return moveAcross(move);
   }
+  try {
+    await move.checked?.confirm();
+  } catch (error) {
+    step?.cancel();
+    moveBack(move);
+    throw error;
+  }
+}
+
+/**
+ * Moves a folder back that may not be where it was moved to. Raises `changed_meanwhile` with the path that it has now if
+ * its name is taken by now. If nothing can be put where it was, it stays beside the destination.
+ */
+function moveBack({ source, target, checked }: MoveJob): void {
+  const proof = (dir: Dir, name: string): CheckedTree | undefined => checked?.elsewhere(dir, name);
+  let [end, now] = [source, source.path.raw];
+  try {
+    now = bringBack(source, target.at, proof);
+  } catch (error) {
+    if (!(error instanceof FenceError)) throw error;
+    end = target;
+    now = bringBack(target, target.at, proof);
+  }
+  if (target.at.stats !== undefined) target.at.dir.mkdir(target.at.name, target.at.stats.mode);
+  if (now !== source.path.raw) throw new FileError('changed_meanwhile', {}, { path: now, root: end.root.name });
 }
 
 function rename({ source, target, options, checked }: MoveJob): void {
@@ -119,7 +146,8 @@ function rename({ source, target, options, checked }: MoveJob): void {
   else renameOver(source.at, target.at, checked);
 }
 
-async function renameAndKeep(move: MoveJob, change: Change): Promise<void> {
+/** Moves an entry within a root that has history. Returns the step, or undefined if all that it did was a removal. */
+async function renameAndKeep(move: MoveJob, change: Change): Promise<PendingStep | undefined> {
   const { source, target, options } = move;
   const { durable = true } = options;
   const { dir, name } = target.at;
@@ -128,13 +156,14 @@ async function renameAndKeep(move: MoveJob, change: Change): Promise<void> {
   // Two names of one file: all that happens is that one of them goes.
   if (isSameFile(source.at.stats, there) && !there?.isDirectory()) {
     await change.remove(source.at, { durable, discard: () => source.at.dir.unlink(source.at.name) });
-    return;
+    return undefined;
   }
   const step = await change.move(source.at, target.at);
   try {
     if (durable) await step.flush();
     rename(move);
     step.done(dir.lstat(name));
+    return step;
   } catch (error) {
     step.cancel();
     throw error;
