@@ -109,6 +109,15 @@ describe.each(WRITERS)('an event stream of %s', (_, writer) => {
     }
   });
 
+  test('whose short result was lost gets the same bytes again, in any script', async () => {
+    const headers = { ...(await session()), ...writer };
+    using first = await call(headers, 'read_file', { path: 'größe 漢 😀' });
+    const [priming, result] = await first.rest();
+    using resumed = await resume(headers, priming?.id ?? '');
+    expect((await resumed.rest()).filter(({ data }) => data !== '')).toEqual([result]);
+    expect(result?.data).toContain('größe 漢 😀');
+  });
+
   test('is closed to another token, another session and after the session', async () => {
     const headers = { ...(await session()), ...writer };
     using stream = await call(headers, 'read_file', { path: 'large.txt' });

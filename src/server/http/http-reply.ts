@@ -146,17 +146,21 @@ export class HttpReply implements NotificationSink, ResumableReply {
 class FinishedReply implements ResumableReply {
   readonly #session: SessionForm;
   readonly #stream: EventStream;
-  readonly #lastEvent: Buffer;
+  /**
+   * The event as it was sent, which takes no more than its bytes: JSON is made of many small strings. A short one is a
+   * string, because Node's short buffers are parts of one that they would keep from being freed.
+   */
+  readonly #event: Buffer | string;
 
-  constructor(session: SessionForm, stream: EventStream, lastEvent: Buffer) {
+  constructor(session: SessionForm, stream: EventStream, event: Buffer) {
     this.#session = session;
     this.#stream = stream;
-    this.#lastEvent = lastEvent;
+    this.#event = event.length < Buffer.poolSize / 2 ? event.toString('latin1') : event;
   }
 
   resume(response: ServerResponse, lastSeen: number): void {
-    const rest = lastSeen < this.#stream.next - 1 ? this.#lastEvent : '';
-    response.writeHead(200, streamHeaders(this.#session)).end(rest);
+    const rest = lastSeen < this.#stream.next - 1 ? this.#event : '';
+    response.writeHead(200, streamHeaders(this.#session)).end(rest, 'latin1');
   }
 }
 
