@@ -12,6 +12,7 @@ import {
 import { type Change, changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { discardTree } from '../remove/remove-folder.ts';
+import { undoAppendTo } from '../write/append-journal.ts';
 import { ABSENT, assertVersion, expectedVersion, locateToMatch, mismatch } from '../write/if-match.ts';
 import { syncEntry } from '../write/replace-file.ts';
 import { copyFile, type FileSource } from './copy-file.ts';
@@ -69,6 +70,7 @@ export async function copy(
     if (source.stats === undefined) throw new FenceError('not_found', {});
     const end = options.intoFolders === false || options.ifMatch !== undefined ? to : resolveInto(from.path, to);
     if (!source.stats.isDirectory()) {
+      await undoAppendTo(from.root, source.stats);
       using file = source.dir.openFile(source.name);
       const bytes = await copyFileTo({ ...from, file }, end, options, context);
       return { destination: end.path.raw, isDirectory: false, bytes, skipped: [] };

@@ -15,6 +15,7 @@ import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
 import { refuseOutwardLink } from '../links.ts';
 import { canChangeEntries } from '../list/access.ts';
+import { undoAppends, undoAppendTo } from '../write/append-journal.ts';
 import { expectedVersion } from '../write/if-match.ts';
 import { assertReplaceable, isSameFile, syncEntry } from '../write/replace-file.ts';
 import { resolveInto } from './copy.ts';
@@ -62,6 +63,9 @@ export async function move(
     using at = from.root.locate(from.path, { follow: false });
     if (at.stats === undefined) throw new FenceError('not_found', {});
     if (at.name === '.') throw new FileError('root_itself', { action: 'move' });
+    // A journal names the file by its path, which is another one afterwards.
+    if (at.stats.isDirectory()) await undoAppends(from.root);
+    else await undoAppendTo(from.root, at.stats);
     const end = options.intoFolders === false ? to : resolveInto(from.path, to);
     const expected = options.ifMatch && (await expectedVersion(options.ifMatch, { root: from.root, ...at, context }));
     await withLocation(end.root, end.path, () => moveTo({ source: { ...from, at }, options, expected, context }, end));

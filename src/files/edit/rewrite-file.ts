@@ -1,5 +1,4 @@
 import {
-  appendJournalName,
   type CallerPath,
   isFenceError,
   type Location,
@@ -13,7 +12,7 @@ import { type Caller, DEFAULT_CONTEXT, throwIfAborted } from '../../runtime/oper
 import { FileError, isFileError } from '../errors.ts';
 import { readAt } from '../read/byte-source.ts';
 import { versionOf } from '../version.ts';
-import { undoAppend } from '../write/append-journal.ts';
+import { undoAppendTo } from '../write/append-journal.ts';
 import { ABSENT, assertVersion, expectedVersion } from '../write/if-match.ts';
 import { assertReplaceable, replaceFile } from '../write/replace-file.ts';
 import { applyEdit, type Edit, type EditResult, isQuickEdit } from './edit.ts';
@@ -205,8 +204,7 @@ async function lockFolderOf(root: Root, path: CallerPath): Promise<Disposable | 
 /** Opens the file to edit, without what a killed process has left of an append to it. Undefined if there is none. */
 async function openCurrent(root: Root, path: CallerPath, locked: boolean): Promise<OpenFile | undefined> {
   using location = locateIfPresent(root, path);
-  const journal = location?.stats && appendJournalName(location.stats.ino);
-  if (journal !== undefined && root.top.has(journal)) await undoAppend(root.top, journal, { locked });
+  if (location?.stats !== undefined) await undoAppendTo(root, location.stats, { locked });
   return location?.stats && location.dir.openFile(location.name);
 }
 

@@ -5,6 +5,8 @@ import { cannotDropPrivileges } from '../../../tests/support/child.ts';
 import { appendJournalName, parseCallerPath, temporaryName } from '../../fence/index.ts';
 import { onEveryBackend, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
+import { copy } from '../copy/copy.ts';
+import { move } from '../copy/move.ts';
 import { replaceText } from '../edit/edit-file.ts';
 import { sweepLeftovers } from '../sweep/sweep-leftovers.ts';
 import { undoAppends } from './append-journal.ts';
@@ -95,6 +97,20 @@ onEveryBackend((open) => {
     await replaceText(box.root, parseCallerPath('f'), { oldText: 'old', newText: 'new' }, { durable: false });
     expect(box.text('f')).toBe('new');
     expect(box.tree()).toEqual(['f']);
+  });
+
+  test('a copy and a move of the file, and a move of its folder, undo it first', async () => {
+    using box = open();
+    for (const name of ['copied', 'moved', 'd/f']) {
+      box.file(name, 'old');
+      tear(box, name, APPENDED.slice(0, 5000));
+    }
+    const at = (name: string) => ({ root: box.root, path: parseCallerPath(name) });
+    await copy(at('copied'), at('copy'), { durable: false });
+    await move(at('moved'), at('there'), { durable: false });
+    await move(at('d'), at('e'), { durable: false });
+    expect(['copied', 'copy', 'there', 'e/f'].map((name) => box.text(name))).toEqual(['old', 'old', 'old', 'old']);
+    expect(box.tree()).toEqual(['copied', 'copy', 'e/', 'e/f', 'there']);
   });
 
   test('a sweep undoes that of a root inside this one', async () => {

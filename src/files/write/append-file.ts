@@ -1,16 +1,8 @@
 import type { Stats } from 'node:fs';
-import {
-  appendJournalName,
-  FenceError,
-  isFenceError,
-  type Location,
-  lockFolder,
-  type OpenFile,
-  type Root,
-} from '../../fence/index.ts';
+import { FenceError, isFenceError, type Location, lockFolder, type OpenFile, type Root } from '../../fence/index.ts';
 import { type Change, changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
-import { journalAppend, mayBeTorn, undoAppend } from './append-journal.ts';
+import { journalAppend, mayBeTorn, undoAppendTo } from './append-journal.ts';
 import { assertVersion } from './if-match.ts';
 import { replaceFile } from './replace-file.ts';
 
@@ -74,9 +66,7 @@ async function appendLocked({ root, location, bytes, expected, durable, change }
   using _lock = await lockFolder(dir);
   let file = openExpected();
   try {
-    const journal = appendJournalName(file.stats.ino);
-    if (root.top.has(journal)) {
-      await undoAppend(root.top, journal, { locked: true });
+    if (await undoAppendTo(root, file.stats, { locked: true })) {
       file[Symbol.dispose]();
       file = openExpected();
     }

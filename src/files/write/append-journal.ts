@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import {
   appendJournalName,
   type Dir,
@@ -51,8 +52,8 @@ export function mayBeTorn(at: number, length: number): boolean {
 
 /**
  * Notes an append before it is made, in a hidden file at the top of the root: what is appended, where, and by whom. If
- * the process is killed meanwhile, the next start, or the next append to the file or edit of it, undoes what was
- * written of it (`undoAppend`). Dispose of the result after the append. Undefined if nothing could be noted: this
+ * the process is killed meanwhile, the next start, or the next append to the file, edit, copy or move of it, undoes
+ * what was written of it (`undoAppend`). Dispose of the result after the append. Undefined if nothing could be noted: this
  * process may not create files there, or another is appending to the same file by a hard link in another folder. Raises
  * `disk_full`.
  */
@@ -98,6 +99,12 @@ export async function undoAppends(root: Root): Promise<number> {
     if (isAppendJournalName(name) && (await undoAppend(root.top, raw))) undone += 1;
   }
   return undone;
+}
+
+/** Undoes what a killed process has left of an append to a file, and reports whether there was anything. */
+export async function undoAppendTo(root: Root, { ino }: Pick<Stats, 'ino'>, { locked = false } = {}): Promise<boolean> {
+  const name = appendJournalName(ino);
+  return root.top.has(name) && (await undoAppend(root.top, name, { locked }));
 }
 
 /**
