@@ -16,9 +16,11 @@ export { Root, type RootPath, type SharedRoot } from './root.ts';
 export type { StatLite } from './syscalls.ts';
 export {
   appendJournalName,
+  heldName,
   isAppendJournalName,
   isLeftover,
   isTemporaryName,
+  nameOfHeld,
   ownerState,
   temporaryName,
 } from './temp-name.ts';

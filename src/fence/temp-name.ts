@@ -22,6 +22,26 @@ export function temporaryName(dir?: Pick<OwnedDir, 'canMarkInUse'>): string {
   return reservedName(`${self().prefix}${marked}-${self().pidAndStart}-${randomUUID().slice(-12)}`);
 }
 
+const HELD = '-held-';
+/** What fits into a name beside the rest, in bytes, on all usual file systems. */
+const MAX_HELD_BYTES = 150;
+
+/**
+ * Makes a temporary name for an entry that has to get its own name back if this process is killed, because nothing else
+ * has its content yet. The end of a very long name is lost.
+ */
+export function heldName(name: string): string {
+  const letters = [...name];
+  while (Buffer.byteLength(letters.join('')) > MAX_HELD_BYTES) letters.pop();
+  return temporaryName() + HELD + letters.join('');
+}
+
+/** Returns the own name of an entry whose name `heldName` has made; undefined for any other name. */
+export function nameOfHeld(name: string): string | undefined {
+  const at = isTemporaryName(name) ? name.indexOf(HELD) : -1;
+  return at === -1 ? undefined : name.slice(at + HELD.length) || undefined;
+}
+
 /** Reports whether a name is one that only temporary files and folders have. */
 export const isTemporaryName: (name: string) => boolean = isReservedName;
 

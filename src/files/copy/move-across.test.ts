@@ -1,12 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
+import { cannotDropPrivileges, runChild, startChild } from '../../../tests/support/child.ts';
 import type { RingfenceError } from '../../errors.ts';
-import { BACKEND_NAMES, type BackendName } from '../../fence/index.ts';
+import { BACKEND_NAMES, type BackendName, heldName } from '../../fence/index.ts';
 import { memory, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
+import { sweepLeftovers } from '../sweep/sweep-leftovers.ts';
 import { move } from './move.ts';
 
 const sameDevice = fs.statSync(memory()).dev === fs.statSync(os.tmpdir()).dev;
@@ -260,3 +262,55 @@ describe.skipIf(cannotDropPrivileges ?? sameDevice)(
     });
   },
 );
+
+describe.skipIf(sameDevice)('a process that is killed while it removes the source (needs two file systems)', () => {
+  /** Moves `source/d` in a process that changes a file of it and kills itself once the folder has a name that fits. */
+  const killWhen = async (pair: Pair, pattern: RegExp): Promise<void> => {
+    const script = `
+      const fs = await import('node:fs');
+      const there = Root.open('there', args[0], chooseBackend('openat2'));
+      const yieldTurn = () => {
+        const name = fs.readdirSync(folder + '/source').find((each) => new RegExp(args[1]).test(each));
+        if (name === undefined) return;
+        fs.writeFileSync(folder + '/source/' + name + '/last', 'newer');
+        process.kill(process.pid, 'SIGKILL');
+      };
+      const context = { ...DEFAULT_CONTEXT, scheduler: { yieldTurn } };
+      await move(at('source/d'), { root: there, path: path('new') }, {}, context);`;
+    const child = startChild(script, { folder: pair.here.inside, args: [pair.there.inside, pattern.source] });
+    expect(await once(child, 'close')).toEqual([null, 'SIGKILL']);
+    expect(pair.here.exists('source/d')).toBe(false);
+  };
+
+  test('loses nothing that was changed since it was copied', async () => {
+    using pair = new Pair();
+    const { here, there } = pair;
+    const long = `${'é'.repeat(100)}`;
+    await killWhen(pair, /-held-d$/);
+    expect(await sweepLeftovers(here.root, DEFAULT_CONTEXT.signal)).toBe(1);
+    expect([here.text('source/d/last'), here.text('source/d/a/f'), there.text('new/last')]).toEqual([
+      'newer',
+      'content',
+      'last',
+    ]);
+    // The name may be taken by then, or too long to be kept whole.
+    fs.renameSync(here.host('source/d'), here.host(nameOfGone(heldName('source'))));
+    fs.mkdirSync(here.host(nameOfGone(heldName(long))));
+    expect(await sweepLeftovers(here.root, DEFAULT_CONTEXT.signal)).toBe(2);
+    const names = fs.readdirSync(here.inside).sort();
+    expect(names).toEqual(['source', expect.stringMatching(/^source\.[0-9a-f]{8}$/), long.slice(0, 75)]);
+  });
+
+  test('leaves what is removed at the next start, once all of it was compared', async () => {
+    using pair = new Pair();
+    await killWhen(pair, /^\.ringfence-tmp-(?!.*-held-)/);
+    await sweepLeftovers(pair.here.root, DEFAULT_CONTEXT.signal);
+    expect(pair.here.tree('source')).toEqual(['f', 'link -> f']);
+    expect([pair.there.text('new/last'), pair.there.text('new/a/f')]).toEqual(['last', 'content']);
+  });
+});
+
+/** Returns a temporary name of this process as one of a process that is gone. */
+function nameOfGone(name: string): string {
+  return name.replace(`-${process.pid}-`, `-${spawnSync(process.execPath, ['-e', '']).pid}-`);
+}

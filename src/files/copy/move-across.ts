@@ -3,6 +3,7 @@ import {
   checkTree,
   type Dir,
   FenceError,
+  heldName,
   isFenceError,
   lockFolder,
   lockFolders,
@@ -221,12 +222,12 @@ async function removeFolder(move: MoveJob, original: Dir, before: TreeDigest): P
     const check = (to: DirEntry) => checkTree(source.at, { from: source, to, pause: yieldPoint(unstoppable) });
     if (await change.remove(source.at, { durable, check, discard: () => dir.rmdir(source.at.name) })) return;
   }
-  const hidden = await hide(source, original);
+  let hidden = await hide(source, original);
   try {
-    using top = dir.openDir(hidden, source.at.name);
-    const tree = { root: source.root, path: source.path, dir: top };
-    await assertIdentity(tree, before, unstoppable);
-    await proveRemovable(tree, unstoppable);
+    await inHidden(source, hidden, (tree) => assertIdentity(tree, before, unstoppable));
+    // From here on, the copy has all that the source has, so a sweep after a kill may remove what is left.
+    hidden = release(source, hidden);
+    await inHidden(source, hidden, (tree) => proveRemovable(tree, unstoppable));
   } catch (error) {
     const left = unhide(source, hidden);
     throw left === source.path.raw ? error : incomplete(move, error, left);
@@ -241,13 +242,14 @@ async function removeFolder(move: MoveJob, original: Dir, before: TreeDigest): P
 }
 
 /**
- * Gives the source folder a hidden name and returns it. On overlayfs, some folders cannot be renamed and keep their
+ * Gives the source folder a hidden name and returns it. If this process is killed, the folder gets its own back: what
+ * others have changed since it was copied is nowhere else. On overlayfs, some folders cannot be renamed and keep their
  * name.
  */
 async function hide(source: MoveEnd, original: Dir): Promise<string> {
   using _lock = await lockFolder(source.at.dir);
   assertSameFolder(source, original);
-  const hidden = temporaryName();
+  const hidden = heldName(source.at.name);
   try {
     atEnd(source, ({ dir, name }) => dir.rename(name, dir, hidden));
     return hidden;
@@ -255,6 +257,23 @@ async function hide(source: MoveEnd, original: Dir): Promise<string> {
     if (!(isFenceError(error, 'io_error') && error.details.errno === 'EXDEV')) throw error;
     return source.at.name;
   }
+}
+
+async function inHidden(
+  { root, path, at }: MoveEnd,
+  hidden: string,
+  work: (tree: OpenTree) => Promise<void>,
+): Promise<void> {
+  using dir = at.dir.openDir(hidden, at.name);
+  await work({ root, path, dir });
+}
+
+/** Gives a hidden source folder a name by which it is removed if this process is killed, and returns that. */
+function release({ at: { dir, name } }: MoveEnd, hidden: string): string {
+  if (hidden === name) return hidden;
+  const released = temporaryName();
+  dir.rename(hidden, dir, released);
+  return released;
 }
 
 function unhide(source: MoveEnd, hidden: string): string {

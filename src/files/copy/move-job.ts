@@ -1,14 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import {
-  type CheckedTree,
-  type Dir,
-  isFenceError,
-  type Location,
-  type RootPath,
-  withLocationSync,
-} from '../../fence/index.ts';
+import { type CheckedTree, type Dir, type Location, type RootPath, withLocationSync } from '../../fence/index.ts';
 import type { OperationContext } from '../../runtime/operation-context.ts';
+import { renameFree } from '../rename-free.ts';
 import { assertVersion } from '../write/if-match.ts';
 
 /** The source or destination of a move, with the open folder that contains it. */
@@ -49,17 +42,10 @@ export function atEnd<T>({ root, path, at }: MoveEnd, work: (at: Location) => T)
  * `proof` is for a folder that is not hidden.
  */
 export function bringBack(
-  { at: { dir, name }, path: { raw } }: MoveEnd,
+  { at, path: { raw } }: MoveEnd,
   from: { readonly dir: Dir; readonly name: string },
   proof?: (dir: Dir, name: string) => CheckedTree | undefined,
 ): string {
-  try {
-    from.dir.renameNoReplace(from.name, dir, name, proof?.(dir, name));
-    return raw;
-  } catch (error) {
-    if (!isFenceError(error, 'already_exists')) throw error;
-  }
-  const similar = `${name}.${randomBytes(4).toString('hex')}`;
-  from.dir.renameNoReplace(from.name, dir, similar, proof?.(dir, similar));
-  return path.posix.join(path.posix.dirname(raw), similar);
+  const name = renameFree(from, at, proof);
+  return name === at.name ? raw : path.posix.join(path.posix.dirname(raw), name);
 }

@@ -12,6 +12,7 @@ import {
   isTemporaryName,
   type Location,
   type Name,
+  nameOfHeld,
   ownerState,
   type Root,
   type RootPath,
@@ -29,6 +30,7 @@ import {
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
+import { renameFree } from '../rename-free.ts';
 import { undoAppend } from '../write/append-journal.ts';
 import { assertVersion } from '../write/if-match.ts';
 
@@ -143,7 +145,10 @@ async function removeLeftovers(parent: Dir, name: Name): Promise<void> {
   for (const entry of dir.list(true)) if (!(await removeIfLeftover(dir, entry))) return;
 }
 
-/** Removes an entry if it is a temporary file or folder of a killed process, and reports whether it was. */
+/**
+ * Removes an entry if it is a temporary file or folder of a killed process, and reports whether it was. One that the
+ * process only held, such as the source of a move, gets its name back.
+ */
 export async function removeIfLeftover(dir: Dir, { name, raw }: Entry): Promise<boolean> {
   if (!isTemporaryName(name)) return false;
   if (removeStaleLock(dir, raw)) return true;
@@ -155,7 +160,9 @@ export async function removeIfLeftover(dir: Dir, { name, raw }: Entry): Promise<
     await sleep(MARKING_MS);
     if (!isLeftover(dir, name)) return false;
   }
-  if (stats.isDirectory()) await discardTree(dir, raw);
+  const own = nameOfHeld(name);
+  if (own !== undefined) renameFree({ dir, name: raw }, { dir, name: own });
+  else if (stats.isDirectory()) await discardTree(dir, raw);
   else dir.unlink(raw);
   return true;
 }
