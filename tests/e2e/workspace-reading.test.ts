@@ -222,6 +222,23 @@ inWorkspace({}, (w) => {
     expect((await w.ok('read_files', { paths: ['huge'] })).files[0]).toMatchObject({ truncated: true });
   });
 
+  test.each([
+    ['utf-8', 'größer als null\n'.repeat(1000)],
+    ['base64', Buffer.alloc(10_000, 0xff)],
+    ['utf-16le', Buffer.from(`\ufeff${'größer als null\n'.repeat(1000)}`, 'utf16le')],
+  ])('a file that is cut names the arguments with which read_file goes on: %s', async (encoding, content) => {
+    w.file('long', content);
+    const named = encoding === 'utf-16le' ? { encoding } : {};
+    const { files } = await w.ok('read_files', { paths: ['long'], max_chars: 2000, ...named });
+    const [cut] = files;
+    const rest = await w.ok('read_file', { path: 'long', ...named, ...cut.next });
+    const whole = await w.ok('read_file', { path: 'long', ...named });
+    expect(cut).toMatchObject({ encoding, truncated: true });
+    const decoded = (text: string): string =>
+      encoding === 'base64' ? Buffer.from(text, 'base64').toString('hex') : text;
+    expect(decoded(cut.content) + decoded(rest.content)).toBe(decoded(whole.content));
+  });
+
   test.each([{}, { paths: ['a'], pattern: '*' }, { paths: [] }])('read_files wants one of both: %j', async (args) => {
     expect(await w.fails('read_files', args)).toMatch(/exactly one of paths or pattern|non-empty list/);
   });

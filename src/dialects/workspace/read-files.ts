@@ -20,7 +20,7 @@ import { ignoredEntries, next, offset, rootName, version } from './shared-schema
 /** The most files of one call. */
 const MAX_FILES = 1000;
 /** The characters that the fields of a file take besides its path and content. */
-const FIELD_CHARS = 100;
+const FIELD_CHARS = 140;
 /** The most bytes of UTF-8 that one character of a string takes. */
 const CHARACTER_BYTES = 3;
 
@@ -33,6 +33,7 @@ const file = z.object({
   truncated: z.boolean().optional(),
   mime_type: z.string().optional(),
   error: z.string().optional(),
+  next: z.looseObject({}).optional(),
 });
 type FoundFile = z.output<typeof file>;
 
@@ -49,7 +50,7 @@ type Input = z.output<typeof input>;
 export const readFiles = defineTool({
   name: 'read_files',
   description:
-    'Read several files at once: paths, or what pattern matches. Each has content or an error. What exceeds max_chars is left for next; a file too long by itself is truncated: go on with read_file.',
+    'Read several files at once: paths, or what pattern matches. Each has content or an error. What exceeds max_chars is left for next; a file too long by itself is truncated: go on with read_file and the next of that file.',
   needs: ['read_files'],
   effect: 'read',
   paged: true,
@@ -157,14 +158,11 @@ async function readOne(path: string, { args, root, context, left }: ReadOne): Pr
     if (mimeType !== undefined) return { path, size: part.size, version: part.version, mime_type: mimeType };
     const all = contentOf(part, { path, encoding, isCut: part.truncated });
     const shown = mode === 'text' ? numbered(all, { capped: part.truncated, budget, lengthOf }) : plain(all, budget);
-    return {
-      path,
-      content: shown.content,
-      encoding: all.encoding,
-      size: part.size,
-      version: part.version,
-      truncated: part.truncated || shown.cut,
-    };
+    const truncated = part.truncated || shown.cut;
+    const facts = { path, content: shown.content, encoding: all.encoding, size: part.size, version: part.version };
+    // A text says itself where it goes on.
+    if (!truncated || mode === 'text') return { ...facts, truncated };
+    return { ...facts, truncated, next: { offset_bytes: all.start + byteLengthOf(shown.content, all.encoding) } };
   } catch (error) {
     throwIfAborted(context.signal);
     if (!(error instanceof RingfenceError)) throw error;
