@@ -4,6 +4,7 @@ import type { Caller } from '../runtime/operation-context.ts';
 import { copyToKeep } from './copy-to-keep.ts';
 import { HistoryError } from './errors.ts';
 import { type DirEntry, type KeptPlace, placeName } from './kept-entries.ts';
+import { moveEntry } from './move-entry.ts';
 import { type DoneMark, type EntryState, isSameEntry, type Step, stateOf, stepKey } from './step.ts';
 import type { HistoryStore } from './store.ts';
 
@@ -218,9 +219,9 @@ export class Change {
 }
 
 /** Moves an entry to a place, and reports whether that is on the same file system. */
-function renameOnDevice({ dir, name }: DirEntry, place: DirEntry, checked: CheckedTree | undefined): boolean {
+function renameOnDevice(at: DirEntry, place: DirEntry, checked: CheckedTree | undefined): boolean {
   try {
-    dir.rename(name, place.dir, place.name, checked);
+    moveEntry(at, place, checked);
     return true;
   } catch (error) {
     if (isFenceError(error, 'io_error') && error.details.errno === 'EXDEV') return false;

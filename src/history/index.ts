@@ -4,6 +4,7 @@ export { copyToKeep } from './copy-to-keep.ts';
 export { HistoryError, type HistoryErrorCode, type HistoryErrorDetails } from './errors.ts';
 export { changeIn, History, historyOf, type RecordedChange, recordedBy, timeOfChange } from './history.ts';
 export type { DirEntry } from './kept-entries.ts';
+export { moveEntry } from './move-entry.ts';
 export { type PastStep, pastSteps, type StepFilter } from './past-steps.ts';
 export { nameToText, pathInside, textToName } from './path-text.ts';
 export { isAbout } from './segment-scan.ts';

@@ -6,6 +6,7 @@ import {
   type DirEntry,
   type EntryState,
   isSameEntry,
+  moveEntry,
   type PendingStep,
   stepKey,
   textToName,
@@ -198,11 +199,9 @@ export class UndoRun {
     using checked =
       isFolder && (from.dir.hasRules || to.dir.hasRules) ? await this.#check(action, from, to) : undefined;
     try {
-      from.dir.renameNoReplace(from.name, to.dir, to.name, checked);
+      moveEntry(from, to, checked);
     } catch (error) {
-      if (isFenceError(error, 'already_exists', 'not_empty')) throw this.#conflict(action);
-      if (!(isFolder && isFenceError(error, 'permission_denied'))) throw error;
-      renameUnwritable(from, to, checked);
+      throw isFenceError(error, 'already_exists', 'not_empty') ? this.#conflict(action) : error;
     }
   }
 
@@ -275,19 +274,6 @@ function restoreMode({ after }: UndoAction, now: Stats, chmod: (mode: number) =>
 
 function setPlannedMtime({ undoes }: UndoAction, dir: Dir, name: Name): void {
   if (undoes.mtimeNs !== undefined) dir.setMtime(name, BigInt(undoes.mtimeNs));
-}
-
-/** Moves a folder that this user may not write to, which a rename to another folder has to. */
-function renameUnwritable(from: DirEntry, to: DirEntry, checked?: Parameters<Dir['rename']>[3]): void {
-  const mode = (from.dir.lstat(from.name)?.mode ?? 0) & 0o7777;
-  from.dir.chmod(from.name, mode | 0o700);
-  try {
-    from.dir.renameNoReplace(from.name, to.dir, to.name, checked);
-  } catch (error) {
-    from.dir.chmod(from.name, mode);
-    throw error;
-  }
-  to.dir.chmod(to.name, mode);
 }
 
 function isAsPlanned(planned: EntryState | undefined, now: Stats | undefined): boolean {
