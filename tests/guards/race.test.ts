@@ -7,6 +7,8 @@ test.each([
   ['secret', 'procfd'],
   ['.git', 'openat2'],
   ['.git', 'procfd'],
+  ['.ringfence', 'openat2'],
+  ['.ringfence', 'procfd'],
 ] as const)('a folder exchanged with a link to %s shows and changes nothing guarded (%s)', async (target, fence) => {
   const { exchanges, succeeded } = await raceGuards(target, { fence, seconds: 1 });
   expect(exchanges).toBeGreaterThan(10);

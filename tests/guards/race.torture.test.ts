@@ -9,6 +9,8 @@ test.each([
   ['secret', 'procfd'],
   ['.git', 'openat2'],
   ['.git', 'procfd'],
+  ['.ringfence', 'openat2'],
+  ['.ringfence', 'procfd'],
 ] as const)(
   'a folder exchanged with a link to %s shows and changes nothing guarded (%s)',
   async (target, fence) => {

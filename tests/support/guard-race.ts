@@ -15,6 +15,7 @@ const CALLS: readonly [tool: string, args: Args][] = [
   ['read_file', { ...w, path: 'dir/key.txt' }],
   ['read_file', { ...w, path: 'evil/key.txt' }],
   ['read_files', { ...w, paths: ['dir/key.txt', 'evil/key.txt'] }],
+  ['read_file', { ...w, path: 'dir/log' }],
   ['hash_file', { ...w, path: 'dir/key.txt' }],
   ['list_folder', { ...w, path: 'dir' }],
   ['list_folder', { ...w, path: '.', depth: 3 }],
@@ -53,7 +54,7 @@ export interface RaceFigures {
  * `AssertionError` if an answer shows a secret, or if anything guarded has been changed, moved, removed or made.
  */
 export async function raceGuards(
-  target: 'secret' | '.git',
+  target: 'secret' | '.git' | '.ringfence',
   { fence, seconds }: { fence: BackendName; seconds: number },
 ): Promise<RaceFigures> {
   using layout = new GuardLayout();
@@ -80,5 +81,6 @@ export async function raceGuards(
   }
   const exchanges = await swapper.finished();
   assert.equal(layout.guarded(), before);
+  assert.deepEqual(fs.readdirSync(layout.host('.ringfence')), ['log']);
   return { calls, exchanges, succeeded };
 }
