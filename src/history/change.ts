@@ -278,7 +278,7 @@ export class PendingStep {
   /** Notes that the step has not happened, and lets go of what was kept for it. */
   cancel(): void {
     const { log, kept } = this.#store;
-    if (this.kept !== undefined) kept.discard(this.kept);
     log.mark({ cancelled: stepKey(this.step) });
+    if (this.kept !== undefined) kept.discard(this.kept);
   }
 }

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { outcome, Sandbox } from '../../src/fence/sandbox.fixture.ts';
+import { removeFile } from '../../src/files/remove/remove-entry.ts';
 import { writeFile } from '../../src/files/write/write-file.ts';
 import { History, pastSteps } from '../../src/history/index.ts';
 import { enforceLimits } from '../../src/history/limits/enforce-limits.ts';
@@ -72,6 +73,8 @@ describe('a history that somebody else has put into the root', () => {
     expect([...pastSteps(history)]).toEqual([]);
     fs.rmSync(box.host('.ringfence/log/00000001'));
     expect(await write(box, 'f')).toBe('not_directory');
+    expect(await outcome(removeFile(box.root, box.root.parse('f'), { durable: false }))).toBe('not_directory');
+    expect([...pastSteps(history)].map(({ cancelled }) => cancelled)).toEqual([true, true]);
     expect(box.text('f')).toBe('old');
     await historyStatistics(history).catch(() => {});
     expectUntouched(box);
