@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { History } from '../../src/history/history.ts';
+import { historyStatistics } from '../../src/history/limits/statistics.ts';
 import { fillHistory, pathOfStep, STEPS_PER_FILE } from '../../src/history/long-history.fixture.ts';
 import { runChild } from '../support/child.ts';
 import { recordFigure } from '../support/figures.ts';
@@ -21,15 +22,17 @@ interface Measured {
 
 /** Opens a history in a new process, begins a change, and reads the history of a path. */
 const MEASURE = `
-const { History, pastSteps } = await from('history/index.js');
+const { History } = await from('history/index.js');
+const { selectChanges } = await from('undo/index.js');
 const { readdirSync } = await import('node:fs');
 const timed = (work) => { const start = performance.now(); work(); return performance.now() - start; };
 let history, found = 0;
 const openMs = timed(() => { history = History.open(root); });
 const descriptors = readdirSync('/proc/self/fd').length;
 const megabytes = process.memoryUsage().rss / 2 ** 20;
-const searchMs = timed(() => { for (const _ of pastSteps(history, { path: args[0] })) found += 1; });
+const searchMs = timed(() => { found = selectChanges(history, { path: args[0] }).length; });
 const firstChangeMs = timed(() => history.changeOf(undefined).begin({ kind: 'make', path: 'new' }).cancel());
+history[Symbol.dispose]();
 answer({ found, openMs, firstChangeMs, searchMs, descriptors, megabytes });
 `;
 
@@ -65,6 +68,12 @@ test('a history of 1,000,000 changes is opened and searched as quickly as an emp
     const unit = field.endsWith('Ms') ? 'ms' : field;
     recordFigure(`${field} of an empty history`, before[field], unit);
     recordFigure(`${field} of 1,000,000 changes`, after[field], unit);
+  }
+  {
+    using history = History.open(long.root);
+    const start = performance.now();
+    expect(await historyStatistics(history)).toMatchObject({ steps: STEPS, changes: STEPS });
+    recordFigure('statistics of 1,000,000 changes', performance.now() - start, 'ms');
   }
   expect(after.found).toBe(STEPS_PER_FILE);
   expect(after.descriptors).toBe(before.descriptors);
