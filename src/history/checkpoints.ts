@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isFenceError } from '../fence/index.ts';
 import { CheckpointError } from './errors.ts';
-import { decodeLine, encodeLine } from './log-line.ts';
 import { pastSteps } from './past-steps.ts';
+import { appendRecords, readRecords } from './record-file.ts';
 import type { HistoryStore } from './store.ts';
 
 /** A point in the history of a root that somebody gave a name, to show or take back everything since. */
@@ -15,8 +14,6 @@ export interface Checkpoint {
 }
 
 const FILE = 'checkpoints';
-/** More than anybody makes. Older ones are not read. */
-const MAX_BYTES = 1024 * 1024;
 const MAX_NAME_LENGTH = 64;
 const DEFAULT_NAME = 'checkpoint-';
 const NAME = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N} ._-]*$/u;
@@ -25,20 +22,22 @@ const LOOKS_LIKE_TIME = /^(\d{4}-|\d+(\.\d+)?\s*[a-z]{1,2}$)/i;
 
 /**
  * Adds a checkpoint, by default with a number as its name. A name that is there already moves on to now. Accepting a
- * review is a new checkpoint. Raises `invalid_checkpoint` for a name that is empty, longer than 64 characters, looks
- * like a time, or has other characters than letters, digits, spaces and `._-`.
+ * review is a new checkpoint, at the `time` when the review was made. Raises `CheckpointError` for a name that is empty,
+ * longer than 64 characters, looks like a time, or has other characters than letters, digits, spaces and `._-`.
  */
-export async function addCheckpoint(history: HistoryStore, name?: string): Promise<Checkpoint> {
+export async function addCheckpoint(
+  history: HistoryStore,
+  name?: string,
+  time: number = Date.now(),
+): Promise<Checkpoint> {
   if (name !== undefined && !isCheckpointName(name)) throw new CheckpointError(name);
   const [last] = pastSteps(history);
   const checkpoint: Checkpoint = {
     name: name ?? nextName(checkpoints(history)),
-    time: Date.now(),
+    time,
     ...(last && { change: last.step.change }),
   };
-  using file = openToAppend(history);
-  file.writeAll(Buffer.from(encodeLine(checkpoint)));
-  await file.syncData();
+  await appendRecords(history, FILE, [checkpoint]);
   // No step that comes later has the same time.
   while (Date.now() <= checkpoint.time) await sleep(1);
   return checkpoint;
@@ -47,9 +46,7 @@ export async function addCheckpoint(history: HistoryStore, name?: string): Promi
 /** Returns the checkpoints of a history, newest first. Of several with the same name, the newest counts. */
 export function checkpoints(history: HistoryStore): Checkpoint[] {
   const byName = new Map<string, Checkpoint>();
-  for (const line of readLines(history)) {
-    const checkpoint = decodeLine(line, isCheckpoint);
-    if (checkpoint === undefined) continue;
+  for (const checkpoint of readRecords(history, FILE, isCheckpoint)) {
     byName.delete(checkpoint.name);
     byName.set(checkpoint.name, checkpoint);
   }
@@ -66,27 +63,6 @@ function nextName(known: readonly Checkpoint[]): string {
     name.startsWith(DEFAULT_NAME) ? Number(name.slice(DEFAULT_NAME.length)) : 0,
   );
   return DEFAULT_NAME + (Math.max(0, ...numbers.filter(Number.isSafeInteger)) + 1);
-}
-
-function openToAppend({ folder }: HistoryStore) {
-  try {
-    folder.createFile(FILE, 0o600)[Symbol.dispose]();
-  } catch (error) {
-    if (!isFenceError(error, 'already_exists')) throw error;
-  }
-  return folder.openForAppend(FILE);
-}
-
-function readLines({ folder }: HistoryStore): string[] {
-  try {
-    using file = folder.openFile(FILE);
-    const bytes = Buffer.allocUnsafe(Math.min(file.size, MAX_BYTES));
-    const read = file.read(bytes, file.size - bytes.length);
-    return bytes.toString('utf8', 0, read).split('\n');
-  } catch (error) {
-    if (isFenceError(error, 'not_found')) return [];
-    throw error;
-  }
 }
 
 function isCheckpointName(name: string): boolean {

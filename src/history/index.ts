@@ -1,3 +1,4 @@
+export { type Acceptance, acceptances, addAcceptances } from './acceptances.ts';
 export { Change, OWN_PLACE, type PendingStep, type RootEntry, type StepFields } from './change.ts';
 export { addCheckpoint, type Checkpoint, checkpoints, newestCheckpoint } from './checkpoints.ts';
 export { copyToKeep } from './copy-to-keep.ts';

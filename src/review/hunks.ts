@@ -1,0 +1,86 @@
+import { diffLines, type LineChange } from '../files/edit/diff/diff-lines.ts';
+
+/** How many unchanged lines are shown around changed ones. */
+const CONTEXT_LINES = 3;
+
+/** One line of a hunk: unchanged, removed or added. */
+export interface HunkLine {
+  readonly sign: ' ' | '-' | '+';
+  /** As `splitLines` returns it. */
+  readonly line: string;
+}
+
+/** Changes of a text that are close to each other, with some unchanged lines around them. */
+export interface Hunk {
+  /** From 1, in the order of the text. */
+  readonly number: number;
+  /** The lines that it shows of both texts. */
+  readonly range: LineChange;
+  readonly changes: readonly LineChange[];
+  readonly lines: readonly HunkLine[];
+}
+
+/** Two texts that are compared, as lines of `splitLines`. */
+export interface TextPair {
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/** Returns the hunks of the diff between two texts. */
+export function hunksOf(texts: TextPair): Hunk[] {
+  const groups: LineChange[][] = [];
+  for (const change of diffLines(texts.before, texts.after)) {
+    const last = groups.at(-1)?.at(-1);
+    const isNear = last !== undefined && change.oldStart - last.oldEnd <= 2 * CONTEXT_LINES;
+    if (isNear) groups.at(-1)?.push(change);
+    else groups.push([change]);
+  }
+  return groups.map((changes, index) => hunkOf(index + 1, changes, texts));
+}
+
+function hunkOf(number: number, changes: readonly LineChange[], { before, after }: TextPair): Hunk {
+  const [first, last] = [changes[0], changes.at(-1)] as [LineChange, LineChange];
+  const above = Math.min(CONTEXT_LINES, first.oldStart);
+  const below = Math.min(CONTEXT_LINES, before.length - last.oldEnd);
+  const lines: HunkLine[] = [];
+  const add = (sign: HunkLine['sign'], shown: readonly string[]): void => {
+    for (const line of shown) lines.push({ sign, line });
+  };
+  let at = first.oldStart - above;
+  for (const { oldStart, oldEnd, newStart, newEnd } of changes) {
+    add(' ', before.slice(at, oldStart));
+    add('-', before.slice(oldStart, oldEnd));
+    add('+', after.slice(newStart, newEnd));
+    at = oldEnd;
+  }
+  add(' ', before.slice(at, at + below));
+  const range = {
+    oldStart: first.oldStart - above,
+    oldEnd: last.oldEnd + below,
+    newStart: first.newStart - above,
+    newEnd: last.newEnd + below,
+  };
+  return { number, changes, lines, range };
+}
+
+/** Returns the text before with the changes of some hunks, and of no others: what is left when those are accepted. */
+export function withHunks({ before, after }: TextPair, hunks: readonly Hunk[]): string[] {
+  const parts: (readonly string[])[] = [];
+  let at = 0;
+  for (const { oldStart, oldEnd, newStart, newEnd } of hunks.flatMap(({ changes }) => changes)) {
+    parts.push(before.slice(at, oldStart), after.slice(newStart, newEnd));
+    at = oldEnd;
+  }
+  return [...parts, before.slice(at)].flat();
+}
+
+/** Returns the text after without the changes of some hunks. */
+export function withoutHunks({ before, after }: TextPair, hunks: readonly Hunk[]): string[] {
+  const parts: (readonly string[])[] = [];
+  let at = 0;
+  for (const { oldStart, oldEnd, newStart, newEnd } of hunks.flatMap(({ changes }) => changes)) {
+    parts.push(after.slice(at, newStart), before.slice(oldStart, oldEnd));
+    at = newEnd;
+  }
+  return [...parts, after.slice(at)].flat();
+}
