@@ -4,7 +4,10 @@ import type { ClassicFlags } from '../config/classic-config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { GuideFlags } from '../config/guide-config.ts';
 import { packageVersion } from '../config/package-files.ts';
+import { RingfenceError } from '../errors.ts';
+import { printable } from '../runtime/printable.ts';
 import { ListenError } from './listen-error.ts';
+import { CommandError } from './terminal/command-error.ts';
 
 const HISTORY = ['--history', 'keep what is changed or removed for 7 days, up to 1 GB a folder'] as const;
 const EXIT_USAGE_ERROR = 2;
@@ -20,9 +23,14 @@ export async function main(argv: readonly string[]): Promise<number> {
     return (await runCommand(argv)) ? Number(process.exitCode ?? 0) : EXIT_USAGE_ERROR;
   } catch (error) {
     if (error instanceof ConfigError) return printError(error.message, EXIT_USAGE_ERROR);
-    if (error instanceof ListenError) return printError(error.message, EXIT_FAILURE);
+    if (error instanceof ListenError || error instanceof CommandError) return printError(error.message, EXIT_FAILURE);
+    if (error instanceof RingfenceError) return printError(refusal(error), EXIT_FAILURE);
     return printError(`internal error: ${JSON.stringify(describeThrown(error))}`, EXIT_FAILURE);
   }
+}
+
+function refusal({ code, path }: RingfenceError): string {
+  return `${path === undefined ? '' : `${printable(path)}: `}${code.replaceAll('_', ' ')}`;
 }
 
 function printError(message: string, exitCode: number): number {
@@ -33,7 +41,10 @@ function printError(message: string, exitCode: number): number {
 /** Runs the command of a command line, and reports whether that is valid. If not, commander has printed the problem. */
 async function runCommand(argv: readonly string[]): Promise<boolean> {
   try {
-    await commands().parseAsync(argv, { from: 'user' });
+    const program = commands();
+    // A client that waits for a server does not wait for these.
+    if (!isServing(program, argv)) (await import('./history/commands.ts')).addHistoryCommands(program);
+    await program.parseAsync(argv, { from: 'user' });
     return true;
   } catch (error) {
     // Commander throws after it has printed an error, the help or the version. The exit code is 0 for the last two.
@@ -42,7 +53,11 @@ async function runCommand(argv: readonly string[]): Promise<boolean> {
   }
 }
 
-/** Defines the commands. Each loads its modules only when it runs, because the client waits for the start. */
+function isServing(program: Command, [name]: readonly string[]): boolean {
+  return program.commands.some((command) => command.name() === name);
+}
+
+/** Defines the commands that serve. Each loads its modules only when it runs, because the client waits for the start. */
 function commands(): Command {
   const program = new Command('ringfence')
     .description('A filesystem for AI agents, confined to the folders you name.')

@@ -1,0 +1,29 @@
+import { netChanges } from '../../review/index.ts';
+import { planUndo } from '../../undo/index.ts';
+import { Output } from '../terminal/output.ts';
+import { applyPlans, showPlans } from './carry-out.ts';
+import { assertChosen, type ChangeFlags, choose, readArguments } from './chosen-changes.ts';
+import { type Consent, confirmed } from './consent.ts';
+import { openTargets } from './targets.ts';
+
+/** The options of `ringfence undo`. */
+export interface UndoFlags extends ChangeFlags, Consent {
+  readonly config?: string;
+  readonly force?: boolean;
+}
+
+/** Takes changes back. Raises `ConfigError` and `CommandError`. */
+export async function undo(words: readonly string[], flags: UndoFlags): Promise<void> {
+  const written = readArguments(words, flags);
+  assertChosen(written, flags, ['since', 'call', 'client']);
+  const output = new Output();
+  using targets = await openTargets(written.root, flags.config);
+  const plans = choose(targets.all, written, flags).map(({ target, changes }) => ({
+    target,
+    plan: planUndo(target.history, target.history.root, netChanges(changes), { path: target.path, force: flags.force }),
+  }));
+  showPlans(output, plans);
+  if (plans.every(({ plan }) => plan.actions.length === 0)) output.line('nothing to take back');
+  else if (await confirmed(flags, 'Take this back?')) await applyPlans(output, plans, targets.suffix);
+  await output.flushed();
+}
