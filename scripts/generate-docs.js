@@ -1,4 +1,4 @@
-// Fills the tool tables of the docs from the code. With --check, only says whether they are current.
+// Fills the tables of tools and commands in the docs from the code. With --check, only says whether they are current.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -19,6 +19,28 @@ const renderers = {
     ].join('\n'),
 };
 
+const COMMANDS = /(<!-- commands -->\n)[\s\S]*?(<!-- \/commands -->)/;
+
+/** The reference of the commands about what was changed, from their definitions. */
+async function commandsMarkdown() {
+  const { Command } = await import('commander');
+  const { addHistoryCommands } = await load('cli/history/commands.js');
+  const program = new Command('ringfence');
+  addHistoryCommands(program);
+  return program.commands
+    .map((command) => {
+      const named = [...command.registeredArguments, ...command.options];
+      const rows = named.map((each) => `| \`${each.flags ?? each.name()}\` | ${each.description} |`);
+      const usage = command.registeredArguments.map(({ required, name }) => (required ? `<${name()}>` : `[${name()}]`));
+      const heading = `### ringfence ${command.name()}`;
+      const line = ['ringfence', command.name(), ...usage, '[options]'].join(' ');
+      return [heading, '', `\`${line}\``, '', command.description(), '', '| | |', '| --- | --- |', ...rows, ''].join(
+        '\n',
+      );
+    })
+    .join('\n');
+}
+
 const pages = [
   'README.md',
   'CLAUDE.md',
@@ -33,10 +55,10 @@ for (const page of pages.filter((name) => name.endsWith('.md'))) {
   const dialects = Object.fromEntries(
     await Promise.all([...names].map(async (name) => [name, (await load(`dialects/${name}/index.js`))[name]])),
   );
-  const after = before.replace(
-    MARKED,
-    (_, start, kind, name, end) => `${start}\n${renderers[kind](dialects[name].tools)}\n${end}`,
-  );
+  const commands = COMMANDS.test(before) ? await commandsMarkdown() : '';
+  const after = before
+    .replace(MARKED, (_, start, kind, name, end) => `${start}\n${renderers[kind](dialects[name].tools)}\n${end}`)
+    .replace(COMMANDS, (_, start, end) => `${start}\n${commands}\n${end}`);
   if (after === before) continue;
   stale.push(page);
   if (!process.argv.includes('--check')) writeFileSync(file, after);
