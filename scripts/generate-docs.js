@@ -41,6 +41,14 @@ async function commandsMarkdown() {
     .join('\n');
 }
 
+/** A dialect by its name; `history` stands for what a history adds to workspace. */
+async function dialectOf(name) {
+  if (name !== 'history') return (await load(`dialects/${name}/index.js`))[name];
+  const { workspaceWithHistory } = await load('dialects/workspace/with-history.js');
+  const { workspace } = await load('dialects/workspace/index.js');
+  return { tools: workspaceWithHistory.tools.slice(workspace.tools.length) };
+}
+
 const pages = [
   'README.md',
   'CLAUDE.md',
@@ -53,7 +61,7 @@ for (const page of pages.filter((name) => name.endsWith('.md'))) {
   const before = readFileSync(file, 'utf8');
   const names = new Set([...before.matchAll(MARKED)].map((match) => match[3]));
   const dialects = Object.fromEntries(
-    await Promise.all([...names].map(async (name) => [name, (await load(`dialects/${name}/index.js`))[name]])),
+    await Promise.all([...names].map(async (name) => [name, await dialectOf(name)])),
   );
   const commands = COMMANDS.test(before) ? await commandsMarkdown() : '';
   const after = before
