@@ -60,9 +60,7 @@ for (const page of pages.filter((name) => name.endsWith('.md'))) {
   const file = path.join(top, page);
   const before = readFileSync(file, 'utf8');
   const names = new Set([...before.matchAll(MARKED)].map((match) => match[3]));
-  const dialects = Object.fromEntries(
-    await Promise.all([...names].map(async (name) => [name, await dialectOf(name)])),
-  );
+  const dialects = Object.fromEntries(await Promise.all([...names].map(async (name) => [name, await dialectOf(name)])));
   const commands = COMMANDS.test(before) ? await commandsMarkdown() : '';
   const after = before
     .replace(MARKED, (_, start, kind, name, end) => `${start}\n${renderers[kind](dialects[name].tools)}\n${end}`)

@@ -22,6 +22,7 @@ export {
   type HostPath,
   isFenceError,
   type Location,
+  type MadeFolder,
   type Name,
   type OpenFile,
   parseCallerPath,
@@ -66,4 +67,4 @@ export { versionOf } from './files/version.ts';
 export { type MakeFolderOptions, makeFolder } from './files/write/make-folder.ts';
 export { WRITE_MODES, type WriteMode, type WriteOptions, writeFile } from './files/write/write-file.ts';
 export { FairScheduler } from './runtime/fair-scheduler.ts';
-export { CancelledError, type OperationContext } from './runtime/operation-context.ts';
+export { type Caller, CancelledError, type OperationContext } from './runtime/operation-context.ts';

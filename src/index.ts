@@ -73,7 +73,7 @@ export { configFromDirs } from './config/config-from-dirs.ts';
 export { loadConfig } from './config/load-config.ts';
 export { classic } from './dialects/classic/index.ts';
 export { guide } from './dialects/guide/index.ts';
-export { FileStorage } from './dialects/memory/file-storage.ts';
+export { FileStorage, type FileStorageOptions } from './dialects/memory/file-storage.ts';
 export { memory } from './dialects/memory/index.ts';
 export { StorageError, type StorageErrorCode } from './dialects/memory/storage-error.ts';
 export type { FileContent } from './dialects/memory/view.ts';
@@ -84,6 +84,7 @@ export {
   type MemoryToolOptions,
 } from './dialects/memory-tool/create-memory-tool.ts';
 export { workspace } from './dialects/workspace/index.ts';
+export { workspaceWithHistory } from './dialects/workspace/with-history.ts';
 export { type CodeGuard, type ErrorLocation, RingfenceError } from './errors.ts';
 export {
   type Backend,
@@ -98,6 +99,7 @@ export {
   type GuardRules,
   type HostPath,
   type Location,
+  type MadeFolder,
   type Name,
   type OpenFile,
   parseCallerPath,
@@ -110,8 +112,9 @@ export {
 } from './fence/index.ts';
 export type { FileErrorDetails } from './files/errors.ts';
 export type { LineIndexCache, LineIndexOptions } from './files/read/line-index-cache.ts';
+export type { HistoryErrorDetails, HistoryOptions } from './history/index.ts';
 export type { FairScheduler } from './runtime/fair-scheduler.ts';
-export type { OperationContext } from './runtime/operation-context.ts';
+export type { Caller, OperationContext } from './runtime/operation-context.ts';
 export type { SearchErrorDetails, SearchPool } from './search/index.ts';
 export {
   type DialectOptions,
@@ -129,7 +132,7 @@ export { openService, type ServiceOptions } from './server/open-service.ts';
 export { type RunningStdioServer, type StdioOptions, startStdio } from './server/stdio/stdio-server.ts';
 export type { Capability } from './tools/capabilities.ts';
 export type { Change, ChangeKind } from './tools/change.ts';
-export type { Client } from './tools/client.ts';
+export type { Client, UndoScope } from './tools/client.ts';
 export type { ArgumentProblem, Dialect, FailedCall, WarmUpCall } from './tools/dialect.ts';
 export type { CallError, NotConfirmedReason, ToolErrorDetails } from './tools/errors.ts';
 export { type ErrorCode, type ErrorDetails, isCode } from './tools/errors.ts';
@@ -148,6 +151,7 @@ export {
   type ToolDefinition,
   type ToolResult,
 } from './tools/tool.ts';
+export type { Conflict, ConflictReason, UndoErrorDetails } from './undo/index.ts';
 export type { JsonChunks } from './wire/json-chunks.ts';
 export type { JsonList } from './wire/json-list.ts';
 export type { TextList } from './wire/text-list.ts';

@@ -14,6 +14,7 @@ export type {
   GuardRules,
   HostPath,
   Location,
+  MadeFolder,
   Name,
   OpenFile,
   ReadableFile,
@@ -23,7 +24,7 @@ export type {
   StatLite,
 } from './fence/index.ts';
 export type { FairScheduler } from './runtime/fair-scheduler.ts';
-export { CancelledError, type OperationContext } from './runtime/operation-context.ts';
+export { type Caller, CancelledError, type OperationContext } from './runtime/operation-context.ts';
 export {
   type FileCount,
   type GlobMatch,

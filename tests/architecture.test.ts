@@ -23,7 +23,18 @@ interface Import {
   readonly lazy: boolean;
 }
 
-const BELOW_DIALECTS = ['errors.ts', 'runtime', 'fence', 'search', 'files', 'agent', 'wire', 'tools'];
+const BELOW_DIALECTS = [
+  'errors.ts',
+  'runtime',
+  'fence',
+  'search',
+  'history',
+  'files',
+  'undo',
+  'agent',
+  'wire',
+  'tools',
+];
 
 /** What each folder of src/, and each file directly in it, may import besides itself and packages. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {

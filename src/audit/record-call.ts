@@ -23,7 +23,7 @@ export interface CallEvent {
 }
 
 /** How a call is found in the history of the roots that it changed. */
-export interface LoggedChange {
+interface LoggedChange {
   readonly call: string | undefined;
   /** The id of the change; one for each root, with spaces between them. */
   readonly change: string;

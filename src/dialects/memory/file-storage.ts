@@ -1,7 +1,8 @@
 import { RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
 import { MAX_READ_BYTES } from '../../files/read/read-file.ts';
-import { type StorageOptions, StorageRoot } from '../../files/sweep/storage-root.ts';
+import { StorageRoot } from '../../files/sweep/storage-root.ts';
+import type { HistoryOptions } from '../../history/index.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { argumentChecker, type CheckedArguments } from '../../tools/check-arguments.ts';
 import type { BoundRootContext } from '../../tools/tool.ts';
@@ -18,8 +19,9 @@ interface CheckedTool {
 }
 
 /** Options of `FileStorage.open`. */
-export interface FileStorageOptions extends StorageOptions {
+export interface FileStorageOptions {
   readonly durable?: boolean;
+  readonly history?: boolean | Partial<HistoryOptions> | undefined;
 }
 
 /**

@@ -5,7 +5,7 @@ import { undoAppends } from '../write/append-journal.ts';
 import { sweepLeftovers } from './sweep-leftovers.ts';
 
 /** Options of `StorageRoot.open`. */
-export interface StorageOptions {
+interface StorageOptions {
   /** Whether what changes replace or remove is kept, and how much of it; by default nothing is. */
   readonly history?: boolean | Partial<HistoryOptions> | undefined;
 }
