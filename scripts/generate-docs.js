@@ -30,8 +30,11 @@ async function commandsMarkdown() {
   return program.commands
     .map((command) => {
       const named = [...command.registeredArguments, ...command.options];
-      const rows = named.map((each) => `| \`${each.flags ?? each.name()}\` | ${each.description} |`);
-      const usage = command.registeredArguments.map(({ required, name }) => (required ? `<${name()}>` : `[${name()}]`));
+      const cell = (text) => text.replaceAll('|', '\\|');
+      const rows = named.map((each) => `| \`${cell(each.flags ?? each.name())}\` | ${cell(each.description)} |`);
+      const usage = command.registeredArguments.map((each) =>
+        each.required ? `<${each.name()}>` : `[${each.name()}]`,
+      );
       const heading = `### ringfence ${command.name()}`;
       const line = ['ringfence', command.name(), ...usage, '[options]'].join(' ');
       return [heading, '', `\`${line}\``, '', command.description(), '', '| | |', '| --- | --- |', ...rows, ''].join(

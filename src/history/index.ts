@@ -1,13 +1,13 @@
 export { type Acceptance, acceptances, addAcceptances } from './acceptances.ts';
-export { Change, OWN_PLACE, type PendingStep, type RootEntry, type StepFields } from './change.ts';
+export { Change, OWN_PLACE, type PendingStep, type RootEntry } from './change.ts';
 export { addCheckpoint, type Checkpoint, checkpoints, newestCheckpoint } from './checkpoints.ts';
 export { copyToKeep } from './copy-to-keep.ts';
-export { HistoryError, type HistoryErrorCode, type HistoryErrorDetails } from './errors.ts';
+export type { HistoryErrorDetails } from './errors.ts';
 export { changeIn, History, historyOf, type RecordedChange, recordedBy, timeOfChange } from './history.ts';
 export type { DirEntry } from './kept-entries.ts';
 export { moveEntry } from './move-entry.ts';
 export { type PastStep, pastSteps, type StepFilter } from './past-steps.ts';
 export { nameToText, pathInside, textToName } from './path-text.ts';
 export { isAbout } from './segment-scan.ts';
-export { type EntryState, HISTORY_FOLDER, isSameEntry, type Step, type StepKind, stateOf, stepKey } from './step.ts';
+export { type EntryState, HISTORY_FOLDER, isSameEntry, type Step, stepKey } from './step.ts';
 export { DEFAULT_HISTORY, type HistoryNotice, type HistoryOptions } from './store.ts';

@@ -23,10 +23,10 @@ export interface EntryState {
  * - `make` makes an empty folder, and `unmake` removes one;
  * - `move` moves an entry to `to`.
  */
-export type StepKind = 'put' | 'append' | 'truncate' | 'remove' | 'make' | 'unmake' | 'move';
+type StepKind = 'put' | 'append' | 'truncate' | 'remove' | 'make' | 'unmake' | 'move';
 
 /** Why what a step replaced is not kept. */
-export type Unkept = 'too_large';
+type Unkept = 'too_large';
 
 /** One step of a change: what happens to one entry of a root. It is logged before it happens. */
 export interface Step {
@@ -80,7 +80,7 @@ export interface DoneMark {
 }
 
 /** Says that a step was given up before it happened. */
-export interface CancelMark {
+interface CancelMark {
   /** The key of the step. */
   readonly cancelled: string;
 }

@@ -1,6 +1,6 @@
-export { type AppliedUndo, type ApplyOptions, applyUndo } from './apply-undo.ts';
+export { type AppliedUndo, applyUndo } from './apply-undo.ts';
 export type { Conflict, ConflictReason } from './conflict.ts';
-export { isUndoError, UndoError, type UndoErrorCode, type UndoErrorDetails } from './errors.ts';
+export { isUndoError, UndoError, type UndoErrorDetails } from './errors.ts';
 export {
   type ChangeFilter,
   type HappenedStep,
@@ -9,15 +9,13 @@ export {
   pastChanges,
   selectChanges,
 } from './past-change.ts';
-export { diffOfChanges, type PathDiff, textDiff } from './past-diff.ts';
+export { diffOfChanges, type PathDiff } from './past-diff.ts';
 export type { PastEntry } from './past-node.ts';
-export { PastTree } from './past-tree.ts';
 export {
   planUndo,
   type UndoAction,
   type UndoEffect,
-  type UndoOptions,
   type UndoPlan,
 } from './plan-undo.ts';
-export { type PastMoment, type RestoreOptions, restoreEntry, treeAt } from './restore-entry.ts';
+export { type PastMoment, restoreEntry, treeAt } from './restore-entry.ts';
 export { settle } from './settle.ts';

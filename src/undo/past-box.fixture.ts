@@ -103,7 +103,7 @@ export class PastBox implements Disposable {
   }
 }
 
-export const context = () => ({ ...DEFAULT_CONTEXT, caller: { tool: 'test' } });
+const context = () => ({ ...DEFAULT_CONTEXT, caller: { tool: 'test' } });
 
 /** What everything in a folder is like, by path. */
 export type Look = Record<string, { readonly is: string; mtimeNs?: bigint | undefined }>;

@@ -41,7 +41,7 @@ export interface CopyTreeJob {
 }
 
 /** An existing folder that a copy is merged into. */
-export interface MergeTarget {
+interface MergeTarget {
   /** The path of the folder from the top of its root. */
   readonly path: string;
   /** The change in the root's history that keeps what is replaced; undefined if nothing is kept. */
