@@ -58,7 +58,9 @@ export class HistoryLog implements Disposable {
   /** Returns the number of the segment that the next record goes to, whose step will keep that many bytes. */
   current(toKeep = 0): number {
     const now = Date.now();
-    if (this.#file === undefined || now - this.#checked >= TRUST_MS) this.#openNewest(now);
+    // Records of one path must be in order, so another process's new segment is noticed at once.
+    const isStale = this.#file === undefined || now - this.#checked >= TRUST_MS || this.folder.has(this.#segment + 1);
+    if (isStale) this.#openNewest(now);
     if (this.#isFull(toKeep, now)) this.#open(this.#segment + 1, now);
     this.#kept += toKeep;
     return this.#segment;

@@ -166,3 +166,13 @@ test('begins a segment when the last is full, old, or keeps much', () => {
     vi.useRealTimers();
   }
 });
+
+test('a process notices at once that another has begun a new segment, so that steps stay in order', () => {
+  using box = new Sandbox('openat2');
+  using one = History.open(box.root);
+  using other = History.open(box.root);
+  one.log.append(stepAbout('f'));
+  other.log.rotate();
+  other.log.append(stepAbout('f'));
+  expect([one.log.current(), other.log.current()]).toEqual([2, 2]);
+});

@@ -47,6 +47,11 @@ export class SegmentFolder implements Disposable {
     return this.#dir.lstat(segmentName(segment));
   }
 
+  /** Reports whether there is a segment of that number. */
+  has(segment: number): boolean {
+    return this.#dir.has(segmentName(segment));
+  }
+
   /** Opens a segment to write at its end, and creates it if it is missing. */
   open(segment: number): OpenFile {
     return openOrCreate(this.#dir, segmentName(segment));
