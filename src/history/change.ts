@@ -3,7 +3,7 @@ import { type CheckedTree, FenceError, isFenceError, type OpenFile, temporaryNam
 import type { Caller } from '../runtime/operation-context.ts';
 import { copyToKeep } from './copy-to-keep.ts';
 import { HistoryError } from './errors.ts';
-import { type DirEntry, type KeptPlace, placeName } from './kept-entries.ts';
+import { type DirEntry, hasOwnPlace, type KeptPlace, placeName } from './kept-entries.ts';
 import { moveEntry } from './move-entry.ts';
 import { type DoneMark, type EntryState, isSameEntry, type Step, stateOf, stepKey } from './step.ts';
 import type { HistoryStore } from './store.ts';
@@ -89,7 +89,7 @@ export class Change {
     const segment = log.current(keep === OWN_PLACE && replaced?.type === 'file' ? replaced.size : 0);
     const number = this.#steps++;
     ownName ??= temporaryName();
-    const kept = keep === OWN_PLACE ? placeName(segment, `${this.id}-${number}`) : keep;
+    const kept = keep === OWN_PLACE ? placeName(segment, { change: this.id, number }) : keep;
     const step: Step = {
       change: this.id,
       number,
@@ -279,6 +279,6 @@ export class PendingStep {
   cancel(): void {
     const { log, kept } = this.#store;
     log.mark({ cancelled: stepKey(this.step) });
-    if (this.kept !== undefined) kept.discard(this.kept);
+    if (this.kept !== undefined && hasOwnPlace(this.step)) kept.discard(this.kept);
   }
 }

@@ -4,7 +4,7 @@ export { addCheckpoint, type Checkpoint, checkpoints, newestCheckpoint } from '.
 export { copyToKeep } from './copy-to-keep.ts';
 export type { HistoryErrorDetails } from './errors.ts';
 export { changeIn, History, historyOf, type RecordedChange, recordedBy, timeOfChange } from './history.ts';
-export type { DirEntry } from './kept-entries.ts';
+export { type DirEntry, hasOwnPlace } from './kept-entries.ts';
 export { moveEntry } from './move-entry.ts';
 export { type PastStep, pastSteps, type StepFilter } from './past-steps.ts';
 export { nameToText, pathInside, textToName } from './path-text.ts';

@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { type Dir, isFenceError, type Name, temporaryName } from '../fence/index.ts';
 import { SEGMENT_NAME, segmentName } from './segment-folder.ts';
+import type { Step } from './step.ts';
 
 /** Part of the names of folders whose content is no longer kept. */
 const EXPIRED = '-expired-';
@@ -18,8 +19,20 @@ export interface KeptPlace extends Disposable {
 }
 
 /** Makes the name of the place for what a step keeps: the folder of the step's segment, and a name in it. */
-export function placeName(segment: number, step: string): string {
-  return `${segmentName(segment)}/${step}`;
+export function placeName(segment: number, step: Pick<Step, 'change' | 'number'>): string {
+  return `${segmentName(segment)}/${nameInPlace(step)}`;
+}
+
+/**
+ * Reports whether a step keeps what it replaces at its own place. One that takes back an undo keeps it at the place of
+ * another step, whose content is not its own to discard.
+ */
+export function hasOwnPlace(step: Pick<Step, 'change' | 'number' | 'kept'>): boolean {
+  return step.kept?.endsWith(`/${nameInPlace(step)}`) === true;
+}
+
+function nameInPlace({ change, number }: Pick<Step, 'change' | 'number'>): string {
+  return `${change}-${number}`;
 }
 
 /**

@@ -1,5 +1,13 @@
 import { isLeftover } from '../fence/index.ts';
-import { type EntryState, type History, isAbout, type PastStep, pastSteps, type StepFilter } from '../history/index.ts';
+import {
+  type EntryState,
+  type History,
+  hasOwnPlace,
+  isAbout,
+  type PastStep,
+  pastSteps,
+  type StepFilter,
+} from '../history/index.ts';
 import { PastTree, stateOfNode } from './past-tree.ts';
 
 /** A step, and whether it happened. */
@@ -71,7 +79,7 @@ export function settle(history: History, open?: ReadonlySet<string>): number {
         log.mark({ done: key, ...(after && { after }), ...(keptCtimeMs && { keptCtimeMs }) });
       } else {
         // A link or a copy: what the step was to remove is still at its path.
-        if (step.kept !== undefined && step.kept !== step.from) discardCopy(history, step.kept);
+        if (step.kept !== undefined && hasOwnPlace(step)) discardCopy(history, step.kept);
         log.mark({ cancelled: key });
       }
       settled += 1;

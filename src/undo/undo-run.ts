@@ -176,9 +176,14 @@ export class UndoRun {
       using place = kept.open(step.kept);
       await copyToKeep(at, place);
     }
-    // rename(2) does nothing if both names are links to the same file.
-    if (source.ino === at.dir.lstat(at.name)?.ino) from.dir.unlink(from.name);
-    else from.dir.rename(from.name, at.dir, at.name);
+    try {
+      // rename(2) does nothing if both names are links to the same file.
+      if (source.ino === at.dir.lstat(at.name)?.ino) from.dir.unlink(from.name);
+      else from.dir.rename(from.name, at.dir, at.name);
+    } catch (error) {
+      if (step.kept !== undefined) kept.discard(step.kept);
+      throw error;
+    }
   }
 
   /** Moves an entry to what is kept. */
