@@ -38,13 +38,18 @@ export class KeptCheck {
     return node.type !== 'directory' || this.changedInside(node, time) === undefined;
   }
 
-  /** Returns the path of an entry in a folder that was changed after a time other than by the history; undefined if none was. */
-  changedInside(folder: PastNode, time: number): string | undefined {
+  /**
+   * Returns the path of an entry in a folder that was changed after a time other than by the history; undefined if none
+   * was. With `byContent`, a change of the status alone does not count: a write that failed leaves one, for example.
+   */
+  changedInside(folder: PastNode, time: number, options: { readonly byContent?: boolean } = {}): string | undefined {
     for (const [name, node] of folder.entries()) {
       if (node.type === 'directory') {
-        const inner = this.changedInside(node, time);
+        const inner = this.changedInside(node, time, options);
         if (inner !== undefined) return `${name}/${inner}`;
-      } else if (!this.#chain.leadsBack(node.inode, (ctimeMs) => ctimeMs <= time)) return name;
+      } else if (!(options.byContent && node.mtimeMs <= time)) {
+        if (!this.#chain.leadsBack(node.inode, (ctimeMs) => ctimeMs <= time)) return name;
+      }
     }
     return undefined;
   }

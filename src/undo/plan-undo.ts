@@ -279,7 +279,7 @@ class UndoPlanner {
     }
     const time = past.done?.after?.ctimeMs;
     if (this.#conflicting || time === undefined) return;
-    const changed = this.kept.changedInside(folder, time);
+    const changed = this.kept.changedInside(folder, time, { byContent: true });
     if (changed !== undefined) this.#conflict('changed_since', `${path}/${changed}`);
   }
 
@@ -319,7 +319,8 @@ class UndoPlanner {
 /** Reports whether an entry is as a step left it. */
 function isAsLeft({ step, done }: PastStep, { inode }: PastNode): boolean {
   const left = done?.after ?? (step.kind === 'move' ? step.before : step.after);
-  if (step.kind === 'make') return inode.type === 'directory' && (done?.after?.ino ?? inode.ino) === inode.ino;
+  // Another number is that of a folder that was replaced while it was empty, and made again. It has to be empty in any case.
+  if (step.kind === 'make') return inode.type === 'directory';
   if (left === undefined) return inode.ino === step.before?.ino;
   // A folder that an undo will make again has no number yet.
   if (inode.type === 'directory' && inode.ino === NOT_MADE_YET) return left.type === 'directory';
