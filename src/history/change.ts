@@ -41,6 +41,7 @@ export class Change {
   readonly #store: HistoryStore;
   readonly #caller: Caller;
   #steps = 0;
+  #cancelled = 0;
   #unkept = 0;
 
   constructor(store: HistoryStore, id: string, caller: Caller) {
@@ -49,9 +50,9 @@ export class Change {
     this.#caller = caller;
   }
 
-  /** Whether anything has been logged. */
+  /** Whether anything has been logged that was not given up. */
   get hasSteps(): boolean {
-    return this.#steps > 0;
+    return this.#steps > this.#cancelled;
   }
 
   /** How many entries were replaced or removed without being kept, because they are too large. */
@@ -101,7 +102,10 @@ export class Change {
       ...(kept !== undefined && { kept }),
     };
     log.append(step);
-    return new PendingStep(this.#store, step);
+    return new PendingStep(this.#store, step, () => {
+      this.#cancelled += 1;
+      if (isTooLarge) this.#unkept -= 1;
+    });
   }
 
   /**
@@ -233,12 +237,14 @@ function renameOnDevice(at: DirEntry, place: DirEntry, checked: CheckedTree | un
 export class PendingStep {
   readonly #store: HistoryStore;
   readonly step: Step;
+  readonly #onCancel: () => void;
   /** The status of the entry before and after it was kept by a link, which changes it. @internal */
   linked: { readonly before: Stats; readonly after: Stats | undefined } | undefined;
 
-  constructor(store: HistoryStore, step: Step) {
+  constructor(store: HistoryStore, step: Step, onCancel: () => void) {
     this.#store = store;
     this.step = step;
+    this.#onCancel = onCancel;
   }
 
   /** The place for what is replaced or removed. Undefined if nothing is kept. */
@@ -278,6 +284,7 @@ export class PendingStep {
   /** Notes that the step has not happened, and lets go of what was kept for it. */
   cancel(): void {
     const { log, kept } = this.#store;
+    this.#onCancel();
     log.mark({ cancelled: stepKey(this.step) });
     if (this.kept !== undefined && hasOwnPlace(this.step)) kept.discard(this.kept);
   }

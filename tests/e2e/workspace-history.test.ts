@@ -206,6 +206,9 @@ describe('--history', () => {
     expect(result.structured).not.toHaveProperty('change');
     const line = await rf.waitForLog((each) => each.tool === tool);
     expect(line.change).toMatch(ID);
+    // It is logged that the folder is about to be removed, and then that it was not.
+    expect((await rf.call('delete', { path: 'dir' })).isError).toBe(true);
+    expect((await rf.waitForLog((each) => each.tool === 'delete')).change).toBeUndefined();
     expect(fs.readdirSync(path.join(folder, '.ringfence')).sort()).toEqual(['.gitignore', 'kept', 'log']);
   });
 });
