@@ -15,9 +15,12 @@ export interface Peer {
   readonly limits?: ClientLimits | undefined;
 }
 
+/** The key of the client on stdio, of which a process has one. Those of others differ, also in a history. */
+const PROCESS_KEY = `process:${randomUUID()}`;
+
 /** Returns the peer on stdio: the process that started this server. */
 export function processPeer(roots: Roots, rates?: RateLimiter): Peer {
-  const client = identity('process', `process:${randomUUID()}`);
+  const client = identity('process', PROCESS_KEY);
   const limits = rates && { key: client.key, rate: rates.of(client.key), calls: undefined };
   return { roots, client, limits };
 }
