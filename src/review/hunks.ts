@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { diffLines, type LineChange } from '../files/edit/diff/diff-lines.ts';
 
 /** How many unchanged lines are shown around changed ones. */
@@ -83,4 +84,26 @@ export function withoutHunks({ before, after }: TextPair, hunks: readonly Hunk[]
     at = newEnd;
   }
   return [...parts, after.slice(at)].flat();
+}
+
+/** Returns what identifies a hunk: the lines that it shows, wherever they stand. */
+export function hunkHash({ lines }: Hunk): string {
+  const hash = createHash('sha256');
+  for (const { sign, line } of lines) hash.update(sign + line, 'latin1');
+  return hash.digest('base64url');
+}
+
+/**
+ * Returns two texts with some hunks accepted: they are in the text before, too, and no longer part of the diff. They are
+ * given by their hashes, in the order in which they were accepted. One that is not found has changed since, and is shown
+ * again.
+ */
+export function acceptHunks(texts: TextPair, hashes: readonly string[]): TextPair {
+  let { before } = texts;
+  for (const hash of hashes) {
+    const pair = { before, after: texts.after };
+    const accepted = hunksOf(pair).find((hunk) => hunkHash(hunk) === hash);
+    if (accepted !== undefined) before = withHunks(pair, [accepted]);
+  }
+  return { before, after: texts.after };
 }

@@ -8,9 +8,8 @@ import {
   newestCheckpoint,
 } from '../history/index.ts';
 import { isAtOrBelow, type PastChange, type PathDiff, planUndo, selectChanges, type UndoPlan } from '../undo/index.ts';
-import { acceptHunks, hunkHash } from './accepted-hunks.ts';
 import { type ContentDiff, contentDiff, differences, sortForReview } from './file-diff.ts';
-import { type Hunk, hunksOf } from './hunks.ts';
+import { acceptHunks, type Hunk, hunkHash, hunksOf } from './hunks.ts';
 import { netChanges } from './net-changes.ts';
 import { changesSince } from './past-moment.ts';
 

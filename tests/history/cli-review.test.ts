@@ -33,7 +33,7 @@ describe('ringfence review', () => {
     using agent = await reviewed();
     const text = await agent.ok('review', '@');
     expect(text).toMatch(
-      /^[^\n]*: 5 entries differ since checkpoint start \([^\n]*\)\nremoved gone\/\nremoved gone\/a\nremoved gone\/b\ndiff /,
+      /^[^\n]*: 5 entries differ since checkpoint start \([^\n]*\)\nremoved gone\/\nremoved gone\/a\nremoved gone\/b\nremoved folder gone\/\ndiff /,
     );
     expect(text).toContain('@@ -1,6 +1,6 @@ hunk 1\n line 1\n line 2\n-line 3\n+THREE\n');
     expect(text).toContain('-line 25\n+TWENTY-FIVE\n');

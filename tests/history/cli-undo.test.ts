@@ -4,7 +4,9 @@ import fs from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { HistoryAgent } from '../support/history-agent.ts';
 import { noTerminal, runOnTerminal } from '../support/pty.ts';
-import { writeConfig } from '../support/ringfence-process.ts';
+import { runRingfence, writeConfig } from '../support/ringfence-process.ts';
+import { startServer } from '../support/start-server.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const onTerminal = test.skipIf(noTerminal !== undefined);
 const why = noTerminal === undefined ? '' : ` (${noTerminal})`;
@@ -153,6 +155,25 @@ describe('ringfence undo', () => {
     expect((await agent.json('history', '@')).length).toBe(53);
     await agent.ok('undo', '--since', '1h', '@', '--yes');
     expect(fs.readdirSync(agent.folder)).toEqual(['.ringfence']);
+  });
+
+  test('works beside a server that is started with history, by the names of its config', async () => {
+    const folder = tempDir('ringfence-history-');
+    const roots = [{ name: 'w', path: folder, allowed_tools: ['*'], history: true }];
+    await using rf = await startServer({ roots });
+    const config = writeConfig({ roots });
+    const cli = (...args: string[]) => runRingfence([...args, '--config', config]);
+    await rf.ok('write_file', { root: 'w', path: 'dir/a.txt', content: 'one\n' });
+    await rf.ok('write_file', { root: 'w', path: 'dir/a.txt', content: 'two\n' });
+    const { stdout } = await cli('history', 'w:dir/a.txt', '--json');
+    const [newest] = JSON.parse(stdout);
+    expect(newest).toMatchObject({ root: 'w', tool: 'write_file', undone: 'no' });
+    expect((await cli('undo', newest.id, '--yes')).code).toBe(0);
+    expect(await rf.ok('read_file', { root: 'w', path: 'dir/a.txt' })).toMatchObject({ content: 'one\n' });
+    await rf.ok('write_file', { root: 'w', path: 'dir/a.txt', content: 'three\n' });
+    expect((await cli('undo', '--since', '1h', 'w', '--yes')).code).toBe(0);
+    expect(fs.readdirSync(folder)).toEqual(['.ringfence']);
+    fs.rmSync(folder, { recursive: true });
   });
 
   onTerminal(`asks on a terminal, and only yes is a yes${why}`, async () => {
