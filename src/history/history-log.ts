@@ -46,6 +46,8 @@ export class HistoryLog implements Disposable {
   #marks = '';
   #timer: NodeJS.Timeout | undefined;
   #syncing: Promise<void> | undefined;
+  /** Whether the name of the segment may not be on disk yet. */
+  #isNew = false;
   /** Ends when the names of new segments, and all that was written to former ones, are on disk. */
   #settled: Promise<unknown> = Promise.resolve();
 
@@ -92,6 +94,8 @@ export class HistoryLog implements Disposable {
   flush(): Promise<void> {
     this.#syncing ??= Promise.resolve().then(async () => {
       this.#syncing = undefined;
+      if (this.#isNew) this.#settled = Promise.all([this.#settled, this.folder.sync()]);
+      this.#isNew = false;
       await Promise.all([this.#file?.syncData(), this.#settled]);
     });
     return this.#syncing;
@@ -176,7 +180,9 @@ export class HistoryLog implements Disposable {
     this.#written = file.size;
     this.#kept = 0;
     this.#started = file.size === 0 ? now : this.#firstTime(segment, now);
-    this.#settled = Promise.all([this.#settled, this.folder.sync(), former && retire(former)]);
+    this.#isNew ||= file.size === 0;
+    if (former === undefined) return;
+    this.#settled = Promise.all([this.#settled, retire(former)]);
     // Whoever waits for the disk hears of a failure; without anybody, nobody relies on it.
     this.#settled.catch(() => {});
   }

@@ -1,4 +1,4 @@
-import { type CheckedTree, isFenceError } from '../fence/index.ts';
+import { type CheckedTree, FenceError, isFenceError } from '../fence/index.ts';
 import type { DirEntry } from './kept-entries.ts';
 
 /**
@@ -10,16 +10,27 @@ export function moveEntry(from: DirEntry, to: DirEntry, checked?: CheckedTree): 
   try {
     from.dir.renameNoReplace(from.name, to.dir, to.name, checked);
   } catch (error) {
-    const stats = isFenceError(error, 'permission_denied') ? from.dir.lstat(from.name) : undefined;
-    if (stats?.isDirectory() !== true || (stats.mode & 0o200) !== 0) throw error;
-    const mode = stats.mode & 0o7777;
-    from.dir.chmod(from.name, mode | 0o700);
-    try {
-      from.dir.renameNoReplace(from.name, to.dir, to.name, checked);
-    } catch (failure) {
-      from.dir.chmod(from.name, mode);
-      throw failure;
-    }
-    to.dir.chmod(to.name, mode);
+    if (!isFenceError(error, 'permission_denied')) throw error;
+    const stats = from.dir.lstat(from.name);
+    if (stats?.isDirectory() !== true) renameIfFree(from, to);
+    else if ((stats.mode & 0o200) === 0) moveUnwritable(from, to, stats.mode & 0o7777, checked);
+    else throw error;
   }
+}
+
+/** Moves a file on a file system that has neither hard links nor renames which replace nothing. */
+function renameIfFree(from: DirEntry, to: DirEntry): void {
+  if (to.dir.has(to.name)) throw new FenceError('already_exists', {});
+  from.dir.rename(from.name, to.dir, to.name);
+}
+
+function moveUnwritable(from: DirEntry, to: DirEntry, mode: number, checked: CheckedTree | undefined): void {
+  from.dir.chmod(from.name, mode | 0o700);
+  try {
+    from.dir.renameNoReplace(from.name, to.dir, to.name, checked);
+  } catch (failure) {
+    from.dir.chmod(from.name, mode);
+    throw failure;
+  }
+  to.dir.chmod(to.name, mode);
 }
