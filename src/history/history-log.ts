@@ -96,7 +96,14 @@ export class HistoryLog implements Disposable {
       this.#syncing = undefined;
       if (this.#isNew) this.#settled = Promise.all([this.#settled, this.folder.sync()]);
       this.#isNew = false;
-      await Promise.all([this.#file?.syncData(), this.#settled]);
+      try {
+        await Promise.all([this.#file?.syncData(), this.#settled]);
+      } catch (error) {
+        // The next flush tries again.
+        this.#settled = Promise.resolve();
+        this.#isNew = true;
+        throw error;
+      }
     });
     return this.#syncing;
   }
