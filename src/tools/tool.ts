@@ -11,9 +11,9 @@ import type { JsonChunks } from '../wire/json-chunks.ts';
 import type { JsonList } from '../wire/json-list.ts';
 import type { TextList } from '../wire/text-list.ts';
 import type { Capability } from './capabilities.ts';
-import type { Change } from './change.ts';
 import type { Client } from './client.ts';
 import type { CallError } from './errors.ts';
+import type { IntendedChange } from './intended-change.ts';
 import type { ResultForm } from './result-form.ts';
 import type { NamedRoot } from './roots.ts';
 
@@ -129,7 +129,7 @@ export interface Tool<
    * Returns what a call would change, without changing anything, so that a person can be asked first. Checks roots and
    * paths as `run` does, and raises the same errors. Only a tool whose effect is `read` has none.
    */
-  changes?(args: z.output<I>, context: C): readonly Change[] | Promise<readonly Change[]>;
+  changes?(args: z.output<I>, context: C): readonly IntendedChange[] | Promise<readonly IntendedChange[]>;
   /**
    * Runs the tool. Throws expected failures as a `RingfenceError`; any other error counts as a bug.
    *

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { move as moveOp } from '../../files/copy/move.ts';
-import { moveChanges } from '../../tools/change.ts';
+import { moveChanges } from '../../tools/intended-change.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { formatPath, targetOf } from './path.ts';
 import { SOURCE_DESTINATION_SUBJECT, sourceDestination } from './shared-schemas.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
 import { type WriteMode, writeFile } from '../../files/write/write-file.ts';
-import { writeChange } from '../../tools/change.ts';
+import { writeChange } from '../../tools/intended-change.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { formatPath, targetOf } from './path.ts';
 import { fileMetadata, filePath, metadataOf } from './shared-schemas.ts';

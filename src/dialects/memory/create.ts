@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
 import { ABSENT } from '../../files/write/if-match.ts';
 import { writeFile } from '../../files/write/write-file.ts';
-import { writeChange } from '../../tools/change.ts';
+import { writeChange } from '../../tools/intended-change.ts';
 import { type BoundRootContext, defineTool } from '../../tools/tool.ts';
 import { changedPath, encoding, SUBJECT, storagePath } from './shared-schemas.ts';
 import { targetOf } from './target.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { move } from '../../files/copy/move.ts';
 import { FileError } from '../../files/errors.ts';
 import { refuseOutwardLink } from '../../files/links.ts';
-import { moveChanges } from '../../tools/change.ts';
+import { moveChanges } from '../../tools/intended-change.ts';
 import { type BoundRootContext, defineTool } from '../../tools/tool.ts';
 import { storagePath } from './shared-schemas.ts';
 import { targetOf } from './target.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { resolveInto } from '../../files/copy/copy.ts';
 import { move as moveOp } from '../../files/copy/move.ts';
-import { moveChanges } from '../../tools/change.ts';
+import { moveChanges } from '../../tools/intended-change.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { ifMatch, SOURCE_DESTINATION_SUBJECT, sourceDestination } from './shared-schemas.ts';
 import { parseSourceDestination } from './source-destination.ts';

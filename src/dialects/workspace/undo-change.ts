@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { isFenceError, type Root, type RootPath } from '../../fence/index.ts';
 import { changeIn } from '../../history/index.ts';
 import { printable } from '../../runtime/printable.ts';
-import type { Change } from '../../tools/change.ts';
 import { ToolError } from '../../tools/errors.ts';
+import type { IntendedChange } from '../../tools/intended-change.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { applyUndo, planUndo, type UndoAction, type UndoEffect, UndoError } from '../../undo/index.ts';
 import { findChange, historyIn } from './past-changes.ts';
@@ -56,9 +56,9 @@ async function planOf({ root: name, change: id }: { root: string; change: string
  * Returns what a person is asked about an action. An entry that is not there yet, because an action before brings it
  * about, is asked about as one that is put there.
  */
-function changesOf(root: Root, { effect, path, to }: UndoAction): Change[] {
+function changesOf(root: Root, { effect, path, to }: UndoAction): IntendedChange[] {
   const at = (each: string) => ({ root, path: root.parse(each.toWellFormed()) });
-  const put = (each: string): Change => ({ ...at(each), kind: 'replace', follow: false });
+  const put = (each: string): IntendedChange => ({ ...at(each), kind: 'replace', follow: false });
   if (!exists(at(path))) return [put(path)];
   switch (effect) {
     case 'move':

@@ -3,7 +3,7 @@ import { previewWrite } from '../../files/edit/edit-file.ts';
 import { base64ToBytes, textToBytes } from '../../files/encoding.ts';
 import { versionOf } from '../../files/version.ts';
 import { WRITE_MODES, writeFile as write } from '../../files/write/write-file.ts';
-import { writeChange } from '../../tools/change.ts';
+import { writeChange } from '../../tools/intended-change.ts';
 import { showValue } from '../../tools/show-value.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { fileDiff, hunksOf } from './file-diff.ts';

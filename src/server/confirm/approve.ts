@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { RootPath } from '../../fence/index.ts';
 import { FileError, isFileError } from '../../files/errors.ts';
-import type { Change } from '../../tools/change.ts';
 import { type NotConfirmedReason, ToolError } from '../../tools/errors.ts';
+import type { IntendedChange } from '../../tools/intended-change.ts';
 import type { Roots } from '../../tools/roots.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { named, type Survey, survey } from './survey.ts';
@@ -45,7 +45,7 @@ export interface ConfirmableCall {
 export class Agreement {
   readonly #versions = new Map<string, string>();
 
-  constructor(changes: readonly Change[], surveys: readonly Survey[]) {
+  constructor(changes: readonly IntendedChange[], surveys: readonly Survey[]) {
     for (const [at, change] of changes.entries()) {
       const { version } = surveys[at] ?? {};
       if (version !== undefined) this.#versions.set(keyOf(change), version);
@@ -110,7 +110,7 @@ interface SurveyedCall {
   /** Undefined if the call cannot change anything: what it would remove or move is not there. */
   readonly message: string | undefined;
   readonly id: string;
-  readonly first: Change;
+  readonly first: IntendedChange;
   readonly agreement: Agreement;
 }
 

@@ -12,7 +12,7 @@ import { versionOf } from '../../files/version.ts';
 import { ABSENT } from '../../files/write/if-match.ts';
 import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { escapeUnprintable, shorten } from '../../runtime/printable.ts';
-import type { Change, ChangeKind } from '../../tools/change.ts';
+import type { ChangeKind, IntendedChange } from '../../tools/intended-change.ts';
 import { formatSize } from '../../wire/format-size.ts';
 
 /** How many characters of a path a question shows. */
@@ -29,11 +29,11 @@ export interface Survey {
 }
 
 /**
- * Finds out what a change would do to what is there now, and changes nothing. Of a folder, it counts a number of entries
- * at most. Raises `not_allowed` for what the rules
- * of the root forbid, and what `Root.locate` raises. Whether the operating system permits the change is not checked.
+ * Finds out what a change would do to what is there now, and changes nothing. Of a folder, it counts at most `maxEntries`
+ * entries. Raises `not_allowed` for what the rules of the root forbid, and what `Root.locate` raises. Whether the
+ * operating system permits the change is not checked.
  */
-export async function survey(change: Change, maxEntries: number, context: OperationContext): Promise<Survey> {
+export async function survey(change: IntendedChange, maxEntries: number, context: OperationContext): Promise<Survey> {
   const { root, path, kind } = change;
   if (TO_ITSELF.has(kind) && path.segments.length === 0) return { version: undefined, state: '', sentence: undefined };
   return withLocation(root, path, async () => {
@@ -72,7 +72,7 @@ const TO_ITSELF: ReadonlySet<ChangeKind> = new Set(['remove', 'move']);
 const NEEDS_ENTRY: ReadonlySet<ChangeKind> = new Set(['remove', 'move', 'edit']);
 
 /** Returns where the changed entry is; undefined if a folder above it is missing. */
-function locate({ root, path, follow = true, kind }: Change): Location | undefined {
+function locate({ root, path, follow = true, kind }: IntendedChange): Location | undefined {
   try {
     return root.locate(path, { follow: follow && !TO_ITSELF.has(kind) });
   } catch (error) {
@@ -81,7 +81,7 @@ function locate({ root, path, follow = true, kind }: Change): Location | undefin
   }
 }
 
-function refusalOf({ root, path, kind }: Change, found: Location | undefined): Refusal | undefined {
+function refusalOf({ root, path, kind }: IntendedChange, found: Location | undefined): Refusal | undefined {
   if (found?.stats === undefined && NEEDS_ENTRY.has(kind)) return undefined;
   if (found === undefined) return root.explain(path) ?? refusalAbove({ root, path });
   const put = !TO_ITSELF.has(kind);
@@ -110,15 +110,15 @@ async function assertMayGo({ dir, name }: Location, from: RootPath, context: Ope
   using _checked = await checkTree({ dir, name }, { from, pause: yieldPoint(context) });
 }
 
-function onNothing(change: Change): string {
+function onNothing(change: IntendedChange): string {
   return `${copied(change)}nothing is there now, so nothing would be lost`;
 }
 
-function copied({ copyOf }: Change): string {
+function copied({ copyOf }: IntendedChange): string {
   return copyOf === undefined ? '' : `a copy of ${named(copyOf)} would be put there; `;
 }
 
-function onFile(change: Change, what: string): string {
+function onFile(change: IntendedChange, what: string): string {
   switch (change.kind) {
     case 'remove':
       return `the ${what} would be deleted`;
@@ -134,7 +134,7 @@ function onFile(change: Change, what: string): string {
   }
 }
 
-function onFolder(change: Change, { files, bytes, isComplete }: TreeSize): string {
+function onFolder(change: IntendedChange, { files, bytes, isComplete }: TreeSize): string {
   const more = isComplete ? '' : 'more than ';
   const content = `${more}${files.toLocaleString('en')} ${files === 1 ? 'file' : 'files'} (${more}${formatSize(bytes)})`;
   switch (change.kind) {

@@ -9,7 +9,7 @@ import type { Capability } from './capabilities.ts';
 export type ChangeKind = 'create' | 'append' | 'edit' | 'patch' | 'replace' | 'remove' | 'move';
 
 /** An entry that a call would change, by which a person can be asked to agree to the call. */
-export interface Change extends RootPath {
+export interface IntendedChange extends RootPath {
   readonly kind: ChangeKind;
   /** Whether a link at the path stands for what it leads to (the default, except for what is removed or moved). */
   readonly follow?: boolean;
@@ -22,7 +22,7 @@ export interface Change extends RootPath {
 }
 
 /** Returns the changes of a move: what is at its destination is replaced, unless it must not `overwrite` anything. */
-export function moveChanges(from: RootPath, to: RootPath, overwrite: boolean): Change[] {
+export function moveChanges(from: RootPath, to: RootPath, overwrite: boolean): IntendedChange[] {
   return [
     { ...from, kind: 'move' },
     { ...to, kind: overwrite ? 'replace' : 'create', follow: false },
@@ -30,7 +30,7 @@ export function moveChanges(from: RootPath, to: RootPath, overwrite: boolean): C
 }
 
 /** Returns what a write in a mode does to a file. A file that must not exist is not looked for behind a link. */
-export function writeChange(mode: WriteMode): Pick<Change, 'kind' | 'follow'> {
+export function writeChange(mode: WriteMode): Pick<IntendedChange, 'kind' | 'follow'> {
   if (mode === 'create_only') return { kind: 'create', follow: false };
   return { kind: mode === 'append' ? 'append' : 'replace' };
 }
