@@ -4,8 +4,8 @@ import type { Caller } from '../runtime/operation-context.ts';
 import { copyToKeep } from './copy-to-keep.ts';
 import { HistoryError } from './errors.ts';
 import { type DirEntry, hasOwnPlace, type KeptPlace, placeName } from './kept-entries.ts';
+import { type DoneMark, type EntryState, isSameEntry, type Step, stateOf, stepKey } from './log/step.ts';
 import { moveEntry } from './move-entry.ts';
-import { type DoneMark, type EntryState, isSameEntry, type Step, stateOf, stepKey } from './step.ts';
 import type { HistoryStore } from './store.ts';
 
 /** What a step says besides who makes it. */

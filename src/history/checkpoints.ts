@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CheckpointError } from './errors.ts';
-import { pastSteps } from './past-steps.ts';
+import { pastSteps } from './log/past-steps.ts';
 import { appendRecords, readRecords } from './record-file.ts';
 import type { HistoryStore } from './store.ts';
 

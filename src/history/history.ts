@@ -3,9 +3,9 @@ import type { Stats } from 'node:fs';
 import { type Dir, FenceError, isFenceError, type Root, temporaryName } from '../fence/index.ts';
 import type { Caller } from '../runtime/operation-context.ts';
 import { Change } from './change.ts';
-import { HistoryLog } from './history-log.ts';
 import { KeptEntries } from './kept-entries.ts';
-import { HISTORY_FOLDER } from './step.ts';
+import { HistoryLog } from './log/history-log.ts';
+import { HISTORY_FOLDER } from './log/step.ts';
 import { DEFAULT_HISTORY, type HistoryNotice, type HistoryOptions, type HistoryStore, SEGMENTS } from './store.ts';
 
 const LOG = 'log';

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { type Dir, isFenceError, type Name, temporaryName } from '../fence/index.ts';
-import { SEGMENT_NAME, segmentName } from './segment-folder.ts';
-import type { Step } from './step.ts';
+import { SEGMENT_NAME, segmentName } from './log/segment-folder.ts';
+import type { Step } from './log/step.ts';
 
 /** Part of the names of folders whose content is no longer kept. */
 const EXPIRED = '-expired-';

@@ -1,5 +1,5 @@
 import type { History } from './history.ts';
-import type { Step } from './step.ts';
+import type { Step } from './log/step.ts';
 
 /** How many steps there are about each path of a long history. */
 export const STEPS_PER_FILE = 4;

@@ -1,5 +1,5 @@
 import { isFenceError } from '../fence/index.ts';
-import { decodeLine, encodeLine } from './log-line.ts';
+import { decodeLine, encodeLine } from './log/log-line.ts';
 import type { HistoryStore } from './store.ts';
 
 /** More than anybody writes. Older records are not read. */

@@ -1,6 +1,6 @@
 import type { Dir } from '../fence/index.ts';
-import type { HistoryLog } from './history-log.ts';
 import type { KeptEntries } from './kept-entries.ts';
+import type { HistoryLog } from './log/history-log.ts';
 
 /** In how many parts the history is divided that fills its limits, about: it is removed one part at a time. */
 export const SEGMENTS = 16;

@@ -96,7 +96,7 @@ describe.each(BACKEND_NAMES)('%s', (backend) => {
     for (const segment of fs.readdirSync(past.box.host('.ringfence/log'))) {
       const host = past.box.host('.ringfence/log', segment);
       const owner = open.step.process;
-      const { encodeLine } = await import('../history/log-line.ts');
+      const { encodeLine } = await import('../history/log/log-line.ts');
       const rewritten = past.history.log
         .read(Number(segment))
         .map((record) => encodeLine(JSON.parse(JSON.stringify(record).replaceAll(owner, GONE))));

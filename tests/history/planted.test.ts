@@ -8,7 +8,7 @@ import { writeFile } from '../../src/files/write/write-file.ts';
 import { History, pastSteps } from '../../src/history/index.ts';
 import { enforceLimits } from '../../src/history/limits/enforce-limits.ts';
 import { historyStatistics } from '../../src/history/limits/statistics.ts';
-import { encodeLine } from '../../src/history/log-line.ts';
+import { encodeLine } from '../../src/history/log/log-line.ts';
 import { cannotDropPrivileges, runChild } from '../support/child.ts';
 
 const notRoot = process.geteuid?.() === 0 ? undefined : 'needs root';

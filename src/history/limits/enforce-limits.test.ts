@@ -9,7 +9,7 @@ import { writeFile } from '../../files/write/write-file.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { addCheckpoint } from '../checkpoints.ts';
 import { History } from '../history.ts';
-import { pastSteps } from '../past-steps.ts';
+import { pastSteps } from '../log/past-steps.ts';
 import type { HistoryOptions } from '../store.ts';
 import { type EnforceOptions, enforceLimits } from './enforce-limits.ts';
 import { historyStatistics } from './statistics.ts';

@@ -1,9 +1,9 @@
 import { isFenceError, lockFolder, ownerState } from '../../fence/index.ts';
 import { newestCheckpoint } from '../checkpoints.ts';
 import type { DirEntry } from '../kept-entries.ts';
-import { pastSteps } from '../past-steps.ts';
-import type { IndexedSegment } from '../segment-folder.ts';
-import { stepKey } from '../step.ts';
+import { pastSteps } from '../log/past-steps.ts';
+import type { IndexedSegment } from '../log/segment-folder.ts';
+import { stepKey } from '../log/step.ts';
 import { type HistoryStore, SEGMENTS } from '../store.ts';
 import { type KeptSize, keptSize, type Pause } from './kept-size.ts';
 

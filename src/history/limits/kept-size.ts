@@ -1,6 +1,6 @@
 import type { Dir, Entry } from '../../fence/index.ts';
 import { isFenceError } from '../../fence/index.ts';
-import { decodeLine, encodeLine } from '../log-line.ts';
+import { decodeLine, encodeLine } from '../log/log-line.ts';
 import type { HistoryStore } from '../store.ts';
 
 /** How much is kept. */

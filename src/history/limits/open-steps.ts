@@ -1,4 +1,4 @@
-import { stepKey } from '../step.ts';
+import { stepKey } from '../log/step.ts';
 import type { HistoryStore } from '../store.ts';
 import type { Pause } from './kept-size.ts';
 

@@ -1,6 +1,6 @@
 import { type Checkpoint, checkpoints } from '../checkpoints.ts';
-import { decodeRecords } from '../segment-folder.ts';
-import { SegmentIndex } from '../segment-index.ts';
+import { decodeRecords } from '../log/segment-folder.ts';
+import { SegmentIndex } from '../log/segment-index.ts';
 import type { HistoryOptions, HistoryStore } from '../store.ts';
 import { keptSize } from './kept-size.ts';
 

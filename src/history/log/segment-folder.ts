@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { type Dir, isFenceError, isLeftover, type OpenFile, temporaryName } from '../fence/index.ts';
+import { type Dir, isFenceError, isLeftover, type OpenFile, temporaryName } from '../../fence/index.ts';
 import { decodeLine } from './log-line.ts';
 import { isLogRecord } from './record-check.ts';
 import { SegmentIndex, SegmentIndexBuilder } from './segment-index.ts';

@@ -1,4 +1,4 @@
-import type { Dir, OpenFile } from '../fence/index.ts';
+import type { Dir, OpenFile } from '../../fence/index.ts';
 import { encodeLine } from './log-line.ts';
 import { decodeRecords, type IndexedSegment, SegmentFolder } from './segment-folder.ts';
 import type { LogRecord } from './step.ts';

@@ -1,7 +1,7 @@
+import type { HistoryLog } from './history-log.ts';
 import { isAbout, marksOf, recordsAbout } from './segment-scan.ts';
 import type { DoneMark, LogRecord, SizeMark, Step } from './step.ts';
 import { keepsFolder, stepKey } from './step.ts';
-import type { HistoryStore } from './store.ts';
 
 /** A step that was logged, with what the log says about it. */
 export interface PastStep {
@@ -23,7 +23,7 @@ export interface StepFilter {
 
 /** Reads the steps of a root's history, newest first, one segment of the log at a time. */
 export function* pastSteps(
-  { log }: Pick<HistoryStore, 'log'>,
+  { log }: { readonly log: HistoryLog },
   { path = '' }: StepFilter = {},
 ): Generator<PastStep, void, undefined> {
   log.writeMarks();
@@ -44,7 +44,7 @@ export function* pastSteps(
 /** Reads the steps about a path. The newest segment has no index, so it is read first. */
 function* stepsAbout(
   path: string,
-  log: HistoryStore['log'],
+  log: HistoryLog,
   [newest, ...older]: readonly number[],
 ): Generator<PastStep, void, undefined> {
   if (newest === undefined) return;

@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
-import { type EntryType, entryTypeOf } from '../fence/index.ts';
-import type { Caller } from '../runtime/operation-context.ts';
+import { type EntryType, entryTypeOf } from '../../fence/index.ts';
+import type { Caller } from '../../runtime/operation-context.ts';
 
 /** The folder at the top of a root that holds its history. Callers cannot reach it. */
 export const HISTORY_FOLDER = '.ringfence';
