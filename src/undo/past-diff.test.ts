@@ -4,7 +4,7 @@ import { BACKEND_NAMES } from '../fence/index.ts';
 import { outcome } from '../fence/sandbox.fixture.ts';
 import { PastBox } from './past-box.fixture.ts';
 import { selectChanges } from './past-change.ts';
-import { diffOfChanges, textDiff } from './past-diff.ts';
+import { diffOfChanges } from './past-diff.ts';
 import { type PastMoment, restoreEntry, treeAt } from './restore-entry.ts';
 
 /** The diff of changes as lines: `path: before => after`. */
@@ -133,13 +133,4 @@ describe.each(BACKEND_NAMES)('%s', (backend) => {
     expect(at({ after: second })).toBe('onetwothree');
     expect(at(Date.now() + 1000)).toBe('onefour');
   });
-});
-
-test('a diff of texts is whole, and there is none of other content', () => {
-  const long = Array.from({ length: 1000 }, (_, at) => `line ${at}\n`).join('');
-  expect(textDiff(Buffer.from(long), undefined)?.split('\n')).toHaveLength(1002);
-  expect(textDiff(Buffer.from('a\n'), Buffer.from('b\n'))).toBe('@@ -1 +1 @@\n-a\n+b\n');
-  expect(textDiff(Buffer.from([0xff]), Buffer.from('b\n'))).toBeUndefined();
-  expect(textDiff(Buffer.from('a\0'), Buffer.from('b\n'))).toBeUndefined();
-  expect(textDiff(Buffer.from('same'), Buffer.from('same'))).toBe('');
 });

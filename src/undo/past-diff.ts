@@ -1,7 +1,3 @@
-import { isUtf8 } from 'node:buffer';
-import { unifiedDiff } from '../files/edit/diff/unified-diff.ts';
-import { toBinaryString } from '../files/edit/text/binary-string.ts';
-import { looksBinary } from '../files/encoding.ts';
 import { type History, isSameEntry } from '../history/index.ts';
 import { isAtOrBelow, type PastChange } from './past-change.ts';
 import type { PastEntry, PastNode } from './past-node.ts';
@@ -130,17 +126,3 @@ function treesAround(history: History, changes: readonly PastChange[]): [before:
   }
   return [before, after];
 }
-
-/**
- * Returns the hunks of the unified diff of two contents, whole and without the lines with file names. Undefined if one
- * of them is not text.
- */
-export function textDiff(before: Buffer = NOTHING, after: Buffer = NOTHING): string | undefined {
-  if (![before, after].every((bytes) => !looksBinary(bytes) && isUtf8(bytes))) return undefined;
-  const [old, now] = [toBinaryString(before), toBinaryString(after)];
-  const whole = { oldStart: 0, oldEnd: old.length, newStart: 0, newEnd: now.length };
-  return unifiedDiff(old, now, [whole], NO_LIMITS);
-}
-
-const NOTHING = Buffer.alloc(0);
-const NO_LIMITS = { lines: Number.POSITIVE_INFINITY, lineChars: Number.POSITIVE_INFINITY };

@@ -9,30 +9,19 @@ export interface ChangedRange {
   readonly newEnd: number;
 }
 
-/** How much of a diff is written. */
-export interface DiffLimits {
-  /** The most lines, the last line that says that it was cut included. */
-  readonly lines: number;
-  /** The most characters of one line. */
-  readonly lineChars: number;
-}
-
-/** The limits of a diff for a model. Two more lines are left for the file names. */
-const DEFAULT_LIMITS: DiffLimits = { lines: 198, lineChars: 500 };
+/** The most lines of a diff, its last line that says that it was cut included. Two more are left for the file names. */
+const MAX_LINES = 198;
+/** The most characters of one line. */
+const MAX_LINE_CHARS = 500;
 const CONTEXT = 3;
 
 /**
- * Returns the hunks of the unified diff between two versions of a file, by default at most 198 lines, without the file
- * names above them; empty if nothing differs. `ranges` are the parts that may differ, in order; everything outside them must be
+ * Returns the hunks of the unified diff between two versions of a file, at most 198 lines, without the file names above
+ * them; empty if nothing differs. `ranges` are the parts that may differ, in order; everything outside them must be
  * equal. Takes time linear in the sizes of both versions. Bytes that are not UTF-8 are shown as U+FFFD.
  */
-export function unifiedDiff(
-  before: BinaryString,
-  after: BinaryString,
-  ranges: readonly ChangedRange[],
-  limits: DiffLimits = DEFAULT_LIMITS,
-): string {
-  const writer = new HunkWriter(before, after, limits);
+export function unifiedDiff(before: BinaryString, after: BinaryString, ranges: readonly ChangedRange[]): string {
+  const writer = new HunkWriter(before, after);
   for (const range of wholeLines(before, after, ranges)) {
     if (!writer.add(range)) break;
   }
@@ -89,7 +78,6 @@ interface OpenHunk {
 class HunkWriter {
   readonly #before: BinaryString;
   readonly #after: BinaryString;
-  readonly #limits: DiffLimits;
   readonly #written: string[] = [];
   #full = false;
   #hunk: OpenHunk | undefined;
@@ -98,10 +86,9 @@ class HunkWriter {
   #oldLine = 0;
   #newLine = 0;
 
-  constructor(before: BinaryString, after: BinaryString, limits: DiffLimits) {
+  constructor(before: BinaryString, after: BinaryString) {
     this.#before = before;
     this.#after = after;
-    this.#limits = limits;
   }
 
   /** Adds the differences of a range of whole lines. Returns false if the diff is full. */
@@ -125,8 +112,7 @@ class HunkWriter {
   /** Ends the last hunk and returns the diff. */
   finish(): string {
     this.#close();
-    if (this.#full)
-      this.#written.splice(this.#limits.lines - 1, Number.POSITIVE_INFINITY, `... cut: the diff is longer`);
+    if (this.#full) this.#written.splice(MAX_LINES - 1, Number.POSITIVE_INFINITY, `... cut: the diff is longer`);
     return this.#written.map((line) => `${line}\n`).join('');
   }
 
@@ -151,7 +137,7 @@ class HunkWriter {
     this.#push('-', old.slice(change.oldStart, change.oldEnd));
     this.#push('+', now.slice(change.newStart, change.newEnd));
     if (this.#hunk !== undefined) this.#hunk.end = offsets[change.oldEnd] ?? 0;
-    this.#full ||= this.#written.length + (this.#hunk?.lines.length ?? 0) > this.#limits.lines;
+    this.#full ||= this.#written.length + (this.#hunk?.lines.length ?? 0) > MAX_LINES;
   }
 
   #close(): void {
@@ -160,10 +146,12 @@ class HunkWriter {
     this.#push(' ', linesBelow(this.#before, hunk.end, CONTEXT));
     const side = (start: number, lines: number): string =>
       `${lines === 0 ? start : start + 1}${lines === 1 ? '' : `,${lines}`}`;
-    this.#written.push(`@@ -${side(hunk.oldLine, hunk.oldCount)} +${side(hunk.newLine, hunk.newCount)} @@`);
-    for (const line of hunk.lines) this.#written.push(line);
+    this.#written.push(
+      `@@ -${side(hunk.oldLine, hunk.oldCount)} +${side(hunk.newLine, hunk.newCount)} @@`,
+      ...hunk.lines,
+    );
     this.#hunk = undefined;
-    this.#full ||= this.#written.length > this.#limits.lines;
+    this.#full ||= this.#written.length > MAX_LINES;
   }
 
   #push(kind: ' ' | '-' | '+', lines: readonly string[]): void {
@@ -172,19 +160,21 @@ class HunkWriter {
     if (kind !== '+') hunk.oldCount += lines.length;
     if (kind !== '-') hunk.newCount += lines.length;
     for (const line of lines) {
-      if (this.#written.length + hunk.lines.length > this.#limits.lines) break;
-      hunk.lines.push(kind + shown(line, this.#limits.lineChars));
+      if (this.#written.length + hunk.lines.length > MAX_LINES) break;
+      hunk.lines.push(kind + shown(line));
       if (!line.endsWith('\n')) hunk.lines.push('\\ No newline at end of file');
     }
   }
 }
 
 /** Decodes a line without its newline, cut if it is very long. */
-function shown(line: BinaryString, most: number): string {
+function shown(line: BinaryString): string {
   const bare = line.endsWith('\n') ? line.slice(0, -1) : line;
   // A character takes at most four bytes, so no more are decoded than may be shown.
-  const text = toBytes(bare.slice(0, 4 * most)).toString('utf8');
-  return text.length <= most && bare.length <= 4 * most ? text : `${text.slice(0, most).toWellFormed()}... (line cut)`;
+  const text = toBytes(bare.slice(0, 4 * MAX_LINE_CHARS)).toString('utf8');
+  return text.length <= MAX_LINE_CHARS && bare.length <= 4 * MAX_LINE_CHARS
+    ? text
+    : `${text.slice(0, MAX_LINE_CHARS).toWellFormed()}... (line cut)`;
 }
 
 function splitLines(text: BinaryString): string[] {
