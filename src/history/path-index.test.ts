@@ -3,8 +3,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { Sandbox } from '../fence/sandbox.fixture.ts';
 import { History } from './history.ts';
 import { pastSteps } from './log/past-steps.ts';
-import { isAbout } from './log/segment-scan.ts';
 import type { Step } from './log/step.ts';
+import { isAbout } from './log/step.ts';
 import { fillHistory, pathOfStep, STEPS_PER_FILE } from './long-history.fixture.ts';
 
 const STEPS = 50_000;

@@ -1,3 +1,5 @@
+import { timeOfChange } from '../history/index.ts';
+
 /** A moment as a person writes it: a time, or the name of something that the history knows the time of. */
 export type Moment = { readonly time: number } | { readonly name: string };
 
@@ -22,16 +24,12 @@ function durationMs(text: string): number {
   return parts.reduce((sum, part) => sum + Number.parseInt(part, 10) * (UNIT_MS[part.slice(-1)] ?? 0), 0);
 }
 
-const ID_BASE = 36;
-const ID_TIME_LENGTH = 8;
-const CHANGE_ID = /^[0-9a-z]{12}$/;
 const EARLIEST_ID = Date.UTC(2025);
 /** How far ahead the clock of the process may have been that made an id. */
 const AHEAD_MS = 86_400_000;
 
 /** Reports whether a word can be the id of a change until now: its time comes first. */
 export function looksLikeChangeId(word: string, now = Date.now()): boolean {
-  if (!CHANGE_ID.test(word)) return false;
-  const time = Number.parseInt(word.slice(0, ID_TIME_LENGTH), ID_BASE);
-  return time >= EARLIEST_ID && time < now + AHEAD_MS;
+  const time = timeOfChange(word);
+  return time !== undefined && time >= EARLIEST_ID && time < now + AHEAD_MS;
 }

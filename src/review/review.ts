@@ -5,9 +5,10 @@ import {
   addCheckpoint,
   type Checkpoint,
   type History,
+  isAtOrBelow,
   newestCheckpoint,
 } from '../history/index.ts';
-import { isAtOrBelow, type PastChange, type PathDiff, planUndo, selectChanges, type UndoPlan } from '../undo/index.ts';
+import { type PastChange, type PathDiff, planUndo, selectChanges, type UndoPlan } from '../undo/index.ts';
 import { type ContentDiff, contentDiff, differences, sortForReview } from './file-diff.ts';
 import { acceptHunks, type Hunk, hunkHash, hunksOf } from './hunks.ts';
 import { netChanges } from './net-changes.ts';

@@ -4,7 +4,6 @@ export { isUndoError, UndoError, type UndoErrorDetails } from './errors.ts';
 export {
   type ChangeFilter,
   type HappenedStep,
-  isAtOrBelow,
   type PastChange,
   pastChanges,
   selectChanges,

@@ -1,4 +1,4 @@
-import { type History, type PastStep, type StepFilter, timeOfChange } from '../history/index.ts';
+import { type History, isAbout, type PastStep, type StepFilter, timeOfChange } from '../history/index.ts';
 import type { Caller } from '../runtime/operation-context.ts';
 import { type SettledStep, settledSteps } from './settle.ts';
 
@@ -101,16 +101,6 @@ function isAtOrBefore({ id }: PastChange, { sinceChange, path = '' }: ChangeFilt
   return sinceChange !== undefined && (path === '' ? id === sinceChange : id <= sinceChange);
 }
 
-/** Reports whether a path is another one, or below it. The empty path is the root's top. */
-export function isAtOrBelow(path: string, above: string): boolean {
-  return above === '' || path === above || path.startsWith(`${above}/`);
-}
-
-/** Reports whether a step is about an entry at a path, or below it. */
-export function touches({ step }: PastStep, path: string): boolean {
-  return isAtOrBelow(step.path, path) || (step.to !== undefined && isAtOrBelow(step.to, path));
-}
-
 function fits(change: PastChange, filter: ChangeFilter): boolean {
   const { ids, since, call, client, owner, path } = filter;
   if (ids !== undefined && !ids.includes(change.id)) return false;
@@ -118,7 +108,7 @@ function fits(change: PastChange, filter: ChangeFilter): boolean {
   if (call !== undefined && change.caller.call !== call) return false;
   if (client !== undefined && change.caller.client !== client) return false;
   if (owner !== undefined && change.caller.owner !== owner) return false;
-  return path === undefined || change.steps.some((step) => touches(step, path));
+  return path === undefined || change.steps.some(({ step }) => isAbout(step, path));
 }
 
 /** Reads all steps, newest first, with whether they happened and whether they were taken back since. */

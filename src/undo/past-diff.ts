@@ -1,5 +1,5 @@
-import { type History, isSameEntry } from '../history/index.ts';
-import { isAtOrBelow, type PastChange } from './past-change.ts';
+import { type History, isAtOrBelow, isSameEntry } from '../history/index.ts';
+import type { PastChange } from './past-change.ts';
 import type { PastEntry, PastNode } from './past-node.ts';
 import { PastTree } from './past-tree.ts';
 import { settledSteps } from './settle.ts';

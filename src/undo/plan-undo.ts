@@ -1,8 +1,17 @@
 import type { Root } from '../fence/index.ts';
-import { type EntryState, type History, isSameEntry, OWN_PLACE, type PastStep, type Step } from '../history/index.ts';
+import {
+  type EntryState,
+  type History,
+  isAbout,
+  isAtOrBelow,
+  isSameEntry,
+  OWN_PLACE,
+  type PastStep,
+  type Step,
+} from '../history/index.ts';
 import type { Conflict, ConflictReason } from './conflict.ts';
 import { KeptCheck } from './kept-check.ts';
-import { isAtOrBelow, type PastChange, touches } from './past-change.ts';
+import type { PastChange } from './past-change.ts';
 import type { PastNode } from './past-node.ts';
 import { namesOf, PastTree, splitPath, stateOfNode } from './past-tree.ts';
 import { settledSteps } from './settle.ts';
@@ -70,7 +79,7 @@ export function planUndo(
   const planner = new UndoPlanner(history, root);
   if (left.size > 0) {
     for (const past of settledSteps(history)) {
-      const isSelected = left.delete(past.key) && (path === undefined || touches(past, path));
+      const isSelected = left.delete(past.key) && (path === undefined || isAbout(past.step, path));
       const isUndone = undone.delete(past.key);
       if (past.happened && !isUndone) {
         if (isSelected) planner.undo(past);

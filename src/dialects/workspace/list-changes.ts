@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
 import type { CallerPath, Root } from '../../fence/index.ts';
-import type { Step } from '../../history/index.ts';
+import { isAtOrBelow, type Step } from '../../history/index.ts';
 import { isoTime } from '../../runtime/iso-times.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { isAtOrBelow, type PastChange } from '../../undo/index.ts';
+import type { PastChange } from '../../undo/index.ts';
 import { changesFor, historyIn, isHidden, mayUndo, stepText } from './past-changes.ts';
 import { rootName, SUBJECT } from './shared-schemas.ts';
 

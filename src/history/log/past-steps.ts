@@ -1,7 +1,7 @@
 import type { HistoryLog } from './history-log.ts';
-import { isAbout, marksOf, recordsAbout } from './segment-scan.ts';
+import { marksOf, recordsAbout } from './segment-scan.ts';
 import type { DoneMark, LogRecord, SizeMark, Step } from './step.ts';
-import { keepsFolder, stepKey } from './step.ts';
+import { isAbout, keepsFolder, stepKey } from './step.ts';
 
 /** A step that was logged, with what the log says about it. */
 export interface PastStep {

@@ -1,15 +1,10 @@
 import { decodeLine } from './log-line.ts';
 import { isLogRecord } from './record-check.ts';
 import { decodeRecords } from './segment-folder.ts';
-import { keepsFolder, type LogRecord, type Step, stepKey } from './step.ts';
+import { isAbout, keepsFolder, type LogRecord, type Step, stepKey } from './step.ts';
 
 /** With more steps than this about a path, decoding all lines is faster than looking for the marks of each. */
 const MAX_SEARCHED = 32;
-
-/** Reports whether a step is about a path, or about what is below it. */
-export function isAbout({ path: at, to }: Step, path: string): boolean {
-  return isAtOrBelow(at, path) || (to !== undefined && isAtOrBelow(to, path));
-}
 
 /**
  * Reads the steps about a path from the bytes of a segment, and their marks, oldest first. There may be other records
@@ -40,10 +35,6 @@ export function marksOf(bytes: Buffer, step: Step, from = 0): LogRecord[] {
     if (!keepsFolder(step)) break;
   }
   return marks;
-}
-
-function isAtOrBelow(path: string, folder: string): boolean {
-  return path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/');
 }
 
 function* occurrences(bytes: Buffer, text: string, from = 0): Generator<number, void, undefined> {

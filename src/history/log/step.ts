@@ -101,6 +101,16 @@ export function stepKey({ change, number }: Pick<Step, 'change' | 'number'>): st
   return `${change}.${number}`;
 }
 
+/** Reports whether a path is another one, or below it. The empty path is the root's top. */
+export function isAtOrBelow(path: string, above: string): boolean {
+  return path.startsWith(above) && (above === '' || path.length === above.length || path[above.length] === '/');
+}
+
+/** Reports whether a step is about a path, or about what is below it. */
+export function isAbout({ path: at, to }: Step, path: string): boolean {
+  return isAtOrBelow(at, path) || (to !== undefined && isAtOrBelow(to, path));
+}
+
 /** Reports whether a step keeps a folder, whose content is counted after the fact. */
 export function keepsFolder({ kept, before }: Step): boolean {
   return kept !== undefined && before?.type === 'directory';
