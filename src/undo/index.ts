@@ -10,11 +10,7 @@ export {
 } from './past-change.ts';
 export { diffOfChanges, type PathDiff } from './past-diff.ts';
 export type { PastEntry } from './past-node.ts';
-export {
-  planUndo,
-  type UndoAction,
-  type UndoEffect,
-  type UndoPlan,
-} from './plan-undo.ts';
+export { planUndo } from './plan-undo.ts';
 export { type PastMoment, restoreEntry, treeAt } from './restore-entry.ts';
 export { settle } from './settle.ts';
+export type { UndoAction, UndoEffect, UndoPlan } from './undo-plan.ts';

@@ -12,7 +12,7 @@ export class PastTree {
   readonly #top: PastNode;
   /** The kept entries that are not as they are now. */
   readonly #kept = new Map<string, PastNode | undefined>();
-
+  /** The places that hold something else than they do now. */
   readonly #rekept = new Set<string>();
 
   constructor(history: History) {
@@ -121,14 +121,24 @@ export class PastTree {
     folder.setChild(last, node);
   }
 
-  /** Makes an entry whose content is not there any more. A folder is made again, with a number that is not known yet. */
+  /** Makes an entry whose content is not there any more. A folder is made again. */
   #unknown(state: EntryState): PastNode {
-    const ino = state.type === 'directory' ? 0 : state.ino;
+    const ino = state.type === 'directory' ? NOT_MADE_YET : state.ino;
     return new PastNode({ ...state, ino, pieces: undefined }, undefined, this.#inodes);
   }
 }
 
-const UNKNOWN_FOLDER: EntryState = { type: 'directory', ino: 0, mode: 0o755, size: 0, mtimeMs: 0, ctimeMs: 0 };
+/** The inode number of a folder that an undo will make again: it gets its number then. */
+export const NOT_MADE_YET = 0;
+
+const UNKNOWN_FOLDER: EntryState = {
+  type: 'directory',
+  ino: NOT_MADE_YET,
+  mode: 0o755,
+  size: 0,
+  mtimeMs: 0,
+  ctimeMs: 0,
+};
 
 /** Returns what is to be remembered of an entry. */
 export function stateOfNode({ inode: { pieces: _, mtimeNs: __, ...state } }: PastNode): EntryState {

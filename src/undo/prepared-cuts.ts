@@ -1,10 +1,9 @@
 import { FenceError, type OpenFile, type Root } from '../fence/index.ts';
 import { type History, textToName } from '../history/index.ts';
+import { copyTail } from './change-in-place.ts';
 import { openFolder } from './open-folder.ts';
 import { splitPath } from './past-tree.ts';
-import type { UndoAction } from './plan-undo.ts';
-
-const CHUNK_BYTES = 1024 * 1024;
+import type { UndoAction } from './undo-plan.ts';
 
 /**
  * The changes in place of a batch of actions. What will be cut off is kept ahead of the first action, so that all of it
@@ -65,16 +64,5 @@ export class PreparedCuts implements Disposable {
       if (!(error instanceof FenceError)) throw error;
       return undefined;
     }
-  }
-}
-
-/** Copies a file from an offset on, up to another one, to the end of another file. */
-export function copyTail(from: OpenFile, start: number, to: OpenFile, end = Number.POSITIVE_INFINITY): void {
-  const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1, Math.min(end, from.size) - start)));
-  for (let at = start; at < end; ) {
-    const read = from.read(chunk.subarray(0, Math.min(chunk.length, end - at)), at);
-    if (read === 0) return;
-    to.writeAll(chunk.subarray(0, read));
-    at += read;
   }
 }

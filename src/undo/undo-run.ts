@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { checkTree, type Dir, isFenceError, lockFolder, lockFolders, type Name } from '../fence/index.ts';
+import { checkTree, isFenceError, lockFolder, lockFolders } from '../fence/index.ts';
 import {
   type Change,
   copyToKeep,
@@ -11,11 +11,12 @@ import {
   stepKey,
   textToName,
 } from '../history/index.ts';
+import { cutFile, extendFile } from './change-in-place.ts';
 import { UndoError } from './errors.ts';
 import { openFolder } from './open-folder.ts';
-import { splitPath } from './past-tree.ts';
-import type { UndoAction, UndoPlan } from './plan-undo.ts';
-import { copyTail, PreparedCuts } from './prepared-cuts.ts';
+import { NOT_MADE_YET, splitPath } from './past-tree.ts';
+import { PreparedCuts } from './prepared-cuts.ts';
+import type { UndoAction, UndoPlan } from './undo-plan.ts';
 
 /** How many actions are logged ahead, so that they need only one flush of the log. */
 const BATCH = 256;
@@ -139,7 +140,7 @@ export class UndoRun {
         cutFile(action, at);
         break;
       case 'extend':
-        this.#extend(action, at);
+        extendFile(action, at, this.#plan.history);
     }
   }
 
@@ -223,24 +224,6 @@ export class UndoRun {
     dir.setMtime(name, BigInt(Math.round(after.mtimeMs * 1e6)));
   }
 
-  #extend(action: UndoAction, { dir, name }: DirEntry): void {
-    using place = this.#plan.history.kept.open(action.from ?? '');
-    using tail = place.dir.openFile(place.name);
-    {
-      using file = dir.openForAppend(name);
-      const mtimeNs = file.mtimeNs();
-      try {
-        copyTail(tail, 0, file);
-      } catch (error) {
-        file.truncate(file.stats.size);
-        dir.setMtime(name, mtimeNs);
-        throw error;
-      }
-      restoreMode(action, file.stat(), (mode) => file.chmod(mode));
-    }
-    setPlannedMtime(action, dir, name);
-  }
-
   #conflict({ path, undoes: { change } }: UndoAction): UndoError {
     const conflicts = [{ reason: 'changed_since', path, change, newer: undefined }] as const;
     return new UndoError('undo_conflict', { conflicts }, { root: this.#plan.root.name });
@@ -263,26 +246,7 @@ export class UndoRun {
   }
 }
 
-function cutFile(action: UndoAction, { dir, name }: DirEntry): void {
-  {
-    using file = dir.openForUpdate(name);
-    file.truncate(action.after?.size ?? 0);
-    restoreMode(action, file.stat(), (mode) => file.chmod(mode));
-  }
-  setPlannedMtime(action, dir, name);
-}
-
-/** Writing to a file may clear its set-user-ID and set-group-ID bits. */
-function restoreMode({ after }: UndoAction, now: Stats, chmod: (mode: number) => void): void {
-  if (after !== undefined && (now.mode & 0o7777) !== after.mode) chmod(after.mode);
-}
-
-function setPlannedMtime({ undoes }: UndoAction, dir: Dir, name: Name): void {
-  if (undoes.mtimeNs !== undefined) dir.setMtime(name, BigInt(undoes.mtimeNs));
-}
-
 function isAsPlanned(planned: EntryState | undefined, now: Stats | undefined): boolean {
-  // A folder that was made again has a new number.
-  if (planned?.type === 'directory' && planned.ino === 0) return now?.isDirectory() === true;
+  if (planned?.type === 'directory' && planned.ino === NOT_MADE_YET) return now?.isDirectory() === true;
   return isSameEntry(planned, now);
 }
