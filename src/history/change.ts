@@ -281,7 +281,10 @@ export class PendingStep {
     });
   }
 
-  /** Notes that the step has not happened, and lets go of what was kept for it. */
+  /**
+   * Notes that the step has not happened, and lets go of what was kept for it, if that is at a place of its own: at that
+   * of another step may be what the other step has kept.
+   */
   cancel(): void {
     const { log, kept } = this.#store;
     this.#onCancel();

@@ -20,18 +20,15 @@ export interface KeptPlace extends Disposable {
 
 /** Makes the name of the place for what a step keeps: the folder of the step's segment, and a name in it. */
 export function placeName(segment: number, step: Pick<Step, 'change' | 'number'>): string {
-  return `${segmentName(segment)}/${nameInPlace(step)}`;
+  return `${segmentName(segment)}/${nameInSegment(step)}`;
 }
 
-/**
- * Reports whether a step keeps what it replaces at its own place. One that takes back an undo keeps it at the place of
- * another step, whose content is not its own to discard.
- */
-export function hasOwnPlace(step: Pick<Step, 'change' | 'number' | 'kept'>): boolean {
-  return step.kept?.endsWith(`/${nameInPlace(step)}`) === true;
+/** Reports whether a step keeps something at a place of its own. The steps of an undo may name that of another step. */
+export function hasOwnPlace({ kept, ...step }: Pick<Step, 'change' | 'number' | 'kept'>): boolean {
+  return kept !== undefined && split(kept)[1] === nameInSegment(step);
 }
 
-function nameInPlace({ change, number }: Pick<Step, 'change' | 'number'>): string {
+function nameInSegment({ change, number }: Pick<Step, 'change' | 'number'>): string {
   return `${change}-${number}`;
 }
 

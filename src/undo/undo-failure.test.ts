@@ -84,6 +84,7 @@ describe.each(BACKEND_NAMES)('%s', (backend) => {
     past.history.log.writeMarks();
     await past.undo();
     await past.undo({ limit: 1 });
+    await past.history.log.flush();
     const before = openBelow(past.box.inside);
     await past.undo();
     await past.undo({ limit: 1 });
@@ -229,3 +230,23 @@ test.skipIf(TINY.status !== 0)(
     }
   },
 );
+
+test('an undo that fails at its start leaves what the history keeps, also where it was to keep something itself', async () => {
+  using past = new PastBox('openat2');
+  past.box.file('f', 'one');
+  await past.write('f', 'two');
+  await past.undo({ limit: 1 });
+  await past.undo({ limit: 1 });
+  const [, undone, redone] = past.changes as [string, string, string];
+  // The first action takes from the place that the second one keeps something at.
+  const plan = past.plan({ ids: [undone, redone] });
+  expect(plan.actions.map(({ from, keep }) => [from, keep])).toEqual([
+    [plan.actions[1]?.keep, plan.actions[1]?.from],
+    [plan.actions[0]?.keep, plan.actions[0]?.from],
+  ]);
+  past.box.file('f', 'newer');
+  await expect(applyUndo(plan, { caller: { tool: 'undo' }, durable: false })).rejects.toThrow('undo_conflict');
+  past.box.file('f', 'two');
+  await past.undo({ ids: [redone] }, { force: true });
+  expect(past.box.text('f')).toBe('one');
+});

@@ -7,6 +7,7 @@ import {
   type EntryState,
   isSameEntry,
   moveEntry,
+  OWN_PLACE,
   type PendingStep,
   stepKey,
   textToName,
@@ -84,7 +85,8 @@ export class UndoRun {
   }
 
   #begin(action: UndoAction, mtimeNs: bigint | undefined): PendingStep {
-    const { effect, undoes, completes, path, to, before, after, from, keep } = action;
+    const { effect, undoes, completes, path, to, before, after, from } = action;
+    const keep = this.#placeFor(action);
     const key = completes ? { undoes: stepKey(undoes) } : {};
     switch (effect) {
       case 'restore':
@@ -105,6 +107,12 @@ export class UndoRun {
         return this.#change.beginUndo(fields, keep);
       }
     }
+  }
+
+  /** Returns the planned place for what an action replaces, unless that has expired since. */
+  #placeFor({ keep }: UndoAction): string | undefined {
+    const isGone = keep !== undefined && keep !== OWN_PLACE && !this.#plan.history.kept.hasFolderOf(keep);
+    return isGone ? OWN_PLACE : keep;
   }
 
   /** Carries out an action while its folders are locked, if everything is as it was planned. */
@@ -173,16 +181,26 @@ export class UndoRun {
       return;
     }
     at.dir.assertMayPut(at.name);
-    if (step.kept !== undefined && !kept.link(at, step.kept)) {
-      using place = kept.open(step.kept);
-      await copyToKeep(at, place);
-    }
+    if (step.kept !== undefined) await this.#keep(at, step.kept);
     try {
       // rename(2) does nothing if both names are links to the same file.
       if (source.ino === at.dir.lstat(at.name)?.ino) from.dir.unlink(from.name);
       else from.dir.rename(from.name, at.dir, at.name);
     } catch (error) {
       if (step.kept !== undefined) kept.discard(step.kept);
+      throw error;
+    }
+  }
+
+  /** Keeps what is replaced. After a failure, there is nothing at the place that was not there before. */
+  async #keep(at: DirEntry, place: string): Promise<void> {
+    const { kept } = this.#plan.history;
+    if (kept.link(at, place)) return;
+    using to = kept.open(place);
+    try {
+      await copyToKeep(at, to);
+    } catch (error) {
+      if (!isFenceError(error, 'already_exists')) kept.discard(place);
       throw error;
     }
   }
