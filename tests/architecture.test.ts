@@ -221,6 +221,20 @@ describe('imports flow one way', () => {
 });
 
 describe('names', () => {
+  test('what a running server imports is imported when it can be loaded', () => {
+    const LOADED_BY_START = /^src\/(cli|config)\//;
+    // Its loader of tools says more about a failure, and passes the imports on.
+    const LOADER = 'src/server/stdio/stdio-server.ts';
+    const lazy = compiled.filter(
+      ({ file, imports }) => !LOADED_BY_START.test(file) && imports.some(({ lazy }) => lazy),
+    );
+    const bare = lazy.filter(({ code }) =>
+      /(?<!typeof )\bimport\(/.test(code.replaceAll('importWhenLoadable(() => import(', '')),
+    );
+    expect(bare.map(({ file }) => file)).toEqual([LOADER]);
+    expect(lazy.length).toBeGreaterThan(bare.length);
+  });
+
   test('nothing below or beside the dialects knows one by name', () => {
     const dialects = fs.readdirSync(path.join(TOP, 'src/dialects'), { withFileTypes: true });
     const names = dialects.filter((entry) => entry.isDirectory()).map((entry) => entry.name);

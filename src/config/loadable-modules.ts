@@ -17,12 +17,17 @@ export class NotLoadableError extends Error {
 }
 
 /**
- * Raises `NotLoadableError` if a module of this package could not be loaded now: too few descriptors are left, or its
- * files are being replaced. Call it before a dynamic import that comes after the start: Node remembers for good that a
- * module could not be loaded, also for a module that the imported one imports, so the import must not be tried before
- * it will succeed.
+ * Imports modules after the start. Raises `NotLoadableError`, and imports nothing, if a module of this package could not
+ * be loaded now: too few descriptors are left, or its files are being replaced. Node remembers for good that a module
+ * could not be loaded, also for a module that the imported one imports, so the import must not be tried before it will
+ * succeed. Await nothing but imports in `load`: the files may be replaced meanwhile.
  */
-export function assertLoadable(): void {
+export async function importWhenLoadable<T>(load: () => Promise<T>): Promise<T> {
+  assertLoadable();
+  return load();
+}
+
+function assertLoadable(): void {
   assertDescriptors();
   const dist = fileURLToPath(new URL('../', import.meta.url));
   let sizes: Readonly<Record<string, number>>;

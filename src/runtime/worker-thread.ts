@@ -104,7 +104,8 @@ export class WorkerThread<Call, Result, Notice = never> {
     if (message === 'ready') return;
     const pending = this.#pending.get(message.id);
     this.#pending.delete(message.id);
-    if (this.#pending.size === 0) this.#worker.unref();
+    // A thread that is being closed keeps the process alive: it would end, with exit code 13, before `close` resolves.
+    if (this.#pending.size === 0 && !this.hasEnded) this.#worker.unref();
     if ('result' in message) pending?.resolve(message.result);
     else pending?.reject(fromWorkerError(message.error, this.#errors));
   }

@@ -4,14 +4,17 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ProcessLog, spawnRingfence } from '../support/ringfence-process.ts';
+import { ProcessLog, spawnRingfence, writeConfig } from '../support/ringfence-process.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const TOP = fileURLToPath(new URL('../../', import.meta.url));
 const canSetLimits = spawnSync('prlimit', ['--version']).status === 0;
 
-/** A server on stdio, from a copy of the package, that has loaded nothing for calls yet. */
-async function startFromCopy() {
+/**
+ * A server on stdio, from a copy of the package, that has loaded nothing for calls yet. Its root cannot be written to by
+ * default: the sweep of another would load modules a second after the start, perhaps while they are taken away.
+ */
+async function startFromCopy({ allowed = ['read_file'] } = {}) {
   const copy = tempDir();
   const dist = path.join(copy, 'dist');
   fs.cpSync(path.join(TOP, 'dist'), dist, { recursive: true });
@@ -19,7 +22,8 @@ async function startFromCopy() {
   fs.symlinkSync(path.join(TOP, 'node_modules'), path.join(copy, 'node_modules'));
   const served = tempDir();
   fs.writeFileSync(path.join(served, 'f'), 'content');
-  const child = spawnRingfence(['stdio', served], { program: path.join(dist, 'bin.js') });
+  const config = writeConfig({ roots: [{ name: 'served', path: served, allowed_tools: allowed }] });
+  const child = spawnRingfence(['stdio', '--config', config], { program: path.join(dist, 'bin.js') });
   onTestFinished(() => void child.kill('SIGKILL'));
   const log = new ProcessLog(child);
   let text = '';
@@ -40,7 +44,7 @@ async function startFromCopy() {
     const clientInfo = { name: 't', version: '0' };
     return ask(0, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
   };
-  const read = { name: 'read_file', arguments: { root: path.basename(served), path: 'f' } };
+  const read = { name: 'read_file', arguments: { root: 'served', path: 'f' } };
   const call = async (id: number) => {
     if (answers().length === 0) await initialize();
     return ask(id, 'tools/call', read);
@@ -58,12 +62,23 @@ describe('a server that cannot load its tools for the first call', () => {
       error: { code: -32603, message: expect.stringContaining('files of the program') },
     });
     await log.waitFor(({ level, problem }) => level === 'error' && typeof problem === 'string');
-    fs.cpSync(`${dist}.old`, dist, { recursive: true });
-    fs.truncateSync(path.join(dist, 'server/call/tool-caller.js'), 10);
+    // Complete at no moment, as the server may look at any.
+    fs.cpSync(`${dist}.old`, `${dist}.new`, { recursive: true });
+    fs.truncateSync(path.join(`${dist}.new`, 'server/call/tool-caller.js'), 10);
+    fs.renameSync(`${dist}.new`, dist);
     await (await call(2)).toMatchObject({ error: { code: -32603 } });
     fs.rmSync(dist, { recursive: true });
     fs.renameSync(`${dist}.old`, dist);
     await (await call(3)).toMatchObject(RESULT);
+  });
+
+  test('because dist/ is being replaced does not try to sweep either, which would break them for good', async () => {
+    const { dist, log, call } = await startFromCopy({ allowed: ['*'] });
+    const away = path.join(dist, 'files');
+    fs.renameSync(away, `${away}.old`);
+    await log.waitFor(({ msg }) => msg === 'sweep failed');
+    fs.renameSync(`${away}.old`, away);
+    await (await call(1)).toMatchObject(RESULT);
   });
 
   test('for a request that only the SDK answers lets it wait', async () => {

@@ -1,5 +1,5 @@
 import { describeThrown } from '../../audit/describe-thrown.ts';
-import { assertLoadable } from '../../config/loadable-modules.ts';
+import { importWhenLoadable } from '../../config/loadable-modules.ts';
 import type { Root } from '../../fence/index.ts';
 import { type History, historyOf } from '../../history/index.ts';
 import { backgroundPacer } from '../../runtime/background-pacer.ts';
@@ -77,10 +77,10 @@ class Limiter {
 
   /** Finds out what became of the steps that killed processes left open. */
   async #settle(): Promise<void> {
-    const { openSteps } = await import('../../history/limits/open-steps.ts');
+    const { openSteps } = await importWhenLoadable(() => import('../../history/limits/open-steps.ts'));
     const open = await openSteps(this.history, backgroundPacer(this.#signal));
     if (open.size === 0) return;
-    const { settle } = await import('../../undo/index.ts');
+    const { settle } = await importWhenLoadable(() => import('../../undo/index.ts'));
     const settled = settle(this.history, open);
     if (settled === 0) return;
     this.#service.logger.info({ root: this.#root.name, settled }, 'history of killed processes settled');
@@ -89,11 +89,9 @@ class Limiter {
   async #enforce(): Promise<void> {
     const { logger } = this.#service;
     const root = this.#root.name;
-    // Node remembers a failed import for good, also of modules that the tools need.
-    assertLoadable();
     if (this.#lastRun === 0) await this.#settle();
-    const { enforceLimits } = await import('../../history/limits/enforce-limits.ts');
-    const { removeTree } = await import('../../files/remove/remove-folder.ts');
+    const { enforceLimits } = await importWhenLoadable(() => import('../../history/limits/enforce-limits.ts'));
+    const { removeTree } = await importWhenLoadable(() => import('../../files/remove/remove-folder.ts'));
     const pause = backgroundPacer(this.#signal);
     const context = { signal: this.#signal };
     const expired = await enforceLimits(this.history, {

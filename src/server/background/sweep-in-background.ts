@@ -1,5 +1,5 @@
 import { describeThrown } from '../../audit/describe-thrown.ts';
-import { assertLoadable } from '../../config/loadable-modules.ts';
+import { importWhenLoadable } from '../../config/loadable-modules.ts';
 import { isAppendJournalName, type Root } from '../../fence/index.ts';
 import type { Capability } from '../../tools/capabilities.ts';
 import type { SharedService } from '../call/service.ts';
@@ -27,7 +27,7 @@ export async function undoTornAppends(service: SharedService): Promise<void> {
   for (const root of writableRoots(service)) {
     try {
       if (!root.top.list(true).some(({ name }) => isAppendJournalName(name))) continue;
-      const { undoAppends } = await import('../../files/write/append-journal.ts');
+      const { undoAppends } = await importWhenLoadable(() => import('../../files/write/append-journal.ts'));
       const undone = await undoAppends(root);
       if (undone > 0) logger.warn({ root: root.name, undone }, 'appends of a killed process undone');
     } catch (error) {
@@ -48,9 +48,7 @@ export function sweepInBackground(service: SharedService): { stop(): void } {
     for (const root of writableRoots(service)) {
       if (stopping.signal.aborted) return;
       try {
-        // Node remembers a failed import for good, also of modules that the tools need.
-        assertLoadable();
-        const { sweepLeftovers } = await import('../../files/sweep/sweep-leftovers.ts');
+        const { sweepLeftovers } = await importWhenLoadable(() => import('../../files/sweep/sweep-leftovers.ts'));
         const removed = await sweepLeftovers(root, stopping.signal);
         if (removed > 0) logger.info({ root: root.name, removed }, 'leftover temporary files removed');
       } catch (error) {

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { importWhenLoadable } from '../../config/loadable-modules.ts';
 import { type Backend, chooseBackend, DEFAULT_RULES, Root } from '../../fence/index.ts';
 import { CAPABILITIES } from '../../tools/capabilities.ts';
 import { WARM_UP_ROOT } from '../../tools/dialect.ts';
@@ -52,9 +53,8 @@ export function warmUpInBackground(options: WarmUpOptions): WarmUp {
 }
 
 async function warmUp({ load, running }: WarmUpOptions, signal: AbortSignal): Promise<void> {
-  // First, since `load` makes sure that modules can be loaded: Node remembers a failed import for good.
   const service = await load();
-  const { ToolCaller } = await import('../call/tool-caller.ts');
+  const { ToolCaller } = await importWhenLoadable(() => import('../call/tool-caller.ts'));
   const { warmUpCalls = [] } = service.dialect;
   if (warmUpCalls.length === 0 || signal.aborted) return;
   // With rules, as roots have them by default, so that the code that decides by them is warm, too.

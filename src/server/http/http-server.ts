@@ -3,6 +3,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describeThrown } from '../../audit/describe-thrown.ts';
 import { DEFAULTS } from '../../config/defaults.ts';
+import { atMost } from '../../runtime/at-most.ts';
 import { InFlight } from '../call/in-flight.ts';
 import type { Service } from '../call/service.ts';
 import type { NewServer } from '../protocol/sdk/sdk-server.ts';
@@ -153,7 +154,7 @@ export async function startHttp(
       server.close();
       server.closeIdleConnections();
       await service.running.drain(graceMs);
-      await Promise.race([Promise.all(posts.all()), delay(LAST_RESPONSES_MS)]);
+      await atMost(LAST_RESPONSES_MS, Promise.all(posts.all()));
       await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()));
       server.closeAllConnections();
       await closed;
@@ -175,8 +176,4 @@ function health({ method }: IncomingMessage, response: ServerResponse): void {
 function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::' || host === '[::]') return '127.0.0.1';
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
-}
-
-function delay(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
 }

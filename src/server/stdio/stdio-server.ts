@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { describeThrown } from '../../audit/describe-thrown.ts';
-import { assertLoadable, NotLoadableError } from '../../config/loadable-modules.ts';
+import { importWhenLoadable, NotLoadableError } from '../../config/loadable-modules.ts';
+import { atMost } from '../../runtime/at-most.ts';
 import { type WarmUp, type WarmUpOptions, warmUpInBackground } from '../background/warm-up.ts';
 import { processPeer } from '../call/peer.ts';
 import type { Service, SharedService } from '../call/service.ts';
@@ -96,12 +97,7 @@ export function startStdio({ description, shared, load }: StdioOptions): Running
     gone,
     close: async () => {
       warmUp.stop();
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, LAST_RESPONSES_MS);
-      });
-      await Promise.race([connection.close(), late]);
-      clearTimeout(timer);
+      await atMost(LAST_RESPONSES_MS, connection.close());
     },
   };
 }
@@ -157,8 +153,7 @@ class ToolLoader {
 
   async #attempt<T>(load: () => Promise<T>): Promise<T> {
     try {
-      assertLoadable();
-      return await load();
+      return await importWhenLoadable(load);
     } catch (error) {
       if (error instanceof NotLoadableError) {
         this.#logger.error({ problem: error.message }, 'the tools cannot be loaded yet, the next call tries again');
