@@ -14,12 +14,13 @@ const canSetLimits = spawnSync('prlimit', ['--version']).status === 0;
  * A server on stdio, from a copy of the package, that has loaded nothing for calls yet. Its root cannot be written to by
  * default: the sweep of another would load modules a second after the start, perhaps while they are taken away.
  */
-async function startFromCopy({ allowed = ['read_file'] } = {}) {
+async function startFromCopy({ allowed = ['read_file'], before = (_dist: string): void => {} } = {}) {
   const copy = tempDir();
   const dist = path.join(copy, 'dist');
   fs.cpSync(path.join(TOP, 'dist'), dist, { recursive: true });
   fs.cpSync(path.join(TOP, 'package.json'), path.join(copy, 'package.json'));
   fs.symlinkSync(path.join(TOP, 'node_modules'), path.join(copy, 'node_modules'));
+  before(dist);
   const served = tempDir();
   fs.writeFileSync(path.join(served, 'f'), 'content');
   const config = writeConfig({ roots: [{ name: 'served', path: served, allowed_tools: allowed }] });
@@ -72,12 +73,14 @@ describe('a server that cannot load its tools for the first call', () => {
     await (await call(3)).toMatchObject(RESULT);
   });
 
-  test('because dist/ is being replaced does not try to sweep either, which would break them for good', async () => {
-    const { dist, log, call } = await startFromCopy({ allowed: ['*'] });
-    const away = path.join(dist, 'files');
-    fs.renameSync(away, `${away}.old`);
+  test('because dist/ is being replaced does not sweep either, which would break them for good', async () => {
+    const module = 'files/remove/remove-folder.js';
+    const { dist, log, call } = await startFromCopy({
+      allowed: ['*'],
+      before: (copy) => fs.truncateSync(path.join(copy, module), 10),
+    });
     await log.waitFor(({ msg }) => msg === 'sweep failed');
-    fs.renameSync(`${away}.old`, away);
+    fs.copyFileSync(path.join(TOP, 'dist', module), path.join(dist, module));
     await (await call(1)).toMatchObject(RESULT);
   });
 
