@@ -32,7 +32,9 @@ export type FileErrorDetails = {
   /** The file is not the one that the caller expects; `now` is what is there, undefined if nothing is. */
   version_mismatch: {
     readonly expected: string;
-    readonly now: { readonly version: string; readonly size: number; readonly mtimeMs: number } | undefined;
+    readonly now:
+      | { readonly version: string; readonly size: number; readonly mtimeMs: number; readonly isLink: boolean }
+      | undefined;
   };
 };
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Config, RootConfig } from '../config/config.ts';
 import { defaultConfig } from '../config/defaults.ts';
-import { CAPABILITIES } from '../tools/capabilities.ts';
+import { CAPABILITIES, READING_CAPABILITIES } from '../tools/capabilities.ts';
 import { landlockPolicy } from './policy.ts';
 
 const folder = (name: string, allowed: RootConfig['allowed']): RootConfig => ({
@@ -27,16 +27,7 @@ test('a root may be written if anything that it allows changes files', () => {
     roots: [
       folder('all', CAPABILITIES),
       folder('append', ['write_file']),
-      folder('read', [
-        'list_folder',
-        'read_file',
-        'read_files',
-        'stat_file',
-        'hash_file',
-        'permissions_file',
-        'grep',
-        'glob',
-      ]),
+      folder('read', READING_CAPABILITIES),
       folder('copied', ['read_file', 'copy']),
       folder('nothing', []),
       { ...folder('kept', CAPABILITIES), readOnly: true } as RootConfig,

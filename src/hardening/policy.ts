@@ -5,20 +5,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config, LocalRootConfig } from '../config/config.ts';
 import { packageDependencies } from '../config/package-files.ts';
-import type { Capability } from '../tools/capabilities.ts';
+import { READING_CAPABILITIES } from '../tools/capabilities.ts';
 import type { LandlockPolicy, PathRule } from './landlock.ts';
-
-/** The capabilities that change nothing. All others need a folder that may be written. */
-const READING: ReadonlySet<Capability> = new Set<Capability>([
-  'list_folder',
-  'read_file',
-  'read_files',
-  'stat_file',
-  'hash_file',
-  'permissions_file',
-  'grep',
-  'glob',
-]);
 
 /** What Node reads while it runs: koffi looks into the binary, and each new thread asks how much memory there is. */
 const NODE_READS = [process.execPath, '/proc/self', '/proc/meminfo', '/sys/fs/cgroup', '/dev/urandom'];
@@ -52,7 +40,7 @@ export function landlockPolicy(config: Config, { listens }: { readonly listens: 
 }
 
 function accessTo({ allowed, readOnly = false }: LocalRootConfig): PathRule['access'] {
-  return readOnly || allowed.every((capability) => READING.has(capability)) ? 'read' : 'write';
+  return readOnly || allowed.every((capability) => READING_CAPABILITIES.includes(capability)) ? 'read' : 'write';
 }
 
 /**

@@ -41,6 +41,11 @@ export const CONFIRMABLE_CAPABILITIES: readonly Capability[] = [...CHANGING_CAPA
 /** The capabilities that only a root with history can allow. */
 export const HISTORY_CAPABILITIES: readonly Capability[] = ['list_changes', 'undo_change'];
 
+/** The capabilities that read the files of a root and nothing else: a root that allows no others is never changed. */
+export const READING_CAPABILITIES: readonly Capability[] = CAPABILITIES.filter(
+  (capability) => !CONFIRMABLE_CAPABILITIES.includes(capability) && !HISTORY_CAPABILITIES.includes(capability),
+);
+
 /** The capabilities that a root of client-side files can allow. For such a root, "*" stands for all of these. */
 export const AGENT_CAPABILITIES = ['list_folder', 'read_file', 'stat_file', 'hash_file', 'copy'] as const;
 

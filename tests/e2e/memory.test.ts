@@ -649,3 +649,26 @@ describe('beyond the document', () => {
     expect(await server.fails('view', { path: 'x'.repeat(300) })).toMatchObject({ code: 'invalid_arguments' });
   });
 });
+
+it('what is made is for its owner alone, and what exists keeps its mode', async () => {
+  await using server = await startMemory();
+  const host = (name: string) => path.join(server.inside, name);
+  fs.writeFileSync(host('old.txt'), 'a');
+  fs.chmodSync(host('old.txt'), 0o644);
+  await server.call('create', create('deep/er/new.txt', 'a'));
+  await server.call('create', create('deep/er/binary', 'AAAA', 'base64'));
+  await server.call('insert', { path: 'deep/er/new.txt', insert_line: 1, new_str: 'b\n' });
+  await server.call('str_replace', { path: 'old.txt', old_str: 'a', new_str: 'b' });
+  await server.call('rename', { old_path: 'old.txt', new_path: 'other/folder/old.txt' });
+  const names = [
+    'deep',
+    'deep/er',
+    'deep/er/new.txt',
+    'deep/er/binary',
+    'other',
+    'other/folder',
+    'other/folder/old.txt',
+  ];
+  const modes = names.map((name) => (fs.statSync(host(name)).mode & 0o777).toString(8));
+  expect(modes).toEqual(['700', '700', '600', '600', '700', '700', '644']);
+});

@@ -30,6 +30,25 @@ inWorkspace({}, (w) => {
   });
 
   test.each([
+    ['remove_file', { path: 'link' }],
+    ['move', { source_path: 'link', dest_path: 'to' }],
+  ])('%s %j of a link asks for the version of the link, not of what it leads to', async (tool, args) => {
+    w.file('f', 'one\n');
+    w.link('f', 'link');
+    const { version: read } = await w.ok('read_file', { path: 'link' });
+    const { version: own } = await w.ok('stat_file', { path: 'link' });
+    for (const other of [read, sha256('one\n')]) {
+      const text = await w.fails(tool, { ...args, if_match: other });
+      expect(text).toContain(
+        `if_match ${other} does not match: it is a symlink, which has a version of its own, as stat_file shows; it is now version ${own}, `,
+      );
+      expect(text).toMatch(/; nothing was changed: link \(root: workspace\)$/);
+    }
+    await w.ok(tool, { ...args, if_match: own });
+    expect(fs.readFileSync(w.host('f'), 'utf8')).toBe('one\n');
+  });
+
+  test.each([
     ['write_file', { path: 'f', content: 'two' }],
     ['write_file', { path: 'f', content: 'two', mode: 'append' }],
     ['patch_file', { path: 'f', patch: PATCH }],

@@ -1,17 +1,9 @@
 import { expect, test } from 'vitest';
+import { READING_CAPABILITIES } from '../../src/tools/capabilities.ts';
 import { CONNECTIONS } from '../support/connections.ts';
 import { inWorkspace } from '../support/workspace.ts';
 
-const READING = [
-  'list_folder',
-  'read_file',
-  'read_files',
-  'stat_file',
-  'hash_file',
-  'permissions_file',
-  'grep',
-  'glob',
-];
+const READING: readonly string[] = READING_CAPABILITIES;
 const WRITING = [
   'write_file',
   'remove_file',

@@ -103,6 +103,9 @@ const MESSAGES: Messages = {
 function versionMismatch({ expected, now }: FileErrorDetails['version_mismatch']): string {
   if (now === undefined) return `if_match ${expected} does not match: there is no such file now`;
   const facts = `version ${now.version}, size ${formatSize(now.size)}, modified ${isoTime(now.mtimeMs)}`;
+  // What reads it follows it, and so returns the version of another file.
+  if (now.isLink && expected !== 'absent')
+    return `if_match ${expected} does not match: it is a symlink, which has a version of its own, as stat_file shows; it is now ${facts}`;
   return expected === 'absent'
     ? `if_match absent does not match: it exists now (${facts})`
     : `if_match ${expected} does not match: it is now ${facts}; read it again`;

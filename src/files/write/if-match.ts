@@ -78,6 +78,6 @@ export function assertVersion(now: Stats | undefined, expected: string): void {
 export function mismatch(expected: string, now: Stats | undefined): FileError<'version_mismatch'> {
   return new FileError('version_mismatch', {
     expected,
-    now: now && { version: versionOf(now), size: now.size, mtimeMs: now.mtimeMs },
+    now: now && { version: versionOf(now), size: now.size, mtimeMs: now.mtimeMs, isLink: now.isSymbolicLink() },
   });
 }

@@ -67,6 +67,31 @@ test('a worker that crashes fails its search and is replaced', async () => {
   await pool.close();
 });
 
+test('a thread that hangs is replaced, and the searches that wait for it go on', () => {
+  using box = new Sandbox(chooseBackend().name);
+  box.file('hangs/forever', 'needle');
+  box.file('other/f', 'needle');
+  // As in a system call that does not return, of which the fence cannot be asked for here.
+  const hang = `
+    import fs from 'node:fs';
+    import { isMainThread } from 'node:worker_threads';
+    const { openSync } = fs;
+    fs.openSync = (...args) => {
+      if (!isMainThread && String(args[0]).endsWith('/forever')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      return openSync(...args);
+    };`;
+  const results = runScript(
+    box,
+    `
+    const pool = new SearchPool({ size: 1 });
+    const hung = await find('hangs', 0.1, pool);
+    const waiting = await Promise.all([find('other', 60, pool), find('other', 60, pool)]);
+    console.log(JSON.stringify([hung, ...waiting].map(({ totalMatches, timedOut }) => [totalMatches, timedOut])));`,
+    { RINGFENCE_FENCE: 'procfd', NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hang)}` },
+  );
+  expect(results).toEqual({ stdout: '[[0,true],[1,false],[1,false]]\n', stderr: '', status: 0 });
+});
+
 test('closing cancels searches in progress and rejects later ones', async () => {
   using box = new Sandbox(chooseBackend().name);
   box.file('f', 'some text without it\n'.repeat(2_000_000));
@@ -80,16 +105,24 @@ test('closing cancels searches in progress and rejects later ones', async () => 
 test('a pending search keeps the process alive, an open pool does not', () => {
   using box = new Sandbox(chooseBackend().name);
   box.file('f', 'needle');
+  const ended = runScript(box, "console.log((await find('.', 60, new SearchPool())).totalMatches);");
+  expect(ended).toEqual({ stdout: '1\n', stderr: '', status: 0 });
+});
+
+/** Runs a script in a process of its own, with `find`, which searches a folder of the sandbox for `needle`. */
+function runScript(box: Sandbox, script: string, env: Readonly<Record<string, string>> = {}) {
   const dist = pathToFileURL(`${import.meta.dirname}/../../../dist/`).href;
-  const script = `
-    const { Root, parseCallerPath } = await import('${dist}fence/index.js');
+  const prelude = `
+    const { Root, parseCallerPath, chooseBackend } = await import('${dist}fence/index.js');
     const { grep } = await import('${dist}search/grep.js');
     const { DEFAULT_CONTEXT } = await import('${dist}runtime/operation-context.js');
     const { SearchPool } = await import('${dist}search/pool/search-pool.js');
-    const options = { pattern: 'needle', path: parseCallerPath('.'), caseInsensitive: false, contextLines: 0, maxResults: 5, timeoutSeconds: 60 };
-    const result = await grep(Root.open('w', process.argv[1]), options, new SearchPool(), DEFAULT_CONTEXT);
-    console.log(result.totalMatches);`;
-  const args = ['--input-type=module', '--eval', script, box.inside];
-  const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 20_000 });
-  expect({ stdout, stderr, status }).toEqual({ stdout: '1\n', stderr: '', status: 0 });
-});
+    const root = Root.open('w', process.argv[1], chooseBackend(process.env.RINGFENCE_FENCE));
+    const options = { pattern: 'needle', caseInsensitive: false, contextLines: 0, maxResults: 5 };
+    const find = (folder, timeoutSeconds, pool) =>
+      grep(root, { ...options, path: parseCallerPath(folder), timeoutSeconds }, pool, DEFAULT_CONTEXT);`;
+  const args = ['--input-type=module', '--eval', prelude + script, box.inside];
+  const options = { encoding: 'utf8', timeout: 25_000, env: { ...process.env, ...env } } as const;
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, options);
+  return { stdout, stderr, status };
+}
