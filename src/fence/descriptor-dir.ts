@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import type { HostPath } from './caller-path.ts';
-import { type CheckedTree, Dir, SAFE_OPEN_FLAGS, type SharedDir } from './dir.ts';
+import { type CheckedTree, Dir, type HeldEntry, SAFE_OPEN_FLAGS, type SharedDir } from './dir.ts';
 import { assertSingleName, type Entry, type Name } from './entry.ts';
 import { fromSystem } from './errno.ts';
 import { FenceError } from './errors.ts';
@@ -185,7 +185,7 @@ export class DescriptorDir extends Dir {
     return this.#syscalls?.openatUnconfined(this.fd, name, flags);
   }
 
-  override holdOpen(name: Name): Disposable | undefined {
+  override holdOpen(name: Name): HeldEntry | undefined {
     this.assertSeen(name);
     // SAFETY: one name, and O_NOFOLLOW.
     const hostPath = this.pathUnconfined(name);
@@ -195,7 +195,7 @@ export class DescriptorDir extends Dir {
     } catch {
       return undefined;
     }
-    return { [Symbol.dispose]: () => fs.close(fd, () => {}) };
+    return { stat: () => fs.fstatSync(fd), [Symbol.dispose]: () => fs.close(fd, () => {}) };
   }
 
   override renameNoReplace(name: Name, to: Dir, toName: Name, checked?: CheckedTree): void {

@@ -67,6 +67,12 @@ export interface CheckedTree extends Disposable {
   elsewhere(to: Dir, toName: Name): CheckedTree;
 }
 
+/** An entry that is held open. */
+export interface HeldEntry extends Disposable {
+  /** Stats it, whatever its names are by now. */
+  stat(): fs.Stats;
+}
+
 /**
  * An open directory inside a root. Every method acts on entries of this very directory by a single name and never
  * follows a link in it, so a `Dir` that lies inside the root can only lead to what lies inside the root. A failed
@@ -358,7 +364,7 @@ export abstract class Dir implements Disposable {
    * Holds a file open while its entry is unlinked or replaced, so that disposing of the hold frees its blocks on
    * another thread (a third of a second per gigabyte). Undefined if the backend cannot, or the entry is missing.
    */
-  holdOpen(_name: Name): Disposable | undefined {
+  holdOpen(_name: Name): HeldEntry | undefined {
     return undefined;
   }
 

@@ -4,7 +4,15 @@ import type { Caller } from '../runtime/operation-context.ts';
 import { copyToKeep } from './copy-to-keep.ts';
 import { HistoryError } from './errors.ts';
 import { type DirEntry, hasOwnPlace, type KeptPlace, placeName } from './kept-entries.ts';
-import { type DoneMark, type EntryState, isSameEntry, type Step, stateOf, stepKey } from './log/step.ts';
+import {
+  type DoneMark,
+  type EntryState,
+  isSameEntry,
+  type Step,
+  stateOf,
+  stepKey,
+  type TimeChange,
+} from './log/step.ts';
 import { moveEntry } from './move-entry.ts';
 import type { HistoryStore } from './store.ts';
 
@@ -288,7 +296,13 @@ export class PendingStep {
   cancel(): void {
     const { log, kept } = this.#store;
     this.#onCancel();
-    log.mark({ cancelled: stepKey(this.step) });
-    if (this.kept !== undefined && hasOwnPlace(this.step)) kept.discard(this.kept);
+    const { before, after } = this.linked ?? {};
+    const ctimes: TimeChange[] = before && after ? [[before.ctimeMs, after.ctimeMs]] : [];
+    try {
+      const freed = this.kept !== undefined && hasOwnPlace(this.step) ? kept.discard(this.kept) : undefined;
+      if (freed) ctimes.push(freed);
+    } finally {
+      log.mark({ cancelled: stepKey(this.step), ...(ctimes.length > 0 && { ctimes }) });
+    }
   }
 }

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { type Dir, isFenceError, type Name, temporaryName } from '../fence/index.ts';
 import { SEGMENT_NAME, segmentName } from './log/segment-folder.ts';
-import type { Step } from './log/step.ts';
+import type { Step, TimeChange } from './log/step.ts';
 
 /** Part of the names of folders whose content is no longer kept. */
 const EXPIRED = '-expired-';
@@ -74,11 +74,19 @@ export class KeptEntries implements Disposable {
     return dir?.lstat(name);
   }
 
-  /** Removes a file or link that is kept at a place, if there is one. */
-  discard(place: string): void {
+  /**
+   * Removes a file or link that is kept at a place, if there is one, and returns what that did to its change time, if it
+   * has other names and the system tells.
+   */
+  discard(place: string): TimeChange | undefined {
     const [segment, name] = split(place);
     using dir = this.#openIfPresent(segment);
-    if (dir !== undefined) ignoreMissing(() => dir.unlink(name));
+    if (dir === undefined) return undefined;
+    using held = dir.holdOpen(name);
+    const before = held?.stat();
+    ignoreMissing(() => dir.unlink(name));
+    const after = held?.stat();
+    return before && after && [before.ctimeMs, after.ctimeMs];
   }
 
   /** Opens the folder with what the steps of a segment keep. Undefined if nothing is kept for them. */

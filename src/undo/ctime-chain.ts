@@ -8,9 +8,11 @@ export class CtimeChain {
   /** By inode: from which time to which. */
   readonly #earlier = new Map<number, Map<number, number[]>>();
 
-  /** Takes note of a step that happened. */
-  add({ step, done }: PastStep): void {
-    if (done === undefined) return;
+  /** Takes note of a step, whether it happened or not. */
+  add({ step, done, cancelled, ctimes = [] }: PastStep): void {
+    const toKeep = step.replaced ?? step.before;
+    if (toKeep !== undefined) for (const [from, to] of ctimes) this.#add(toKeep.ino, from, to);
+    if (cancelled || done === undefined) return;
     const { before, replaced, after, from } = step;
     const inPlace = step.kind === 'append' || step.kind === 'truncate' || step.kind === 'move';
     const { beforeCtimeMs = before?.ctimeMs ?? 0, fromCtimeMs = after?.ctimeMs ?? 0 } = done;

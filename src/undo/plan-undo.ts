@@ -37,7 +37,7 @@ export function planUndo(
           planner.pass(past);
         }
       }
-      if (past.happened) planner.kept.add(past);
+      planner.kept.add(past);
       if (left.size === 0) break;
     }
   }

@@ -4,9 +4,12 @@ import {
   type History,
   hasOwnPlace,
   isAbout,
+  isSameEntry,
   type PastStep,
   pastSteps,
+  type Step,
   type StepFilter,
+  type TimeChange,
 } from '../history/index.ts';
 import { PastTree, stateOfNode } from './past-tree.ts';
 
@@ -79,8 +82,8 @@ export function settle(history: History, open?: ReadonlySet<string>): number {
         log.mark({ done: key, ...(after && { after }), ...(keptCtimeMs && { keptCtimeMs }) });
       } else {
         // A link or a copy: what the step was to remove is still at its path.
-        if (step.kept !== undefined && hasOwnPlace(step)) discardCopy(history, step.kept);
-        log.mark({ cancelled: key });
+        const ctimes = hasOwnPlace(step) ? discardCopy(history, step) : undefined;
+        log.mark({ cancelled: key, ...(ctimes && { ctimes }) });
       }
       settled += 1;
     }
@@ -90,8 +93,13 @@ export function settle(history: History, open?: ReadonlySet<string>): number {
   return settled;
 }
 
-function discardCopy({ kept }: History, place: string): void {
-  if (kept.lstat(place)?.isDirectory() === false) kept.discard(place);
+/** Lets go of what was kept for a step that did not happen, and returns what that and keeping it did to its change time. */
+function discardCopy({ kept }: History, { kept: place, before, replaced }: Step): readonly TimeChange[] | undefined {
+  const stats = place === undefined ? undefined : kept.lstat(place);
+  if (place === undefined || stats === undefined || stats.isDirectory()) return undefined;
+  const there = replaced ?? before;
+  const freed = kept.discard(place);
+  return freed && there && isSameEntry(there, stats) ? [[there.ctimeMs, stats.ctimeMs], freed] : undefined;
 }
 
 /** Knows how the root was after each of its newest steps. Hears of all that happened, newest first. */

@@ -1,5 +1,5 @@
 import { netChanges } from '../../review/index.ts';
-import { planUndo } from '../../undo/index.ts';
+import { planUndo, settle } from '../../undo/index.ts';
 import { Output } from '../terminal/output.ts';
 import { applyPlans, showPlans } from './carry-out.ts';
 import { assertChosen, type ChangeFlags, choose, readArguments } from './chosen-changes.ts';
@@ -18,6 +18,8 @@ export async function undo(words: readonly string[], flags: UndoFlags): Promise<
   assertChosen(written, flags, ['since', 'call', 'client']);
   const output = new Output();
   using targets = await openTargets(written.root, flags.config);
+  // What killed processes left open would otherwise look like the work of other programs.
+  for (const { history } of targets.all) settle(history);
   const plans = choose(targets.all, written, flags).map(({ target, changes }) => ({
     target,
     plan: planUndo(target.history, target.history.root, netChanges(changes), { path: target.path, force: flags.force }),

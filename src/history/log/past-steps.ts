@@ -1,6 +1,6 @@
 import type { HistoryLog } from './history-log.ts';
 import { marksOf, recordsAbout } from './segment-scan.ts';
-import type { DoneMark, LogRecord, SizeMark, Step } from './step.ts';
+import type { DoneMark, LogRecord, SizeMark, Step, TimeChange } from './step.ts';
 import { isAbout, keepsFolder, stepKey } from './step.ts';
 
 /** A step that was logged, with what the log says about it. */
@@ -11,6 +11,8 @@ export interface PastStep {
   readonly done: DoneMark | undefined;
   /** Set if it was given up, or taken back at once, whatever else is noted. Neither this nor `done` is set if the process was killed, or is about to do it. */
   readonly cancelled: boolean;
+  /** What a step that was given up did to the change time of the entry that it was to keep. */
+  readonly ctimes?: readonly TimeChange[] | undefined;
   /** Set for a kept folder once its content is counted. */
   readonly counted: SizeMark | undefined;
 }
@@ -76,12 +78,12 @@ function* stepsAbout(
 /** What the log says about steps. Each is forgotten once it is asked for. */
 class Marks {
   readonly #done = new Map<string, DoneMark>();
-  readonly #cancelled = new Set<string>();
+  readonly #cancelled = new Map<string, readonly TimeChange[] | undefined>();
   readonly #counted = new Map<string, SizeMark>();
 
   take(record: LogRecord): void {
     if ('done' in record) this.#done.set(record.done, record);
-    else if ('cancelled' in record) this.#cancelled.add(record.cancelled);
+    else if ('cancelled' in record) this.#cancelled.set(record.cancelled, record.ctimes);
     else if ('counted' in record) this.#counted.set(record.counted, record);
   }
 
@@ -94,12 +96,14 @@ class Marks {
 
   of(step: Step): PastStep {
     const key = stepKey(step);
+    const ctimes = this.#cancelled.get(key);
     const found: PastStep = {
       step,
       key,
       done: this.#done.get(key),
       cancelled: this.#cancelled.delete(key),
       counted: this.#counted.get(key),
+      ctimes,
     };
     this.#done.delete(key);
     this.#counted.delete(key);

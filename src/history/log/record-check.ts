@@ -15,7 +15,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export function isLogRecord(value: unknown): value is LogRecord {
   if (!isObject(value)) return false;
   if ('done' in value) return isDone(value);
-  if ('cancelled' in value) return isKey(value.cancelled);
+  if ('cancelled' in value) return isKey(value.cancelled) && isOptional(value.ctimes, areTimeChanges);
   if ('counted' in value) return isKey(value.counted) && isNumber(value.bytes) && isNumber(value.files);
   return isStep(value);
 }
@@ -23,6 +23,12 @@ export function isLogRecord(value: unknown): value is LogRecord {
 function isDone({ done, after, keptCtimeMs, beforeCtimeMs, fromCtimeMs }: Fields): boolean {
   const times = [keptCtimeMs, beforeCtimeMs, fromCtimeMs];
   return isKey(done) && isOptional(after, isState) && times.every((time) => isOptional(time, isNumber));
+}
+
+function areTimeChanges(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(isNumber))
+  );
 }
 
 function isStep(value: Fields): boolean {

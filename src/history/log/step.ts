@@ -79,10 +79,15 @@ export interface DoneMark {
   readonly fromCtimeMs?: number | undefined;
 }
 
+/** From which time to which. */
+export type TimeChange = readonly [from: number, to: number];
+
 /** Says that a step was given up before it happened. */
 interface CancelMark {
   /** The key of the step. */
   readonly cancelled: string;
+  /** How the change time (ctime) of the entry changed that was to be kept: by linking it, and by letting it go. */
+  readonly ctimes?: readonly TimeChange[] | undefined;
 }
 
 /** What a kept folder holds, which is counted after the fact. */
