@@ -42,7 +42,7 @@ const EVERY: { readonly [C in ErrorCode]: ErrorDetails[C] } = {
   invalid_pattern: { problem: 'missing closing ]' },
   changed_meanwhile: {},
   move_incomplete: { destination: 'b', destinationRoot: 'other', left: 'a' },
-  version_mismatch: { expected: 'old', now: { version: 'new', size: 3, mtimeMs: 0 } },
+  version_mismatch: { expected: 'old', now: { version: 'new', size: 3, mtimeMs: 0, isLink: false } },
   result_too_large: { size: 2, limit: 1 },
   too_large_to_keep: { size: 5_452_595, limit: 1_048_576 },
   unknown_change: { change: 'mk3x9a', expired: false },
