@@ -12,7 +12,8 @@ import { tempDir } from '../support/temp-dir.ts';
 const BROKEN_FENCE = new URL('../support/broken-fence.js', import.meta.url).href;
 const WITHOUT_LANDLOCK = new URL('../support/without-landlock.cjs', import.meta.url).pathname;
 const SECRET = 'the secret outside';
-const WHERE = ['main', 'pool', 'worker', 'worker-pool'];
+const OWN_THREADS = ['search-worker', 'edit-worker', 'stat-worker'];
+const WHERE = ['main', 'pool', 'worker', 'worker-pool', ...OWN_THREADS];
 
 const reason = landlockProblem();
 const suite = reason === undefined ? describe : describe.skip;
@@ -80,6 +81,26 @@ suite(`a server whose fence is broken${reason === undefined ? '' : ` (skipped: $
     await using server = await startServer({ args: [inside], transport: 'stdio', env });
     expectHeld(await probe(server));
     expect(snapshot(outside)).toEqual(before);
+  });
+
+  test.each(['off', 'auto'])('tries from each of its own threads, with Landlock %s', async (landlock) => {
+    fs.mkdirSync(path.join(inside, 'many'));
+    for (let i = 0; i < 600; i += 1) fs.writeFileSync(path.join(inside, 'many', `f${i}`), '');
+    fs.writeFileSync(path.join(inside, 'large.txt'), 'a line of text\n'.repeat(200_000));
+    const before = snapshot(outside);
+    const env = { ...broken(landlock), PROBE_THREADS: '1' };
+    await using server = await startServer({ args: [inside], transport: 'stdio', env });
+    const call = (name: string, args: object) => server.call(name as 'read_file', { root: 'inside', ...args } as never);
+    expect((await call('list_folder', { path: 'many' })).isError).toBe(false);
+    expect((await call('grep', { pattern: 'own text' })).structured).toMatchObject({ total_matches: 1 });
+    const edit = { path: 'large.txt', old_text: 'line', new_text: 'row', replace_all: true };
+    expect((await call('edit_file', edit)).isError).toBe(false);
+    for (const kind of OWN_THREADS) {
+      const { outcomes } = await server.waitForLog(({ msg, thread }) => msg === 'thread probe' && thread === kind);
+      if (landlock === 'off') expect([kind, unique(outcomes)]).toEqual([kind, ['ok']]);
+      else expectFilesHeld(outcomes);
+    }
+    if (landlock !== 'off') expect(snapshot(outside)).toEqual(before);
   });
 
   test('answers every tool that leads out with an error, and serves its root as before', async () => {
@@ -243,13 +264,15 @@ async function probe(server: Pick<TestServer, 'pid' | 'waitForLog'>): Promise<Pr
 
 function expectHeld({ files, child, network, unrestrictedThreads }: Probe): void {
   expect(Object.keys(files)).toEqual(['main', 'pool', 'worker', 'pool of the worker']);
-  for (const { link, 'move in': moveIn, 'move out': moveOut, ...others } of Object.values(files)) {
-    expect(unique(others)).toEqual(['EACCES']);
-    // EXDEV is one more answer for a link or a rename between folders with different rights.
-    for (const outcome of [link, moveIn, moveOut]) expect(outcome).toMatch(/^(EACCES|EXDEV)$/);
-  }
+  for (const outcomes of Object.values(files)) expectFilesHeld(outcomes);
   expect(unique({ child, network })).toEqual(['EACCES']);
   expect(unrestrictedThreads).toBe(threadsOfNode());
+}
+
+function expectFilesHeld({ link, 'move in': moveIn, 'move out': moveOut, ...others }: Outcomes): void {
+  expect(unique(others)).toEqual(['EACCES']);
+  // EXDEV is one more answer for a link or a rename between folders with different rights.
+  for (const outcome of [link, moveIn, moveOut]) expect(outcome).toMatch(/^(EACCES|EXDEV)$/);
 }
 
 /** All values of nested objects, each once. */

@@ -2,7 +2,7 @@
 //
 // The fence is broken where it is strongest, in openat2(2), which is told to follow links to anywhere. What is tried without the
 // fence goes through the file `node:fs` of the main thread, libuv's pool, a worker and child processes, and through sockets. The
-// outcomes are one line of JSON on stderr.
+// outcomes are one line of JSON on stderr. With PROBE_THREADS, each worker thread of the server tries, too, when it starts.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
@@ -22,6 +22,8 @@ if (workerData?.probe === true) {
 } else if (isMainThread) {
   breakFenceOfWorkers();
   process.on('SIGPWR', probe);
+} else if (process.env.PROBE_THREADS !== undefined) {
+  probeOwnThread();
 }
 
 function breakFence() {
@@ -66,6 +68,12 @@ async function probe() {
     unrestrictedThreads: threadsWithNewPrivileges(),
   };
   process.stderr.write(`${JSON.stringify({ msg: 'probe', outcomes })}\n`);
+}
+
+/** Tries to get out from a thread that the server itself has started, before that does anything else. */
+function probeOwnThread() {
+  const thread = path.basename(process.argv[1], '.js');
+  fs.writeSync(2, `${JSON.stringify({ msg: 'thread probe', thread, outcomes: trySync(thread) })}\n`);
 }
 
 /** Every way to read or change what is outside. `own` keeps the attempts of several threads apart. */
