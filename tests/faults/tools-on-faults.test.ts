@@ -236,8 +236,7 @@ describe.each(BACKENDS)('on %s', (fence) => {
     fill(folder);
     expect(await served.failures(READS)).toEqual([]);
     for (const entry of before) if (!entry.startsWith('d/f ')) expect(after).toContain(entry);
-    // On procfd, a folder cannot be emptied without a descriptor: what is left is hidden, and the next start removes it.
-    if (fence === 'openat2') expect(after.filter((entry) => entry.includes('ringfence-tmp'))).toEqual([]);
+    expect(after.filter((entry) => entry.includes('ringfence-tmp'))).toEqual([]);
     expect((await served.server.call('list_folder', { root, path: '' })).text).not.toContain('ringfence-tmp');
     fs.rmSync(folder, { recursive: true });
   });

@@ -36,6 +36,8 @@ import { assertVersion } from '../write/if-match.ts';
 
 /** Longer than a process takes between making a temporary entry and marking it as in use. */
 const MARKING_MS = 20;
+const DISCARD_ATTEMPTS = 5;
+const DISCARD_AGAIN_MS = 100;
 
 /** Options of `removeFolder`. */
 export interface RemoveOptions {
@@ -169,10 +171,30 @@ export async function removeIfLeftover(dir: Dir, { name, raw }: Entry): Promise<
 
 /**
  * Removes an unfinished copy. Its folders are made writable first: they may already have the read-only modes of the
- * source.
+ * source. Without descriptors, it waits a moment for other calls to give some back; what is empty needs none.
  */
 export async function discardTree(dir: Dir, name: Name): Promise<void> {
-  await removeTree({ dir, name }, { unlock: true }, DEFAULT_CONTEXT);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await removeTree({ dir, name }, { unlock: true }, DEFAULT_CONTEXT);
+      return;
+    } catch (error) {
+      if (!isFenceError(error, 'exhausted')) throw error;
+      if (removeIfEmpty(dir, name)) return;
+      if (attempt === DISCARD_ATTEMPTS) throw error;
+    }
+    await sleep(DISCARD_AGAIN_MS);
+  }
+}
+
+function removeIfEmpty(dir: Dir, name: Name): boolean {
+  try {
+    dir.rmdir(name);
+    return true;
+  } catch (error) {
+    if (error instanceof FenceError) return false;
+    throw error;
+  }
 }
 
 interface TreeOptions extends Pick<RemoveOptions, 'keepGoing'> {

@@ -59,6 +59,31 @@ test('a session keeps its latest results within its bytes, and whole streams alo
   expect([buffer.after(ids[0] ?? ''), buffer.after(next)]).toEqual([undefined, 'sdk']);
 });
 
+test('the stream that was used least recently goes first', async () => {
+  const buffer = new ReplayBuffer(new ReplayBudget());
+  const first = await buffer.storeEvent('first', message(0));
+  const second = await buffer.storeEvent('second', message(0, MIB));
+  for (let i = 0; i < 10; i += 1) await buffer.storeEvent(`s${i}`, message(i, MIB));
+  await buffer.storeEvent('first', message(1));
+  for (let i = 10; i < 16; i += 1) await buffer.storeEvent(`s${i}`, message(i, MIB));
+  expect([buffer.after(first), buffer.after(second)]).toEqual(['sdk', undefined]);
+});
+
+test('the result of a finished stream counts', () => {
+  const budget = new ReplayBudget();
+  const buffer = new ReplayBuffer(budget);
+  const [older, newer] = [buffer.open(reply), buffer.open(reply)];
+  for (const stream of [older, newer]) stream.next += 1;
+  const before = buffer.bytes;
+  buffer.finish(older, reply, 10 * MIB);
+  expect([buffer.bytes, budget.bytes]).toEqual([before + 10 * MIB, before + 10 * MIB]);
+  buffer.finish(newer, reply, 10 * MIB);
+  expect([older, newer].map((stream) => buffer.after(eventIdOf(stream, 0)) !== undefined)).toEqual([false, true]);
+  buffer.finish(older, reply, 10 * MIB);
+  expect(buffer.bytes).toBe(budget.bytes);
+  expect(buffer.bytes).toBeLessThan(11 * MIB);
+});
+
 test('a session keeps a bounded number of streams', () => {
   const buffer = new ReplayBuffer(new ReplayBudget());
   const streams = Array.from({ length: 1_500 }, () => {
