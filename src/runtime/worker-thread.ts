@@ -117,6 +117,12 @@ export class WorkerThread<Call, Result, Notice = never> {
   }
 }
 
+/** Reports whether a thread ended by itself because there was no descriptor or memory for it. */
+export function wasExhausted(cause: unknown): boolean {
+  const { code } = cause as { readonly code?: unknown };
+  return /^(?:E[MN]FILE|ENOMEM|ERR_WORKER_INIT_FAILED|ERR_WORKER_OUT_OF_MEMORY)$/.test(String(code));
+}
+
 function plainError(cause: unknown): Error {
   return new Error('a worker thread ended unexpectedly', { cause });
 }

@@ -1,7 +1,7 @@
 import { FenceError } from '../../fence/index.ts';
 import { compiledFile } from '../../runtime/compiled-file.ts';
 import { throwIfAborted } from '../../runtime/operation-context.ts';
-import { WorkerThread } from '../../runtime/worker-thread.ts';
+import { WorkerThread, wasExhausted } from '../../runtime/worker-thread.ts';
 import { FileError } from '../errors.ts';
 import type { Edit, EditResult } from './edit.ts';
 import type { EditOutcome } from './text/edit-outcome.ts';
@@ -45,9 +45,7 @@ export async function editInWorker<E extends Edit>(
 
 /** Returns the error for a thread that ended by itself: `exhausted` if there was no descriptor or memory for it. */
 function crashed(cause: unknown): Error {
-  const { code } = cause as { readonly code?: unknown };
-  const isExhausted = /^(?:E[MN]FILE|ENOMEM|ERR_WORKER_INIT_FAILED|ERR_WORKER_OUT_OF_MEMORY)$/.test(String(code));
-  return isExhausted
+  return wasExhausted(cause)
     ? new FenceError('exhausted', {}, { cause })
     : new Error('a worker thread ended unexpectedly', { cause });
 }

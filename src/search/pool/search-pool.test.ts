@@ -99,6 +99,28 @@ test('a thread that hangs is replaced, and the searches that wait for it go on',
   expect(ended).toEqual({ stdout: '[[0,true],[1,false],[1,false]]\n', stderr: '', status: 0 });
 });
 
+const cannotSetLimits = spawnSync('prlimit', ['--version']).status !== 0;
+
+test.skipIf(cannotSetLimits)('a thread that cannot start for want of descriptors says so, and later ones start', () => {
+  using box = new Sandbox(chooseBackend().name);
+  box.file('f', 'needle');
+  const search = `
+    const { spawnSync } = await import('node:child_process');
+    const fs = await import('node:fs');
+    spawnSync('prlimit', ['--pid', String(process.pid), '--nofile=64:']);
+    const taken = [];
+    try {
+      for (;;) taken.push(fs.openSync('/dev/null'));
+    } catch {}
+    // Enough for this thread, not for the event loop of another.
+    for (let i = 0; i < 3; i += 1) fs.closeSync(taken.pop());
+    const pool = new SearchPool({ size: 1 });
+    const failed = await find('.', 60, pool).catch(({ code }) => code);
+    for (const fd of taken) fs.closeSync(fd);
+    console.log(failed, (await find('.', 60, pool)).totalMatches);`;
+  expect(runScript(box, { script: search })).toEqual({ stdout: 'exhausted 1\n', stderr: '', status: 0 });
+});
+
 test('closing cancels searches in progress and rejects later ones', async () => {
   using box = new Sandbox(chooseBackend().name);
   box.file('f', 'some text without it\n'.repeat(2_000_000));

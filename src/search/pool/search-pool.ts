@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { FenceError } from '../../fence/index.ts';
 import { compiledFile } from '../../runtime/compiled-file.ts';
 import { CancelledError } from '../../runtime/operation-context.ts';
-import { WorkerThread } from '../../runtime/worker-thread.ts';
+import { WorkerThread, wasExhausted } from '../../runtime/worker-thread.ts';
 import { SearchError } from '../pattern/search-error.ts';
 import type { GlobFound } from './glob-task.ts';
 import type { GrepFound } from './match-collector.ts';
@@ -28,8 +28,8 @@ type SearchThread = WorkerThread<SearchTask, TaskResult, SearchNotice>;
 
 /**
  * The worker threads that grep and glob run on. Threads start on demand and are kept; while idle they do not keep the
- * process alive. A thread that crashes fails the searches it takes part in with `internal` and is replaced. So is one
- * that hangs, whose other searches go on elsewhere.
+ * process alive. A thread that crashes fails the searches it takes part in with `internal`, or `exhausted` if it lacked
+ * descriptors or memory, and is replaced. So is one that hangs, whose other searches go on elsewhere.
  *
  * Concurrent searches use the threads in round-robin order: shares get equal time, and the searches of one share divide
  * its time among them. There is no limit on the number of shares; of one share, some searches run and the others wait.
@@ -126,7 +126,8 @@ export class SearchPool implements AsyncDisposable {
     const thread: SearchThread = new WorkerThread({
       entry: compiledFile(import.meta.url, 'search-worker.js'),
       errors: { FenceError, SearchError },
-      crashed: (cause) => new SearchError('internal', {}, { cause }),
+      crashed: (cause) =>
+        wasExhausted(cause) ? new FenceError('exhausted', {}, { cause }) : new SearchError('internal', {}, { cause }),
       onEnd: () => this.#remove(thread),
     });
     this.#threads.push(thread);
