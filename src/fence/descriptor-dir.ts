@@ -185,7 +185,7 @@ export class DescriptorDir extends Dir {
     return this.#syscalls?.openatUnconfined(this.fd, name, flags);
   }
 
-  override holdOpen(name: Name): HeldEntry | undefined {
+  override holdOpen(name: Name, { freeLater = true } = {}): HeldEntry | undefined {
     this.assertSeen(name);
     // SAFETY: one name, and O_NOFOLLOW.
     const hostPath = this.pathUnconfined(name);
@@ -195,7 +195,10 @@ export class DescriptorDir extends Dir {
     } catch {
       return undefined;
     }
-    return { stat: () => fs.fstatSync(fd), [Symbol.dispose]: () => fs.close(fd, () => {}) };
+    return {
+      stat: () => fs.fstatSync(fd),
+      [Symbol.dispose]: () => (freeLater ? fs.close(fd, () => {}) : fs.closeSync(fd)),
+    };
   }
 
   override renameNoReplace(name: Name, to: Dir, toName: Name, checked?: CheckedTree): void {

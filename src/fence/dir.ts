@@ -362,9 +362,9 @@ export abstract class Dir implements Disposable {
 
   /**
    * Holds a file open while its entry is unlinked or replaced, so that disposing of the hold frees its blocks on
-   * another thread (a third of a second per gigabyte). Undefined if the backend cannot, or the entry is missing.
+   * another thread (a third of a second per gigabyte), unless `freeLater` is off. Undefined if the backend cannot, or the entry is missing.
    */
-  holdOpen(_name: Name): HeldEntry | undefined {
+  holdOpen(_name: Name, _options: { freeLater?: boolean } = {}): HeldEntry | undefined {
     return undefined;
   }
 

@@ -289,6 +289,11 @@ export class PendingStep {
     });
   }
 
+  /** Notes that the step was not even begun: nothing was kept for it, and its place may still hold something else. */
+  skip(): void {
+    this.#store.log.mark({ cancelled: stepKey(this.step) });
+  }
+
   /**
    * Notes that the step has not happened, and lets go of what was kept for it, if that is at a place of its own: at that
    * of another step may be what the other step has kept.
@@ -297,7 +302,7 @@ export class PendingStep {
     const { log, kept } = this.#store;
     this.#onCancel();
     const { before, after } = this.linked ?? {};
-    const ctimes: TimeChange[] = before && after ? [[before.ctimeMs, after.ctimeMs]] : [];
+    const ctimes: TimeChange[] = before && after ? [{ ino: after.ino, from: before.ctimeMs, to: after.ctimeMs }] : [];
     try {
       const freed = this.kept !== undefined && hasOwnPlace(this.step) ? kept.discard(this.kept) : undefined;
       if (freed) ctimes.push(freed);

@@ -7,6 +7,7 @@ export { changeIn, History, historyOf, type RecordedChange, recordedBy, timeOfCh
 export { type DirEntry, hasOwnPlace } from './kept-entries.ts';
 export { type PastStep, pastSteps, type StepFilter } from './log/past-steps.ts';
 export {
+  type CancelMark,
   type EntryState,
   HISTORY_FOLDER,
   isAbout,

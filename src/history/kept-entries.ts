@@ -82,11 +82,11 @@ export class KeptEntries implements Disposable {
     const [segment, name] = split(place);
     using dir = this.#openIfPresent(segment);
     if (dir === undefined) return undefined;
-    using held = dir.holdOpen(name);
+    using held = dir.holdOpen(name, { freeLater: false });
     const before = held?.stat();
     ignoreMissing(() => dir.unlink(name));
     const after = held?.stat();
-    return before && after && [before.ctimeMs, after.ctimeMs];
+    return before && after && { ino: after.ino, from: before.ctimeMs, to: after.ctimeMs };
   }
 
   /** Opens the folder with what the steps of a segment keep. Undefined if nothing is kept for them. */

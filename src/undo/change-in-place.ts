@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import type { Dir, Name, OpenFile } from '../fence/index.ts';
 import type { DirEntry, History } from '../history/index.ts';
+import { openDespiteMode } from './open-despite-mode.ts';
 import type { UndoAction } from './undo-plan.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -8,7 +9,7 @@ const CHUNK_BYTES = 1024 * 1024;
 /** Cuts off what was appended to a file. What is cut off has to be kept before. */
 export function cutFile(action: UndoAction, { dir, name }: DirEntry): void {
   {
-    using file = dir.openForUpdate(name);
+    using file = openDespiteMode(dir, name, () => dir.openForUpdate(name));
     file.truncate(action.after?.size ?? 0);
     restoreMode(action, file.stat(), (mode) => file.chmod(mode));
   }
@@ -20,7 +21,7 @@ export function extendFile(action: UndoAction, { dir, name }: DirEntry, { kept }
   using place = kept.open(action.from ?? '');
   using tail = place.dir.openFile(place.name);
   {
-    using file = dir.openForAppend(name);
+    using file = openDespiteMode(dir, name, () => dir.openForAppend(name));
     const mtimeNs = file.mtimeNs();
     try {
       copyTail(tail, 0, file);

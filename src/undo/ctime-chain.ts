@@ -1,4 +1,4 @@
-import type { PastStep } from '../history/index.ts';
+import type { PastStep, TimeChange } from '../history/index.ts';
 
 /**
  * What the history itself did to the change times (ctime) of inodes. Any other change of a ctime was made by another
@@ -8,11 +8,14 @@ export class CtimeChain {
   /** By inode: from which time to which. */
   readonly #earlier = new Map<number, Map<number, number[]>>();
 
-  /** Takes note of a step, whether it happened or not. */
-  add({ step, done, cancelled, ctimes = [] }: PastStep): void {
-    const toKeep = step.replaced ?? step.before;
-    if (toKeep !== undefined) for (const [from, to] of ctimes) this.#add(toKeep.ino, from, to);
-    if (cancelled || done === undefined) return;
+  /** Takes note of what a step did that was given up. */
+  addChanges(changes: readonly TimeChange[]): void {
+    for (const { ino, from, to } of changes) this.#add(ino, from, to);
+  }
+
+  /** Takes note of a step that happened. */
+  add({ step, done }: PastStep): void {
+    if (done === undefined) return;
     const { before, replaced, after, from } = step;
     const inPlace = step.kind === 'append' || step.kind === 'truncate' || step.kind === 'move';
     const { beforeCtimeMs = before?.ctimeMs ?? 0, fromCtimeMs = after?.ctimeMs ?? 0 } = done;

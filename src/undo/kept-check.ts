@@ -1,8 +1,7 @@
-import { type EntryState, isSameEntry, type PastStep } from '../history/index.ts';
+import { type CancelMark, type EntryState, isSameEntry, type PastStep } from '../history/index.ts';
 import { CtimeChain } from './ctime-chain.ts';
 import type { PastNode } from './past-node.ts';
 import type { PastTree } from './past-tree.ts';
-import type { SettledStep } from './settle.ts';
 
 /**
  * Tells whether kept entries are as they were when they were kept: a program that has a hard link to one, or had it open,
@@ -18,11 +17,16 @@ export class KeptCheck {
     this.#tree = tree;
   }
 
-  /** Takes note of a step. Call it for every step, from the newest on. */
-  add(past: SettledStep): void {
+  /** Takes note of what a step did to change times that was given up. */
+  addCancelled({ ctimes = [] }: CancelMark): void {
+    this.#chain.addChanges(ctimes);
+  }
+
+  /** Takes note of a step that happened. Call it for every step, from the newest on. */
+  add(past: PastStep): void {
     const { kept } = past.step;
     this.#chain.add(past);
-    if (past.happened && kept !== undefined && !this.#keepers.has(kept)) this.#keepers.set(kept, past);
+    if (kept !== undefined && !this.#keepers.has(kept)) this.#keepers.set(kept, past);
   }
 
   /** Reports whether what a step has kept at a place is as it was. */

@@ -1,5 +1,5 @@
 import type { Root } from '../fence/index.ts';
-import { type History, isAbout } from '../history/index.ts';
+import { type CancelMark, type History, isAbout } from '../history/index.ts';
 import type { PastChange } from './past-change.ts';
 import { settledSteps } from './settle.ts';
 import type { UndoPlan } from './undo-plan.ts';
@@ -27,9 +27,11 @@ export function planUndo(
   const undone = new Set<string>();
   const planner = new UndoPlanner(history, root);
   if (left.size > 0) {
-    for (const past of settledSteps(history)) {
+    const onCancelled = (mark: CancelMark): void => planner.kept.addCancelled(mark);
+    for (const past of settledSteps(history, { onCancelled })) {
       const isSelected = left.delete(past.key) && (path === undefined || isAbout(past.step, path));
       const isUndone = undone.delete(past.key);
+      if (isUndone) planner.passUndone(past);
       if (past.happened && !isUndone) {
         if (isSelected) planner.undo(past);
         else {
@@ -37,7 +39,7 @@ export function planUndo(
           planner.pass(past);
         }
       }
-      planner.kept.add(past);
+      if (past.happened) planner.kept.add(past);
       if (left.size === 0) break;
     }
   }

@@ -1,6 +1,7 @@
 import { FenceError, type OpenFile, type Root } from '../fence/index.ts';
 import { type History, textToName } from '../history/index.ts';
 import { copyTail } from './change-in-place.ts';
+import { openDespiteMode } from './open-despite-mode.ts';
 import { openFolder } from './open-folder.ts';
 import { splitPath } from './past-tree.ts';
 import type { UndoAction } from './undo-plan.ts';
@@ -59,7 +60,8 @@ export class PreparedCuts implements Disposable {
     const [folder, name] = splitPath(path);
     try {
       using dir = openFolder(this.#root, folder);
-      return dir.openFile(textToName(name));
+      const raw = textToName(name);
+      return openDespiteMode(dir, raw, () => dir.openFile(raw));
     } catch (error) {
       if (!(error instanceof FenceError)) throw error;
       return undefined;

@@ -27,14 +27,14 @@ const MAX_REMEMBERED = 20_000;
  */
 export function* settledSteps(
   history: History,
-  { path = '' }: StepFilter = {},
+  { path = '', onCancelled }: StepFilter = {},
 ): Generator<SettledStep, void, undefined> {
   if (path !== '') {
     yield* settledAbout(history, path);
     return;
   }
   const witness = new Witness(history);
-  for (const past of pastSteps(history)) {
+  for (const past of pastSteps(history, { onCancelled })) {
     const happened = !past.cancelled && (past.done !== undefined || witness.saw(past));
     if (happened) witness.remember(past);
     yield { ...past, happened };
@@ -94,12 +94,19 @@ export function settle(history: History, open?: ReadonlySet<string>): number {
 }
 
 /** Lets go of what was kept for a step that did not happen, and returns what that and keeping it did to its change time. */
-function discardCopy({ kept }: History, { kept: place, before, replaced }: Step): readonly TimeChange[] | undefined {
+function discardCopy(
+  { kept }: History,
+  { change, number, kept: place, before, replaced }: Step,
+): readonly TimeChange[] | undefined {
   const stats = place === undefined ? undefined : kept.lstat(place);
   if (place === undefined || stats === undefined || stats.isDirectory()) return undefined;
   const there = replaced ?? before;
+  // The place of an undo may still hold what another step has kept there.
+  const isOwn = place.endsWith(`/${change}-${number}`) || stats.ino === there?.ino;
+  if (!isOwn) return undefined;
   const freed = kept.discard(place);
-  return freed && there && isSameEntry(there, stats) ? [[there.ctimeMs, stats.ctimeMs], freed] : undefined;
+  if (freed === undefined || !isSameEntry(there, stats)) return undefined;
+  return [{ ino: stats.ino, from: there?.ctimeMs ?? 0, to: stats.ctimeMs }, freed];
 }
 
 /** Knows how the root was after each of its newest steps. Hears of all that happened, newest first. */

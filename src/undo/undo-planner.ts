@@ -2,8 +2,10 @@ import type { Root } from '../fence/index.ts';
 import { type EntryState, type History, isAtOrBelow, isSameEntry, OWN_PLACE, type PastStep } from '../history/index.ts';
 import type { Conflict, ConflictReason } from './conflict.ts';
 import { KeptCheck } from './kept-check.ts';
+import { NewerSteps } from './newer-steps.ts';
 import type { PastNode } from './past-node.ts';
 import { NOT_MADE_YET, namesOf, PastTree, splitPath, stateOfNode } from './past-tree.ts';
+import { RemadeFolders } from './remade-folders.ts';
 import type { UndoAction, UndoEffect } from './undo-plan.ts';
 
 /** Where an undone step takes from. */
@@ -22,8 +24,9 @@ export class UndoPlanner {
   readonly #history: History;
   readonly #root: Root;
   readonly #tree: PastTree;
-  /** The newest change that stays, by the paths that it touched. */
-  readonly #newer = new Map<string, string>();
+  /** What stays, newer than what is planned to be taken back. */
+  readonly #newer = new NewerSteps();
+  readonly #remade = new RemadeFolders();
   #step!: PastStep;
   #conflicting = false;
 
@@ -35,10 +38,15 @@ export class UndoPlanner {
   }
 
   /** Passes over a step that stays. */
-  pass({ step }: PastStep): void {
-    for (const path of [step.path, step.to]) {
-      if (path !== undefined && !this.#newer.has(path)) this.#newer.set(path, step.change);
-    }
+  pass(past: PastStep): void {
+    this.#newer.add(past);
+    this.#remade.add(past);
+  }
+
+  /** Passes over a step that was undone by one that stays. */
+  passUndone(past: PastStep): void {
+    this.#newer.forget(past.key);
+    this.#remade.addUndone(past);
   }
 
   /** Plans to take a step back. Call it for steps from the newest on. */
@@ -187,14 +195,14 @@ export class UndoPlanner {
   #asLeft(past: PastStep, path: string): PastNode | undefined {
     const there = this.#tree.find(path);
     if (there === undefined) this.#conflict('missing', path);
-    else if (!isAsLeft(past, there)) this.#conflict('changed_since', path);
+    else if (!isAsLeft(past, there, this.#remade)) this.#conflict('changed_since', path);
     else if (past.step.kind === 'put' && there.type === 'directory') this.#checkInside(past, path, there);
     return there;
   }
 
   /** Notes a conflict if something in a folder that was put there as a whole was changed since. */
   #checkInside(past: PastStep, path: string, folder: PastNode): void {
-    for (const [newer] of this.#newer) {
+    for (const newer of this.#newer.paths()) {
       if (newer !== path && isAtOrBelow(newer, path)) this.#conflict('changed_since', newer);
     }
     const time = past.done?.after?.ctimeMs;
@@ -232,15 +240,17 @@ export class UndoPlanner {
 
   #conflict(reason: ConflictReason, path: string): void {
     this.#conflicting = true;
-    this.conflicts.push({ reason, path, change: this.#step.step.change, newer: this.#newer.get(path) });
+    this.conflicts.push({ reason, path, change: this.#step.step.change, newer: this.#newer.changeAt(path) });
   }
 }
 
 /** Reports whether an entry is as a step left it. */
-function isAsLeft({ step, done }: PastStep, { inode }: PastNode): boolean {
+function isAsLeft({ step, done }: PastStep, { inode }: PastNode, remade: RemadeFolders): boolean {
   const left = done?.after ?? (step.kind === 'move' ? step.before : step.after);
-  // Another number is that of a folder that was replaced while it was empty, and made again. It has to be empty in any case.
-  if (step.kind === 'make') return inode.type === 'directory';
+  if (step.kind === 'make') {
+    const ino = inode.ino === NOT_MADE_YET ? undefined : done?.after?.ino;
+    return inode.type === 'directory' && remade.is(inode.ino, ino ?? inode.ino);
+  }
   if (left === undefined) return inode.ino === step.before?.ino;
   // A folder that an undo will make again has no number yet.
   if (inode.type === 'directory' && inode.ino === NOT_MADE_YET) return left.type === 'directory';

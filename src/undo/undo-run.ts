@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { checkTree, isFenceError, lockFolder, lockFolders } from '../fence/index.ts';
+import { checkTree, isFenceError, lockFolder, lockFolders, withLocation } from '../fence/index.ts';
 import {
   type Change,
   copyToKeep,
@@ -59,6 +59,7 @@ export class UndoRun {
     const { history, root } = this.#plan;
     using cuts = new PreparedCuts(history, root);
     const batch: { readonly action: UndoAction; readonly step: PendingStep }[] = [];
+    let begun: PendingStep | undefined;
     try {
       for (const action of this.left.slice(0, BATCH)) {
         const isCut = action.effect === 'cut' || action.effect === 'extend';
@@ -74,12 +75,16 @@ export class UndoRun {
         const { action, step } = batch[0] as (typeof batch)[number];
         const wait = this.#options.pause();
         if (wait !== undefined) await wait;
-        await this.#perform(action, step);
+        begun = step;
+        await withLocation(root, { raw: action.path }, () => this.#perform(action, step));
         batch.shift();
+        begun = undefined;
         this.#done += 1;
       }
     } catch (error) {
-      for (const { step } of batch) step.cancel();
+      for (const { step } of batch)
+        if (step === begun) step.cancel();
+        else step.skip();
       throw error;
     }
   }

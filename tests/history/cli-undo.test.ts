@@ -53,6 +53,19 @@ describe('ringfence undo', () => {
     expect(await agent.ok('undo', '--since', '4h', '@', '--yes')).toBe('nothing to take back\n');
   });
 
+  test('takes everything back once more after that was reversed', async () => {
+    using agent = new HistoryAgent();
+    agent.place('from/inside', 'one\n');
+    await agent.copy('from', 'copied');
+    await agent.write('copied/inside', 'two\n');
+    const text = await agent.ok('undo', '--since', '4h', '@', '--yes');
+    const [, reverse = ''] = /to reverse that: ringfence undo (\w+) /.exec(text) ?? [];
+    await agent.ok('undo', reverse, '@', '--yes');
+    expect(agent.text('copied/inside')).toBe('two\n');
+    await agent.ok('undo', '--since', '4h', '@', '--yes');
+    expect(fs.readdirSync(agent.folder).sort()).toEqual(['.ringfence', 'from']);
+  });
+
   test('by client, by call and by path leaves the rest', async () => {
     using agent = new HistoryAgent();
     await agent.write('a', '1', { client: 'x', call: 'c1' });

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Root } from '../../src/fence/index.ts';
+import { copy } from '../../src/files/copy/copy.ts';
 import { move } from '../../src/files/copy/move.ts';
 import { removeEntry } from '../../src/files/remove/remove-entry.ts';
 import { writeFile } from '../../src/files/write/write-file.ts';
@@ -57,6 +58,14 @@ export class HistoryAgent implements Disposable {
       const [source, target] = [from, to].map((name) => ({ root: this.#root, path: this.#root.parse(name) }));
       const options = { durable: false, overwrite: true, intoFolders: false };
       await move(source as never, target as never, options, context);
+    });
+  }
+
+  /** Copies an entry and returns the id of the change. */
+  copy(from: string, to: string, caller: Partial<Caller> = {}): Promise<string> {
+    return this.#change('copy', caller, async (context) => {
+      const [source, target] = [from, to].map((name) => ({ root: this.#root, path: this.#root.parse(name) }));
+      await copy(source as never, target as never, { durable: false }, context);
     });
   }
 

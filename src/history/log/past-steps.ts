@@ -1,6 +1,6 @@
 import type { HistoryLog } from './history-log.ts';
 import { marksOf, recordsAbout } from './segment-scan.ts';
-import type { DoneMark, LogRecord, SizeMark, Step, TimeChange } from './step.ts';
+import type { CancelMark, DoneMark, LogRecord, SizeMark, Step } from './step.ts';
 import { isAbout, keepsFolder, stepKey } from './step.ts';
 
 /** A step that was logged, with what the log says about it. */
@@ -11,8 +11,6 @@ export interface PastStep {
   readonly done: DoneMark | undefined;
   /** Set if it was given up, or taken back at once, whatever else is noted. Neither this nor `done` is set if the process was killed, or is about to do it. */
   readonly cancelled: boolean;
-  /** What a step that was given up did to the change time of the entry that it was to keep. */
-  readonly ctimes?: readonly TimeChange[] | undefined;
   /** Set for a kept folder once its content is counted. */
   readonly counted: SizeMark | undefined;
 }
@@ -21,12 +19,14 @@ export interface PastStep {
 export interface StepFilter {
   /** Those at this path, from the top of the root, and below it. The index of the log saves reading most others. */
   readonly path?: string | undefined;
+  /** Hears of marks that a step was given up, before all steps that are older than the mark. Not with a path. */
+  readonly onCancelled?: ((mark: CancelMark) => void) | undefined;
 }
 
 /** Reads the steps of a root's history, newest first, one segment of the log at a time. */
 export function* pastSteps(
   { log }: { readonly log: HistoryLog },
-  { path = '' }: StepFilter = {},
+  { path = '', onCancelled }: StepFilter = {},
 ): Generator<PastStep, void, undefined> {
   log.writeMarks();
   const segments = log.segments().reverse();
@@ -38,7 +38,10 @@ export function* pastSteps(
   const marks = new Marks();
   for (const segment of segments) {
     const records = log.read(segment);
-    for (const record of records) marks.take(record);
+    for (const record of records) {
+      marks.take(record);
+      if ('cancelled' in record) onCancelled?.(record);
+    }
     for (const record of records.reverse()) if ('kind' in record) yield marks.of(record);
   }
 }
@@ -78,12 +81,12 @@ function* stepsAbout(
 /** What the log says about steps. Each is forgotten once it is asked for. */
 class Marks {
   readonly #done = new Map<string, DoneMark>();
-  readonly #cancelled = new Map<string, readonly TimeChange[] | undefined>();
+  readonly #cancelled = new Set<string>();
   readonly #counted = new Map<string, SizeMark>();
 
   take(record: LogRecord): void {
     if ('done' in record) this.#done.set(record.done, record);
-    else if ('cancelled' in record) this.#cancelled.set(record.cancelled, record.ctimes);
+    else if ('cancelled' in record) this.#cancelled.add(record.cancelled);
     else if ('counted' in record) this.#counted.set(record.counted, record);
   }
 
@@ -96,14 +99,12 @@ class Marks {
 
   of(step: Step): PastStep {
     const key = stepKey(step);
-    const ctimes = this.#cancelled.get(key);
     const found: PastStep = {
       step,
       key,
       done: this.#done.get(key),
       cancelled: this.#cancelled.delete(key),
       counted: this.#counted.get(key),
-      ctimes,
     };
     this.#done.delete(key);
     this.#counted.delete(key);

@@ -26,9 +26,7 @@ function isDone({ done, after, keptCtimeMs, beforeCtimeMs, fromCtimeMs }: Fields
 }
 
 function areTimeChanges(value: unknown): boolean {
-  return (
-    Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(isNumber))
-  );
+  return Array.isArray(value) && value.every((one) => isObject(one) && [one.ino, one.from, one.to].every(isNumber));
 }
 
 function isStep(value: Fields): boolean {

@@ -79,14 +79,18 @@ export interface DoneMark {
   readonly fromCtimeMs?: number | undefined;
 }
 
-/** From which time to which. */
-export type TimeChange = readonly [from: number, to: number];
+/** How the change time (ctime) of an inode changed: from which time to which. */
+export interface TimeChange {
+  readonly ino: number;
+  readonly from: number;
+  readonly to: number;
+}
 
 /** Says that a step was given up before it happened. */
-interface CancelMark {
+export interface CancelMark {
   /** The key of the step. */
   readonly cancelled: string;
-  /** How the change time (ctime) of the entry changed that was to be kept: by linking it, and by letting it go. */
+  /** What linking the entry that was to be kept, and letting it go, did to it. */
   readonly ctimes?: readonly TimeChange[] | undefined;
 }
 
