@@ -9,7 +9,10 @@ import { READING_CAPABILITIES } from '../tools/capabilities.ts';
 import type { LandlockPolicy, PathRule } from './landlock.ts';
 
 /** What Node reads while it runs: koffi looks into the binary, and each new thread asks how much memory there is. */
-const NODE_READS = [process.execPath, '/proc/self', '/proc/meminfo', '/sys/fs/cgroup', '/dev/urandom'];
+/** What tells that another process runs on the same machine: see `ownerState`. */
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
+
+const NODE_READS = [process.execPath, '/proc/self', '/proc/meminfo', BOOT_ID, '/sys/fs/cgroup', '/dev/urandom'];
 /** What the C library reads to look up a host name. */
 const NAME_SERVICE_READS = [
   ...['hosts', 'host.conf', 'resolv.conf', 'nsswitch.conf', 'gai.conf', 'ld.so.cache'].map((name) => `/etc/${name}`),
