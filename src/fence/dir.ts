@@ -48,8 +48,7 @@ interface Change {
 
 /**
  * Proof that a folder may be moved with everything in it, which `checkTree` finds out: `Dir.rename` moves no folder
- * without one. It holds until it is disposed of: till then, nothing in this process is put into the folder that may not
- * be where it goes.
+ * without one. Until it is disposed of, nothing in this process is put into the folder that may not be where it goes.
  */
 export interface CheckedTree extends Disposable {
   readonly dev: number;

@@ -117,7 +117,7 @@ function reportNotices({ logger }: SharedService, root: Root): void {
       logger.warn({ root: root.name, path, bytes: notice.bytes, max_bytes: maxBytes }, 'file too large for history');
     } else if (!hasCopied) {
       hasCopied = true;
-      logger.warn({ root: root.name, path }, 'history keeps files by copying, for want of hard links');
+      logger.warn({ root: root.name, path }, 'history keeps files by copying, because hard links cannot be made');
     }
   };
 }
