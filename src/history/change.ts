@@ -170,7 +170,7 @@ export class Change {
     }
     step.done();
     // The new name first, so that there is no moment at which the disk has neither.
-    if (durable) await place?.dir.sync();
+    if (durable && step.kept !== undefined) await this.#store.kept.flush([step.kept]);
     return true;
   }
 
@@ -274,7 +274,7 @@ export class PendingStep {
   /** Flushes to disk what the history has to know before the step happens. */
   async flush(): Promise<void> {
     const { log, kept } = this.#store;
-    await Promise.all([log.flush(), this.kept && kept.flush()]);
+    await Promise.all([log.flush(), this.kept && kept.flush([this.kept])]);
   }
 
   /** Notes that the step has happened, and what is there now. `times` are of what was there just before. */

@@ -41,6 +41,9 @@ export class KeptEntries implements Disposable {
   /** The folder of the segment that was used last, which stays open. */
   #recent: { readonly segment: string; readonly dir: Dir } | undefined;
   #flushed: Promise<unknown> = Promise.resolve();
+  /** How many folders of segments this process has made, and how many of their names are on disk. */
+  #made = 0;
+  #madeOnDisk = 0;
 
   /** Takes over the folder. */
   constructor(dir: Dir) {
@@ -56,8 +59,7 @@ export class KeptEntries implements Disposable {
   /** Opens a place, whose folder is made if it is missing. */
   open(place: string): KeptPlace {
     const [segment, name] = split(place);
-    makeIfMissing(this.#dir, segment);
-    const dir = this.#dir.openDir(segment);
+    const dir = this.#openOrMake(segment);
     return { dir, name, [Symbol.dispose]: () => dir[Symbol.dispose]() };
   }
 
@@ -110,11 +112,23 @@ export class KeptEntries implements Disposable {
     for (const { name } of this.#dir.list()) if (name.includes(EXPIRED)) await removeTree({ dir: this.#dir, name });
   }
 
-  /** Flushes to disk the names of what was kept by links. */
-  flush(): Promise<void> {
-    const flushed = this.#recent?.dir.sync() ?? Promise.resolve();
+  /** Flushes to disk the names of what is kept at places. */
+  async flush(places: readonly string[]): Promise<void> {
+    const made = this.#made;
+    const segments = [...new Set(places.map((place) => split(place)[0]))];
+    const flushed = Promise.all(segments.map((segment) => this.#sync(segment)));
     this.#flushed = Promise.allSettled([this.#flushed, flushed]);
-    return flushed;
+    await Promise.all([flushed, made > this.#madeOnDisk && this.#dir.sync()]);
+    this.#madeOnDisk = Math.max(this.#madeOnDisk, made);
+  }
+
+  async #sync(segment: string): Promise<void> {
+    if (segment === this.#recent?.segment) {
+      await this.#recent.dir.sync();
+      return;
+    }
+    using dir = this.#openIfPresent(segment);
+    await dir?.sync();
   }
 
   [Symbol.dispose](): void {
@@ -126,11 +140,20 @@ export class KeptEntries implements Disposable {
     return ignoreMissing(() => this.#dir.openDir(segment));
   }
 
+  #openOrMake(segment: string): Dir {
+    try {
+      this.#dir.mkdir(segment, 0o700);
+      this.#made += 1;
+    } catch (error) {
+      if (!isFenceError(error, 'already_exists')) throw error;
+    }
+    return this.#dir.openDir(segment);
+  }
+
   #openRecent(segment: string): Dir {
     const recent = this.#recent;
     if (recent?.segment === segment) return recent.dir;
-    makeIfMissing(this.#dir, segment);
-    const dir = this.#dir.openDir(segment);
+    const dir = this.#openOrMake(segment);
     this.#recent = { segment, dir };
     // A flush under way still uses the former one.
     if (recent !== undefined) void this.#flushed.then(() => recent.dir[Symbol.dispose]());
@@ -150,13 +173,5 @@ function ignoreMissing<T>(work: () => T): T | undefined {
   } catch (error) {
     if (!isFenceError(error, 'not_found')) throw error;
     return undefined;
-  }
-}
-
-function makeIfMissing(dir: Dir, name: string): void {
-  try {
-    dir.mkdir(name, 0o700);
-  } catch (error) {
-    if (!isFenceError(error, 'already_exists')) throw error;
   }
 }

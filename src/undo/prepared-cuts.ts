@@ -16,6 +16,7 @@ export class PreparedCuts implements Disposable {
   /** When each file will have been modified, by its inode number. */
   readonly #mtimes = new Map<number, bigint>();
   readonly #tails: OpenFile[] = [];
+  readonly #places: string[] = [];
 
   constructor(history: History, root: Root) {
     this.#history = history;
@@ -42,6 +43,7 @@ export class PreparedCuts implements Disposable {
     using at = this.#history.kept.open(place);
     const tail = at.dir.createFile(at.name, 0o600);
     this.#tails.push(tail);
+    this.#places.push(place);
     copyTail(file, after.size, tail, before.size);
   }
 
@@ -49,7 +51,7 @@ export class PreparedCuts implements Disposable {
   async flush(): Promise<void> {
     if (this.#tails.length === 0) return;
     await Promise.all(this.#tails.map((tail) => tail.syncData()));
-    await this.#history.kept.flush();
+    await this.#history.kept.flush(this.#places);
   }
 
   [Symbol.dispose](): void {

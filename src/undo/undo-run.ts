@@ -36,6 +36,8 @@ export class UndoRun {
   readonly #options: RunOptions;
   /** The folders whose entries were changed, by their paths at that time. */
   readonly #folders = new Set<string>();
+  /** The kept places that something was taken from or put to. */
+  readonly #places = new Set<string>();
   #done = 0;
 
   constructor(plan: UndoPlan, change: Change, options: RunOptions) {
@@ -126,6 +128,7 @@ export class UndoRun {
     using dir = openFolder(this.#plan.root, folder);
     const at = { dir, name: textToName(text) };
     this.#folders.add(folder);
+    for (const place of [action.from, step.kept]) if (place !== undefined) this.#places.add(place);
     if (action.effect === 'move') {
       await this.#move(action, at, step);
       return;
@@ -256,7 +259,7 @@ export class UndoRun {
   async #flush(): Promise<void> {
     const { history, root } = this.#plan;
     await history.root.top.syncFilesystem();
-    await Promise.all([history.log.flush(), history.kept.flush()]);
+    await Promise.all([history.log.flush(), history.kept.flush([...this.#places])]);
     for (const path of this.#folders) {
       try {
         using dir = openFolder(root, path);
