@@ -57,13 +57,13 @@ export async function applyPlans(output: Output, plans: readonly TargetPlan[], s
   return made;
 }
 
-async function apply({ durable }: Target, plan: UndoPlan): Promise<AppliedUndo> {
+async function apply({ name, durable }: Target, plan: UndoPlan): Promise<AppliedUndo> {
   try {
     return await applyUndo(plan, { caller: operator('undo'), durable });
   } catch (error) {
     if (isUndoError(error, 'undo_conflict')) {
       for (const conflict of error.details.conflicts) printNote(`conflict: ${describeConflict(conflict)}`);
-      throw new CommandError('something was changed in the meantime, so nothing was taken back; try again');
+      throw new CommandError(`something was changed in the meantime, so nothing was taken back in ${name}; try again`);
     }
     if (isUndoError(error, 'undo_incomplete')) {
       const { change, paths } = error.details;

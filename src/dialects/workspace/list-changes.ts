@@ -43,7 +43,7 @@ export const listChanges = defineTool({
   output: z.object({ changes: z.array(listed), more: z.boolean().optional() }),
   run: async ({ root: name, path, limit }, context) => {
     const root = context.root(name);
-    const history = historyIn(root);
+    const history = historyIn(root, 'list_changes');
     const wanted = path === undefined ? [''] : pathsOf(root, root.parse(path));
     const changes: ListedChange[] = [];
     let chars = context.results.maxChars ?? MAX_CHARS;

@@ -9,10 +9,10 @@ import { type PastChange, pastChanges } from '../../undo/index.ts';
 /** How far clocks may be apart. */
 const CLOCK_SKEW_MS = 60_000;
 
-/** Returns the history of a root that allows what needs one. */
-export function historyIn(root: Root): History {
+/** Returns the history of a root for a tool that needs one. Raises `tool_not_allowed` if there is none. */
+export function historyIn(root: Root, tool: string): History {
   const history = historyOf(root);
-  if (history === undefined) throw new ToolError('tool_not_allowed', { tool: 'list_changes' }, { root: root.name });
+  if (history === undefined) throw new ToolError('tool_not_allowed', { tool }, { root: root.name });
   return history;
 }
 

@@ -44,7 +44,7 @@ export const undoChange = defineTool({
 /** Plans an undo in which nothing is in the way. */
 async function planOf({ root: name, change: id }: { root: string; change: string }, context: CallContext) {
   const root = context.root(name);
-  const history = historyIn(root);
+  const history = historyIn(root, 'undo_change');
   const change = await findChange(history, id, context);
   if (change.undone === 'yes') throw new ToolError('already_undone', { change: id });
   const plan = planUndo(history, root, [change]);
