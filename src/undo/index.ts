@@ -1,6 +1,7 @@
 export { type AppliedUndo, applyUndo } from './apply-undo.ts';
 export type { Conflict, ConflictReason } from './conflict.ts';
 export { isUndoError, UndoError, type UndoErrorDetails } from './errors.ts';
+export type { PastEntry } from './past/past-node.ts';
 export {
   type ChangeFilter,
   type HappenedStep,
@@ -9,7 +10,6 @@ export {
   selectChanges,
 } from './past-change.ts';
 export { diffOfChanges, type PathDiff } from './past-diff.ts';
-export type { PastEntry } from './past-node.ts';
 export { planUndo } from './plan-undo.ts';
 export { type PastMoment, restoreEntry, treeAt } from './restore-entry.ts';
 export { settle } from './settle.ts';

@@ -1,7 +1,7 @@
 import { type CancelMark, type EntryState, isSameEntry, type PastStep } from '../history/index.ts';
 import { CtimeChain } from './ctime-chain.ts';
-import type { PastNode } from './past-node.ts';
-import type { PastTree } from './past-tree.ts';
+import type { PastNode } from './past/past-node.ts';
+import type { PastTree } from './past/past-tree.ts';
 
 /**
  * Tells whether kept entries are as they were when they were kept: a program that has a hard link to one, or had it open,

@@ -1,7 +1,7 @@
 import { type History, isAtOrBelow, isSameEntry } from '../history/index.ts';
+import type { PastEntry, PastNode } from './past/past-node.ts';
+import { PastTree } from './past/past-tree.ts';
 import type { PastChange } from './past-change.ts';
-import type { PastEntry, PastNode } from './past-node.ts';
-import { PastTree } from './past-tree.ts';
 import { settledSteps } from './settle.ts';
 
 /** What changes did to one entry. A folder is in it only if it was made, removed or moved. */

@@ -2,8 +2,8 @@ import { FenceError, type OpenFile, type Root } from '../fence/index.ts';
 import { type History, textToName } from '../history/index.ts';
 import { copyTail } from './change-in-place.ts';
 import { openDespiteMode } from './open-despite-mode.ts';
-import { openFolder } from './open-folder.ts';
-import { splitPath } from './past-tree.ts';
+import { openFolder } from './past/open-folder.ts';
+import { splitPath } from './past/past-tree.ts';
 import type { UndoAction } from './undo-plan.ts';
 
 /**

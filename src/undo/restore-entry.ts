@@ -5,8 +5,8 @@ import { copyOwner, syncEntry } from '../files/write/replace-file.ts';
 import { type Change, type History, textToName } from '../history/index.ts';
 import type { Caller } from '../runtime/operation-context.ts';
 import { UndoError } from './errors.ts';
-import type { PastNode } from './past-node.ts';
-import { PastTree } from './past-tree.ts';
+import type { PastNode } from './past/past-node.ts';
+import { PastTree } from './past/past-tree.ts';
 import { settledSteps } from './settle.ts';
 
 /** A moment of the past: a time in milliseconds since 1970, or just before or after a change. */

@@ -11,7 +11,7 @@ import {
   type StepFilter,
   type TimeChange,
 } from '../history/index.ts';
-import { PastTree, stateOfNode } from './past-tree.ts';
+import { PastTree, stateOfNode } from './past/past-tree.ts';
 
 /** A step, and whether it happened. */
 export interface SettledStep extends PastStep {

@@ -3,8 +3,8 @@ import { type EntryState, type History, isAtOrBelow, isSameEntry, OWN_PLACE, typ
 import type { Conflict, ConflictReason } from './conflict.ts';
 import { KeptCheck } from './kept-check.ts';
 import { NewerSteps } from './newer-steps.ts';
-import type { PastNode } from './past-node.ts';
-import { NOT_MADE_YET, namesOf, PastTree, splitPath, stateOfNode } from './past-tree.ts';
+import type { PastNode } from './past/past-node.ts';
+import { NOT_MADE_YET, namesOf, PastTree, splitPath, stateOfNode } from './past/past-tree.ts';
 import { RemadeFolders } from './remade-folders.ts';
 import type { UndoAction, UndoEffect } from './undo-plan.ts';
 

@@ -14,8 +14,8 @@ import {
 } from '../history/index.ts';
 import { cutFile, extendFile } from './change-in-place.ts';
 import { UndoError } from './errors.ts';
-import { openFolder } from './open-folder.ts';
-import { NOT_MADE_YET, splitPath } from './past-tree.ts';
+import { openFolder } from './past/open-folder.ts';
+import { NOT_MADE_YET, splitPath } from './past/past-tree.ts';
 import { PreparedCuts } from './prepared-cuts.ts';
 import type { UndoAction, UndoPlan } from './undo-plan.ts';
 

@@ -1,4 +1,4 @@
-import type { EntryState, History, PastStep } from '../history/index.ts';
+import type { EntryState, History, PastStep } from '../../history/index.ts';
 import { Origin, orMissing, type PastEntry, PastInodes, PastNode } from './past-node.ts';
 
 /**

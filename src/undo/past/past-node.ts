@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
-import { type Dir, type EntryType, entryTypeOf, FenceError, isFenceError, type Name } from '../fence/index.ts';
-import { HISTORY_FOLDER, nameToText, textToName } from '../history/index.ts';
+import { type Dir, type EntryType, entryTypeOf, FenceError, isFenceError, type Name } from '../../fence/index.ts';
+import { HISTORY_FOLDER, nameToText, textToName } from '../../history/index.ts';
 
 /** An entry as it was at one moment. */
 export interface PastEntry {

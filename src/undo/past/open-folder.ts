@@ -1,5 +1,5 @@
-import type { Dir, Root } from '../fence/index.ts';
-import { textToName } from '../history/index.ts';
+import type { Dir, Root } from '../../fence/index.ts';
+import { textToName } from '../../history/index.ts';
 import { namesOf } from './past-tree.ts';
 
 /** Opens a folder by its path from the top of a root, without following links. Raises `not_directory` for one. */
