@@ -380,17 +380,19 @@ export abstract class Dir implements Disposable {
   renameNoReplace(name: Name, to: Dir, toName: Name, checked?: CheckedTree): void {
     this.assertMayMove(name, to, toName, checked);
     this.#callOnPair(name, to, toName, (from, into) => {
-      if (!fs.lstatSync(from).isDirectory()) {
-        fs.linkSync(from, into);
+      const isFolder = fs.lstatSync(from).isDirectory();
+      if (!isFolder && linkIfPossible(from, into)) {
         fs.unlinkSync(from);
         return;
       }
-      // An empty directory of our own reserves the name, and a rename may replace exactly that.
-      fs.mkdirSync(into, { mode: 0o700 });
+      // An empty entry of our own reserves the name, and a rename may replace exactly that.
+      if (isFolder) fs.mkdirSync(into, { mode: 0o700 });
+      else fs.closeSync(fs.openSync(into, CREATE, 0o600));
       try {
         fs.renameSync(from, into);
       } catch (error) {
-        fs.rmdirSync(into);
+        if (isFolder) fs.rmdirSync(into);
+        else fs.unlinkSync(into);
         throw error;
       }
     });
@@ -631,6 +633,17 @@ export abstract class Dir implements Disposable {
       // last name.
       run(from, to.pathUnconfined(toName));
     });
+  }
+}
+
+/** Gives a file a second name, and reports whether this file can have one: not every file system has hard links. */
+function linkIfPossible(from: HostPath | Buffer, into: HostPath | Buffer): boolean {
+  try {
+    fs.linkSync(from, into);
+    return true;
+  } catch (error) {
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(errnoOf(error) ?? '')) throw error;
+    return false;
   }
 }
 

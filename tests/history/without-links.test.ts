@@ -9,6 +9,7 @@ import { removeFile } from '../../src/files/remove/remove-entry.ts';
 import { removeFolder } from '../../src/files/remove/remove-folder.ts';
 import { writeFile } from '../../src/files/write/write-file.ts';
 import { History, type HistoryNotice, pastSteps } from '../../src/history/index.ts';
+import { applyUndo, type PastChange, planUndo, selectChanges } from '../../src/undo/index.ts';
 import { cannotMountExfat, type ExfatDisk, mountExfat } from '../support/exfat-disk.ts';
 
 const reason = cannotMountExfat === undefined ? '' : ` (skipped: ${cannotMountExfat})`;
@@ -47,6 +48,31 @@ describe.skipIf(cannotMountExfat !== undefined)(`a file system without hard link
     using again = History.open(root);
     expect([...pastSteps(again)]).toHaveLength(6);
   });
+
+  test.each(BACKEND_NAMES)(
+    'what was replaced or removed is brought back, and nothing is replaced by that (%s)',
+    async (backend) => {
+      using root = opened(backend);
+      using history = History.open(root);
+      for (const text of ['one', 'two']) await write(root, 'f', text);
+      await write(root, 'g', 'three');
+      await removeFile(root, root.parse('g'), { durable: false });
+      const [removed, created, replaced] = selectChanges(history, {});
+      const undo = (change: PastChange | undefined) =>
+        outcome(
+          applyUndo(planUndo(history, root, change ? [change] : []), { caller: { tool: 'undo' }, durable: false }),
+        );
+      fs.writeFileSync(path.join(disk.folder, 'g'), 'newer');
+      expect(await undo(removed)).toBe('undo_conflict');
+      expect(fs.readFileSync(path.join(disk.folder, 'g'), 'utf8')).toBe('newer');
+      fs.rmSync(path.join(disk.folder, 'g'));
+      expect(await undo(removed)).toBe('ok');
+      expect(await undo(replaced)).toBe('ok');
+      expect(['f', 'g'].map((name) => fs.readFileSync(path.join(disk.folder, name), 'utf8'))).toEqual(['one', 'three']);
+      expect(await undo(created)).toBe('ok');
+      expect(fs.readdirSync(disk.folder).sort()).toEqual(['.ringfence', 'f']);
+    },
+  );
 
   test.each(BACKEND_NAMES)('no spelling of the name of the history is a way to it (%s)', async (backend) => {
     using root = opened(backend);
