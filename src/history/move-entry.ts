@@ -1,4 +1,4 @@
-import { type CheckedTree, FenceError, isFenceError } from '../fence/index.ts';
+import { type CheckedTree, isFenceError } from '../fence/index.ts';
 import type { DirEntry } from './kept-entries.ts';
 
 /**
@@ -12,16 +12,9 @@ export function moveEntry(from: DirEntry, to: DirEntry, checked?: CheckedTree): 
   } catch (error) {
     if (!isFenceError(error, 'permission_denied')) throw error;
     const stats = from.dir.lstat(from.name);
-    if (stats?.isDirectory() !== true) renameIfFree(from, to);
-    else if ((stats.mode & 0o200) === 0) moveUnwritable(from, to, stats.mode & 0o7777, checked);
-    else throw error;
+    if (stats?.isDirectory() !== true || (stats.mode & 0o200) !== 0) throw error;
+    moveUnwritable(from, to, stats.mode & 0o7777, checked);
   }
-}
-
-/** Moves a file on a file system that has neither hard links nor renames which replace nothing. */
-function renameIfFree(from: DirEntry, to: DirEntry): void {
-  if (to.dir.has(to.name)) throw new FenceError('already_exists', {});
-  from.dir.rename(from.name, to.dir, to.name);
 }
 
 function moveUnwritable(from: DirEntry, to: DirEntry, mode: number, checked: CheckedTree | undefined): void {
