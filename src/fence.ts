@@ -19,6 +19,7 @@ export {
   type FenceErrorCode,
   type FenceErrorDetails,
   type GuardRules,
+  type HeldEntry,
   type HostPath,
   isFenceError,
   type Location,

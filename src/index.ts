@@ -97,6 +97,7 @@ export {
   type EntryType,
   type FenceErrorDetails,
   type GuardRules,
+  type HeldEntry,
   type HostPath,
   type Location,
   type MadeFolder,

@@ -12,6 +12,7 @@ export type {
   Entry,
   EntryType,
   GuardRules,
+  HeldEntry,
   HostPath,
   Location,
   MadeFolder,

@@ -1,7 +1,7 @@
 export { BACKEND_NAMES, type Backend, type BackendName, chooseBackend } from './backend.ts';
 export { type CallerPath, type HostPath, parseCallerPath, ROOT_PATH, toForwardSlashes } from './caller-path.ts';
 export { checkTree } from './check-tree.ts';
-export { type CheckedTree, Dir, type SharedDir } from './dir.ts';
+export { type CheckedTree, Dir, type HeldEntry, type SharedDir } from './dir.ts';
 export { type Entry, type EntryType, entryTypeOf, type Name } from './entry.ts';
 export { fromSystem, withLocation, withLocationSync } from './errno.ts';
 export { FenceError, type FenceErrorCode, type FenceErrorDetails, isFenceError } from './errors.ts';

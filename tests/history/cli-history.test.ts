@@ -150,19 +150,33 @@ describe('which root', () => {
 
   test('a folder without a history stays without one, and the message says what to do', async () => {
     const folder = tempDir();
-    for (const command of [
-      ['history'],
-      ['checkpoint'],
-      ['review'],
-      ['undo', '--since', '1h'],
-      ['diff', '--since', '1h'],
-    ]) {
+    for (const command of [['history'], ['review'], ['undo', '--since', '1h'], ['diff', '--since', '1h']]) {
       const { code, stdout, stderr } = await runRingfence([...command, folder]);
       expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(/^ringfence: no history .*--history\n$/)]);
     }
     expect(fs.readdirSync(folder)).toEqual([]);
     expect((await runRingfence(['history', `${folder}-missing`])).stderr).toMatch(/does not exist.*--config FILE\n$/);
     fs.rmSync(folder, { recursive: true });
+  });
+
+  test('a history may begin with a checkpoint, in a folder that is named or where the config says so', async () => {
+    const folder = tempDir();
+    expect((await runRingfence(['checkpoint'], { cwd: folder })).code).toBe(1);
+    expect(fs.readdirSync(folder)).toEqual([]);
+    const { code, stdout } = await runRingfence(['checkpoint', folder, '--name', 'before']);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('checkpoint before of ')]);
+    expect((await runRingfence(['review', folder])).stdout).toContain('0 entries differ since checkpoint before');
+    const [kept, plain] = [tempDir(), tempDir()];
+    const roots = [
+      { name: 'kept', path: kept, allowed_tools: ['*'], history: true },
+      { name: 'plain', path: plain, allowed_tools: ['*'] },
+    ];
+    const config = writeConfig({ roots });
+    expect((await runRingfence(['checkpoint', '--config', config])).stdout).toMatch(
+      /^checkpoint \S+ of kept at [^\n]*\n$/,
+    );
+    expect(fs.readdirSync(plain)).toEqual([]);
+    for (const each of [folder, kept, plain, path.dirname(config)]) fs.rmSync(each, { recursive: true });
   });
 });
 

@@ -12,10 +12,10 @@ export interface CheckpointFlags {
   readonly json?: boolean;
 }
 
-/** Adds a checkpoint to the history of a root, or of all. Raises `ConfigError` and `CommandError`. */
+/** Adds a checkpoint to the history of a root, or of all, which may begin with it. Raises `ConfigError` and `CommandError`. */
 export async function checkpoint(written: string | undefined, flags: CheckpointFlags): Promise<void> {
   const output = new Output();
-  using targets = await openTargets(written, flags.config);
+  using targets = await openTargets(written, flags.config, { begin: true });
   if (targets.all.some(({ path }) => path !== undefined))
     throw new ConfigError(`${written}: a checkpoint is for a whole root; leave the path out`);
   const made: object[] = [];

@@ -37,9 +37,14 @@ interface KnownRoot {
 
 /**
  * Opens the histories that a command is about: of one root, given as `ROOT[:PATH]`, of all roots of the config that
- * have a history, or of the current folder. Raises `ConfigError` and `CommandError`.
+ * have a history, or of the current folder. With `begin`, a history that has not begun is begun: that of a folder that
+ * was named, or as the config says. Raises `ConfigError` and `CommandError`.
  */
-export async function openTargets(written: string | undefined, configFile: string | undefined): Promise<Targets> {
+export async function openTargets(
+  written: string | undefined,
+  configFile: string | undefined,
+  { begin = false }: { readonly begin?: boolean } = {},
+): Promise<Targets> {
   const config = configFile === undefined ? undefined : await loadConfig(configFile, WITHOUT_TOKENS);
   const known = config?.roots.flatMap((root) =>
     root.path === undefined ? [] : [{ name: root.name, folder: root.path, options: root.history }],
@@ -51,7 +56,8 @@ export async function openTargets(written: string | undefined, configFile: strin
   };
   try {
     const all = roots.flatMap((root): Target[] => {
-      const found = openHistory(root, opened);
+      const mayBegin = begin && (config === undefined ? written !== undefined : root.options !== undefined);
+      const found = openHistory(root, opened, mayBegin);
       return found === undefined ? [] : [{ ...found, path: limit, durable: config?.durableWrites ?? true }];
     });
     if (all.length === 0) throw new CommandError(noHistory(roots, configFile));
@@ -71,12 +77,13 @@ const WITHOUT_TOKENS = new Proxy<NodeJS.ProcessEnv>(
 function openHistory(
   { name, folder, options }: KnownRoot,
   opened: Disposable[],
+  mayBegin: boolean,
 ): Pick<Target, 'name' | 'root' | 'history'> | undefined {
   const root = Root.open(name, folder, fenceFromEnvironment());
   opened.push(root);
   try {
     // Opening a history would make one.
-    if (root.top.lstat(HISTORY_FOLDER) === undefined) return undefined;
+    if (!mayBegin && root.top.lstat(HISTORY_FOLDER) === undefined) return undefined;
     const history = History.open(root, options);
     opened.push(history);
     return { name, root, history };
