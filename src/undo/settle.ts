@@ -105,7 +105,9 @@ function discardCopy(
   const isOwn = place.endsWith(`/${change}-${number}`) || stats.ino === there?.ino;
   if (!isOwn) return undefined;
   const freed = kept.discard(place);
-  if (freed === undefined || !isSameEntry(there, stats)) return undefined;
+  if (freed === undefined) return undefined;
+  // What was appended to the file meanwhile has a step of its own, which notes the times from there on.
+  if (!isSameEntry(there, stats)) return [freed];
   return [{ ino: stats.ino, from: there?.ctimeMs ?? 0, to: stats.ctimeMs }, freed];
 }
 
