@@ -72,6 +72,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'fence',
     'history',
+    'files',
     'undo',
     'review',
     'wire',

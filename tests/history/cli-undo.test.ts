@@ -25,6 +25,20 @@ describe('ringfence undo', () => {
     expect(await agent.ok('history', '@')).toContain(`takes back ${id}`);
   });
 
+  test('also removes the temporary files that killed processes left, but none that is kept', async () => {
+    using agent = new HistoryAgent();
+    const left = '.ringfence-tmp-of-another-version';
+    agent.place(`folder/${left}`, '');
+    agent.place(`kept/${left}`, '');
+    for (const name of ['folder', 'kept']) fs.utimesSync(agent.host(`${name}/${left}`), 1, 1);
+    const removed = await agent.remove('kept');
+    const id = await agent.write('a', 'one');
+    await agent.ok('undo', id, '@', '--yes');
+    expect(fs.readdirSync(agent.host('folder'))).toEqual([]);
+    const kept = fs.readdirSync(agent.host('.ringfence/kept'), { recursive: true }).map(String);
+    expect(kept.filter((name) => name.endsWith(`${removed}-0/${left}`))).toHaveLength(1);
+  });
+
   test('takes back a whole afternoon: what was made, changed, moved and removed', async () => {
     using agent = new HistoryAgent();
     agent.place('src/main.ts', 'main\n');

@@ -7,13 +7,14 @@ import {
   ROOT_PATH,
   type Root,
 } from '../../fence/index.ts';
+import { HISTORY_FOLDER } from '../../history/index.ts';
 import { backgroundPacer } from '../../runtime/background-pacer.ts';
 import { removeIfLeftover } from '../remove/remove-folder.ts';
 
 /**
  * Removes the temporary files and folders that killed processes left anywhere in a root, and returns how many. Runs in
  * the background with a small share of this thread's time. Links are not followed; what cannot be entered or removed is
- * skipped. Raises the reason of an aborted signal, and any failure that is not about a single entry.
+ * skipped, and so is what a history keeps. Raises the reason of an aborted signal, and any failure that is not about a single entry.
  */
 export async function sweepLeftovers(root: Root, signal: AbortSignal): Promise<number> {
   const pause = backgroundPacer(signal);
@@ -61,7 +62,7 @@ interface SweepCandidates {
 function addTo({ temporary, folders }: SweepCandidates, entries: readonly Entry[]): void {
   for (const entry of entries) {
     if (isTemporaryName(entry.name)) temporary.push(entry);
-    else if (entry.type === 'directory') folders.push(entry.raw);
+    else if (entry.type === 'directory' && entry.name !== HISTORY_FOLDER) folders.push(entry.raw);
   }
 }
 
