@@ -279,10 +279,12 @@ describe.each(BACKENDS)('on %s', (fence) => {
     await using served = await serve(folder, fence);
     // Everything that the calls reach is taken away and put back, without a pause.
     const script = `for i in $(seq 2000); do mv -T d gone; rm -rf made tree; mv -T gone d || rm -rf d; done`;
-    const churn = spawn('sh', ['-c', script], { cwd: folder, stdio: 'ignore' });
+    const churn = spawn('sh', ['-c', script], { cwd: folder, stdio: 'ignore', detached: true });
+    const ended = once(churn, 'close');
     for (let round = 0; round < 5; round += 1) await served.failures([...READS, ...WRITES]);
-    churn.kill();
-    await once(churn, 'close');
+    // With all that it has started, which would otherwise go on moving folders.
+    if (churn.exitCode === null) process.kill(-(churn.pid ?? 0));
+    await ended;
     expect(await served.failures([['list_folder', { root, path: '' }]])).toEqual([]);
     fs.rmSync(folder, { recursive: true, maxRetries: 10 });
   });
