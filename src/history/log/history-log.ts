@@ -1,4 +1,4 @@
-import type { Dir, OpenFile } from '../../fence/index.ts';
+import { type Dir, FenceError, type OpenFile } from '../../fence/index.ts';
 import { encodeLine } from './log-line.ts';
 import { decodeRecords, type IndexedSegment, SegmentFolder } from './segment-folder.ts';
 import type { LogRecord } from './step.ts';
@@ -163,7 +163,9 @@ export class HistoryLog implements Disposable {
     this.#timer = undefined;
     try {
       this.writeMarks();
-    } catch {}
+    } catch (error) {
+      if (!(error instanceof FenceError)) throw error;
+    }
   }
 
   /** Makes sure that the newest segment is open: other processes may have begun another. */
