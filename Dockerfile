@@ -6,9 +6,11 @@ RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts ./scripts
 COPY src ./src
+COPY console ./console
 RUN npm run build && npm prune --omit=dev
 
 FROM node:20-slim
+LABEL io.modelcontextprotocol.server.name="io.github.ringfence/ringfence"
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./

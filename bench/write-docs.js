@@ -15,7 +15,7 @@ const PEERS = [REFERENCE, EMPTY, RIPGREP, `${RIPGREP} --files`, SHA256SUM];
 const isSlower = ({ against, ratio }) => PEERS.includes(against) && ratio > 1;
 
 /** Groups whose figures stand for themselves, each in a section of its own. */
-export const SECTIONS = ['first-call', 'history', 'tokens'];
+export const SECTIONS = ['first-call', 'history', 'lease', 'tokens'];
 
 /** Puts figures between the marks of the page: those of a whole run, if there is one, with its picture, and those of single groups. */
 export function writeDocs(whole, groups) {

@@ -50,14 +50,17 @@ export type {
   SampleTool,
 } from './agent/sample.ts';
 export type { Activity, ActivityOptions, ClientFigures, UnusualActivity } from './audit/activity.ts';
-export type { Log } from './audit/log.ts';
+export type { FormatLine, Log } from './audit/log.ts';
 export { openLog } from './audit/log.ts';
 export type { LogLevel } from './audit/log-level.ts';
+export type { CallEvent, CallFailure, CallObserver, LoggedChange } from './audit/record-call.ts';
+export type { TraceContext } from './audit/trace-context.ts';
 export type {
   AgentConfig,
   AgentRootConfig,
   AnyRootConfig,
   AuthConfig,
+  ClusterConfig,
   Config,
   DialectConfig,
   DialectName,
@@ -69,8 +72,8 @@ export type {
   TokenConfig,
 } from './config/config.ts';
 export { ConfigError } from './config/config-error.ts';
-export { configFromDirs } from './config/config-from-dirs.ts';
-export { loadConfig } from './config/load-config.ts';
+export { loadConfig } from './config/file/load-config.ts';
+export { configFromDirs } from './config/folders/config-from-dirs.ts';
 export { classic } from './dialects/classic/index.ts';
 export { guide } from './dialects/guide/index.ts';
 export { FileStorage, type FileStorageOptions } from './dialects/memory/file-storage.ts';
@@ -117,10 +120,12 @@ export type { HistoryErrorDetails, HistoryOptions } from './history/index.ts';
 export type { FairScheduler } from './runtime/fair-scheduler.ts';
 export type { Caller, OperationContext } from './runtime/operation-context.ts';
 export type { SearchErrorDetails, SearchPool } from './search/index.ts';
+export type { OpenHistory } from './server/call/roots/served-roots.ts';
 export {
   type DialectOptions,
   forDialect,
   openSharedService,
+  type ReloadableService,
   type Service,
   type SharedService,
   type SharedServiceOptions,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Sample, SampleQuestion } from '../src/agent/sample.ts';
 import type { RootConfig } from '../src/config/config.ts';
-import { configFromDirs } from '../src/config/config-from-dirs.ts';
+import { configFromDirs } from '../src/config/folders/config-from-dirs.ts';
 import { InputRequired } from '../src/server/call/input-required.ts';
 import type { Confirm } from '../src/server/confirm/approve.ts';
 import { AGENT_CAPABILITIES, type Capability, CONFIRMABLE_CAPABILITIES } from '../src/tools/capabilities.ts';

@@ -21,5 +21,7 @@ const MIX = [
 /** The `index`th call of a kind: the tool and its arguments. */
 export const CALLS = {
   mixed: (index) => MIX[index % MIX.length](index),
+  reads: (index) => MIX[0](index),
+  writes: (index) => MIX[5](index),
   nothing: () => ['nothing', {}],
 };

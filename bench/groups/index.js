@@ -5,9 +5,11 @@ import { growth } from './growth.js';
 import { hash } from './hash.js';
 import { history } from './history.js';
 import { overHttp } from './http.js';
+import { lease } from './lease.js';
 import { list } from './list.js';
 import { memory } from './memory.js';
 import { page } from './page.js';
+import { processes } from './processes.js';
 import { read } from './read.js';
 import { start } from './start.js';
 import { tokens } from './tokens.js';
@@ -24,12 +26,14 @@ export const GROUPS = {
   read,
   write,
   history,
+  lease,
   list,
   grep,
   glob,
   hash,
   page,
   http: overHttp,
+  processes,
   memory,
   growth,
   tokens,

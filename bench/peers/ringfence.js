@@ -19,11 +19,11 @@ export function ringfenceOnStdio(config) {
   return new StdioClient(process.execPath, [BIN, 'stdio', '--config', config]);
 }
 
-/** Our server on HTTP at a free port: `{ url, close }`. */
-export async function ringfenceOnHttp(config) {
-  const child = startChild(process.execPath, [BIN, 'serve', '--config', config, '--port', '0']);
+/** Our server on HTTP at a free port: `{ url, pid, close }`. */
+export async function ringfenceOnHttp(config, args = []) {
+  const child = startChild(process.execPath, [BIN, 'serve', '--config', config, '--port', '0', ...args]);
   const url = await firstMatch(child, /(http:\/\/\S+)/);
-  return { url, close: () => endChild(child) };
+  return { url, pid: child.pid, close: () => endChild(child) };
 }
 
 /**

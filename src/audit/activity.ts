@@ -50,11 +50,17 @@ export class Activity {
   readonly #unusual: ActivityOptions['unusual'];
   readonly #now: () => number;
   readonly #maxClients: number;
+  #violations = 0;
 
   constructor({ unusual, now = Date.now, maxClients = MAX_CLIENTS }: ActivityOptions) {
     this.#unusual = unusual;
     this.#now = now;
     this.#maxClients = maxClients;
+  }
+
+  /** How many attempts of all clients were denied. */
+  get violations(): number {
+    return this.#violations;
   }
 
   /** Counts a finished call. */
@@ -72,6 +78,7 @@ export class Activity {
     const counters = this.#of(client, now);
     const previous = counters.violations;
     counters.violations += 1;
+    this.#violations += 1;
     const denied = path.slice(0, MAX_PATH);
     if (!counters.denied.has(denied) && counters.denied.size < MAX_DENIED_PATHS) {
       counters.denied.add(denied);

@@ -8,7 +8,8 @@ import type { LogLevel } from './log-level.ts';
  * stop the server.
  */
 const BACKLOG_BYTES = 16 * 1024 * 1024;
-const FLUSH_MS = 1_000;
+/** How long the last lines may take to be written. */
+export const FLUSH_MS = 1_000;
 /** Lines are batched for this long, because one write per line costs more than formatting it. */
 const BATCH_MS = 20;
 const BATCH_LENGTH = 32 * 1024;
@@ -16,37 +17,57 @@ const BATCH_LENGTH = 32 * 1024;
 /** An open log. */
 export interface Log {
   readonly logger: Logger;
+  /** Writes a line of JSON, without its line break, that another process has logged. */
+  pass(json: string): void;
+  /** Opens the file of the log anew, after somebody has renamed it. Does nothing for a log on stderr. */
+  reopen(): void;
   /** Writes all buffered lines, and gives up after a second if nobody reads them. Do not log after this. */
   flush(): Promise<void>;
 }
 
-/** Opens a log of JSON lines on stderr. Lines are written asynchronously, so that no call waits for the log. */
-export function openLog(level: LogLevel): Log {
+/**
+ * Returns what is written for a line of JSON, without its line break. It must hold no characters that a terminal acts on,
+ * except for its own colours.
+ */
+export type FormatLine = (json: string) => string;
+
+/**
+ * Opens a log of lines on stderr: JSON, in which what a terminal would act on is escaped, unless `format` writes them
+ * otherwise. Each line has the given fields. Lines are written asynchronously, so that no call waits for the log.
+ */
+export function openLog(level: LogLevel, format: FormatLine = escapeUnprintable, fields: object | null = null): Log {
   const destination = pino.destination({ fd: openStderr(), sync: false, maxLength: BACKLOG_BYTES });
   let readerGone = false;
   // The server keeps running when stderr is closed.
   destination.on('error', ({ code }: NodeJS.ErrnoException) => {
     readerGone ||= code === 'EPIPE';
   });
-  const lines = new LineBatcher((text) => destination.write(text));
-  const logger = pino(
+  const lines = new LineBatcher((text) => destination.write(text), format);
+  return {
+    logger: loggerTo(lines, level, fields),
+    pass: (json) => lines.write(`${json}\n`),
+    reopen: () => {},
+    flush: async () => {
+      lines.flush();
+      // Without a line there is no write whose end could be waited for.
+      if (!lines.hasWritten || readerGone || (await flushed(destination))) return;
+      // Drop the rest. Otherwise it would be written synchronously at exit and block on the stuck reader.
+      destination.destroy();
+    },
+  };
+}
+
+/** Returns a logger that writes lines of JSON, each with the given fields. */
+export function loggerTo(lines: LineBatcher, level: LogLevel, fields: object | null): Logger {
+  return pino(
     {
       level,
-      base: null,
+      base: fields,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
     lines,
   );
-  return {
-    logger,
-    flush: async () => {
-      lines.flush();
-      if (readerGone || (await flushed(destination))) return;
-      // Drop the rest. Otherwise it would be written synchronously at exit and block on the stuck reader.
-      destination.destroy();
-    },
-  };
 }
 
 /** Waits until everything is written, and reports whether it was: not on a write error or a timeout. */
@@ -67,18 +88,22 @@ function flushed(destination: ReturnType<typeof pino.destination>): Promise<bool
 }
 
 /** Collects lines and writes them in batches, each line within 20 ms. */
-class LineBatcher {
+export class LineBatcher {
   readonly #write: (text: string) => void;
+  readonly #format: FormatLine;
+  /** Whether anything was written so far. */
+  hasWritten = false;
   #text = '';
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(write: (text: string) => void) {
+  constructor(write: (text: string) => void, format: FormatLine) {
     this.#write = write;
+    this.#format = format;
   }
 
   write(line: string): void {
-    // JSON leaves some characters unescaped that a terminal acts on.
-    this.#text += `${escapeUnprintable(line.slice(0, -1))}\n`;
+    // JSON leaves some characters unescaped that a terminal acts on, so no line is written without a format.
+    this.#text += `${this.#format(line.slice(0, -1))}\n`;
     if (this.#text.length > BATCH_LENGTH) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), BATCH_MS);
   }
@@ -89,6 +114,7 @@ class LineBatcher {
     if (this.#text === '') return;
     const text = this.#text;
     this.#text = '';
+    this.hasWritten = true;
     this.#write(text);
   }
 }

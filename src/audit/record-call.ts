@@ -5,12 +5,15 @@ import type { Client } from '../tools/client.ts';
 import { type ErrorCode, isCode } from '../tools/errors.ts';
 import type { Activity } from './activity.ts';
 import { describeThrown, framesOf } from './describe-thrown.ts';
+import type { TraceContext } from './trace-context.ts';
 
 /** One finished call, for the log. Must not contain file content. */
 export interface CallEvent {
   readonly tool: string;
   readonly dialect: string;
   readonly client: Client;
+  /** The name of the client's program, as it declared itself. It is of any length and not checked. */
+  readonly clientName?: string | undefined;
   readonly root: string | undefined;
   readonly path: string | undefined;
   /** The values of the arguments that the tool declares as its `subject`. */
@@ -20,10 +23,15 @@ export interface CallEvent {
   readonly failure: CallFailure | undefined;
   /** What the call changed in roots with history; undefined if nothing. */
   readonly change?: LoggedChange | undefined;
+  /** The client's trace that the call belongs to; undefined if it names none. */
+  readonly trace?: TraceContext | undefined;
 }
 
+/** Is told of every finished call after its response is written, as the log is. Must be quick and must not throw. */
+export type CallObserver = (event: CallEvent) => void;
+
 /** How a call is found in the history of the roots that it changed. */
-interface LoggedChange {
+export interface LoggedChange {
   readonly call: string | undefined;
   /** The id of the change; one for each root, with spaces between them. */
   readonly change: string;
@@ -97,6 +105,11 @@ function fieldsOf(event: CallEvent): Record<string, unknown> {
     fields.call = event.change.call;
     fields.change = event.change.change;
     fields.unkept = event.change.unkept;
+  }
+  if (event.trace !== undefined) {
+    fields.trace_id = event.trace.traceId;
+    fields.span_id = event.trace.spanId;
+    fields.trace_state = event.trace.state;
   }
   if (failure !== undefined && isOrdinary(failure)) fields.errno = errnoDetail(failure.cause);
   return fields;

@@ -1,7 +1,53 @@
 import type { Config, DialectConfig } from '../config/config.ts';
-import { builtDescription } from '../config/package-files.ts';
+import { builtDescription } from '../config/program/package-files.ts';
 import { type ServerDescription, withHonestAnnotations } from '../server/description/server-description.ts';
 import { type Dialect, mergeDialects } from '../tools/dialect.ts';
+
+/**
+ * The dialects that are served, as the config describes them. Whoever has one of these objects sees the next config in
+ * it.
+ */
+export class DescribedDialects {
+  #config: Config;
+  readonly #dialects = new Map<DialectConfig['name'], Promise<Dialect>>();
+  readonly #descriptions = new Map<DialectConfig['name'], Promise<ServerDescription>>();
+
+  constructor(config: Config) {
+    this.#config = config;
+  }
+
+  /** Loads a dialect, once. */
+  dialect(name: DialectConfig['name']): Promise<Dialect> {
+    return once(this.#dialects, name, () => loadDialect(name, this.#config));
+  }
+
+  /** Loads the description of a dialect, once. */
+  description(name: DialectConfig['name']): Promise<ServerDescription> {
+    return once(this.#descriptions, name, () => loadDescription(name, this.#config));
+  }
+
+  /** Loads for another config what was loaded so far. Nothing changes before the result is called. */
+  async prepare(config: Config): Promise<() => void> {
+    const changes = await Promise.all([
+      ...[...this.#dialects].map(async ([name, own]) => [await own, await loadDialect(name, config)]),
+      ...[...this.#descriptions].map(async ([name, own]) => [await own, await loadDescription(name, config)]),
+    ]);
+    return () => {
+      this.#config = config;
+      for (const [own, next] of changes) Object.assign(own as object, next);
+    };
+  }
+}
+
+/** Returns a copy of what `load` returns, the same one for a key, unless it fails. */
+function once<K, V extends object>(loaded: Map<K, Promise<V>>, key: K, load: () => Promise<V>): Promise<V> {
+  const known = loaded.get(key);
+  if (known !== undefined) return known;
+  const own = load().then((value) => ({ ...value }));
+  loaded.set(key, own);
+  own.catch(() => loaded.delete(key));
+  return own;
+}
 
 /** Loads a dialect as configured. Unused dialects are not loaded, because the client waits for the start. */
 export async function loadDialect(name: DialectConfig['name'], config: Config): Promise<Dialect> {
@@ -26,7 +72,7 @@ export async function loadDialect(name: DialectConfig['name'], config: Config): 
  * Returns the server description of a dialect. Reads the one that the build wrote, so that the first response does not
  * wait for loading tools and schemas. Without a build, or for merged dialects, derives it from the tools.
  */
-export async function loadDescription(name: DialectConfig['name'], config: Config): Promise<ServerDescription> {
+async function loadDescription(name: DialectConfig['name'], config: Config): Promise<ServerDescription> {
   const description = await contractDescription(name, config);
   return config.annotations === 'honest' ? withHonestAnnotations(description) : description;
 }
@@ -49,9 +95,4 @@ function hasHistory({ roots }: Config): boolean {
 
 function hasAgentRoot({ roots }: Config): boolean {
   return roots.some(({ agent }) => agent !== undefined);
-}
-
-/** Returns the URL path that a dialect is served at over HTTP. */
-export function mountPath(name: DialectConfig['name']): string {
-  return name === 'workspace' ? '/mcp' : `/mcp/${name}`;
 }

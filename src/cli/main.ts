@@ -1,9 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { describeThrown } from '../audit/describe-thrown.ts';
-import type { ClassicFlags } from '../config/classic-config.ts';
 import { ConfigError } from '../config/config-error.ts';
-import type { GuideFlags } from '../config/guide-config.ts';
-import { packageVersion } from '../config/package-files.ts';
+import type { ClassicFlags } from '../config/folders/classic-config.ts';
+import type { GuideFlags } from '../config/folders/guide-config.ts';
+import { packageVersion } from '../config/program/package-files.ts';
 import { RingfenceError } from '../errors.ts';
 import { printable } from '../runtime/printable.ts';
 import { ListenError } from './listen-error.ts';
@@ -23,7 +23,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     return (await runCommand(argv)) ? Number(process.exitCode ?? 0) : EXIT_USAGE_ERROR;
   } catch (error) {
     if (error instanceof ConfigError) return printError(error.message, EXIT_USAGE_ERROR);
-    if (error instanceof ListenError || error instanceof CommandError) return printError(error.message, EXIT_FAILURE);
+    if (error instanceof CommandError) return printError(error.message, error.exitCode);
+    if (error instanceof ListenError) return printError(error.message, EXIT_FAILURE);
     if (error instanceof RingfenceError) return printError(refusal(error), EXIT_FAILURE);
     return printError(`internal error: ${JSON.stringify(describeThrown(error))}`, EXIT_FAILURE);
   }
@@ -43,7 +44,14 @@ async function runCommand(argv: readonly string[]): Promise<boolean> {
   try {
     const program = commands();
     // A client that waits for a server does not wait for these.
-    if (!isServing(program, argv)) (await import('./history/commands.ts')).addHistoryCommands(program);
+    if (!isServing(program, argv)) {
+      (await import('./history/commands.ts')).addHistoryCommands(program);
+      (await import('./install/commands.ts')).addSetupCommands(program);
+      (await import('./logs/commands.ts')).addLogsCommands(program);
+      (await import('./call/commands.ts')).addCallCommands(program, localServer);
+      (await import('./check/commands.ts')).addCheckCommands(program, dialects);
+      (await import('./doctor/commands.ts')).addDoctorCommands(program);
+    }
     await program.parseAsync(argv, { from: 'user' });
     return true;
   } catch (error) {
@@ -51,6 +59,15 @@ async function runCommand(argv: readonly string[]): Promise<boolean> {
     if (error instanceof CommanderError) return error.exitCode === 0;
     throw error;
   }
+}
+
+/** Loads what serves a call of this process. */
+async function localServer() {
+  return (await import('./local-server.ts')).startLocalServer;
+}
+
+async function dialects() {
+  return (await import('./load-dialect.ts')).loadDialect;
 }
 
 function isServing(program: Command, [name]: readonly string[]): boolean {
@@ -72,10 +89,17 @@ function commands(): Command {
     .option('--config <file>', 'config with named roots and what may be done in each')
     .option('--port <number>', 'port to listen on, 0 for any free one (default: that of the config, or 8091)')
     .option('--host <address>', 'address to listen on (default: that of the config)')
+    .option('--log-format <format>', 'json, or pretty for people (default: pretty on a terminal, else json)')
+    .option('--processes <number>', 'processes that share the port, or auto for one per core (default: this one alone)')
     .option(...HISTORY)
-    .action(async (dirs: string[], options: object) => {
+    .addHelpText('after', '\nExample:\n  ringfence serve ~/project --port 8091')
+    .action(async (dirs: string[], { processes, ...options }: { readonly processes?: string }) => {
+      if (processes !== undefined) {
+        const { serveByProcesses } = await import('./serve-processes.ts');
+        return serveByProcesses({ dirs, ...options }, processes);
+      }
       const { serve } = await import('./serve.ts');
-      await serve({ dirs, ...options });
+      return serve({ dirs, ...options });
     });
   program
     .command('stdio')
@@ -83,6 +107,7 @@ function commands(): Command {
     .argument('[dir...]', 'folders to serve, each a root named after it, all tools')
     .option('--config <file>', 'config with named roots and what may be done in each')
     .option(...HISTORY)
+    .addHelpText('after', '\nExample:\n  ringfence stdio ~/project')
     .action(async (dirs: string[], options: object) => {
       const { workspaceStdio } = await import('./stdio.ts');
       await workspaceStdio({ dirs, ...options });
@@ -91,9 +116,10 @@ function commands(): Command {
     .command('memory')
     .description('serve the six memory tools on the folder named by BASE_PATH, over stdin and stdout')
     .option(...HISTORY)
+    .addHelpText('after', '\nExample:\n  BASE_PATH=~/notes ringfence memory')
     .action(async ({ history }: HistoryFlag) => {
       const { boundStdio } = await import('./stdio.ts');
-      const { memoryConfig } = await import('../config/memory-config.ts');
+      const { memoryConfig } = await import('../config/folders/memory-config.ts');
       await boundStdio(memoryConfig(), history);
     });
   program
@@ -104,9 +130,10 @@ function commands(): Command {
     .option('--request-timeout <seconds>', 'time for one call (default: FS_REQUEST_TIMEOUT, or 30)')
     .option('--log-level <level>', 'error, warn, info, debug or trace (default: FS_LOG_LEVEL, or info)')
     .option(...HISTORY)
+    .addHelpText('after', '\nExample:\n  ringfence classic --root-dir ~/project')
     .action(async ({ history, ...flags }: ClassicFlags & HistoryFlag) => {
       const { boundStdio } = await import('./stdio.ts');
-      const { classicConfig } = await import('../config/classic-config.ts');
+      const { classicConfig } = await import('../config/folders/classic-config.ts');
       await boundStdio(classicConfig(flags), history);
     });
   program
@@ -115,9 +142,10 @@ function commands(): Command {
     .option('--project <dir>', 'the folder of the project that the files belong to (default: the current one)')
     .option('--allow <path...>', 'what of it may be handed over (default: docs/ src/ tests/ .guide/ .todo/)')
     .option('--log-level <level>', 'error, warn, info, debug or trace (default: info)')
+    .addHelpText('after', '\nExample:\n  ringfence guide --project ~/project --allow docs/')
     .action(async (flags: GuideFlags) => {
       const { boundStdio } = await import('./stdio.ts');
-      const { guideConfig } = await import('../config/guide-config.ts');
+      const { guideConfig } = await import('../config/folders/guide-config.ts');
       await boundStdio(guideConfig(flags));
     });
   return program;

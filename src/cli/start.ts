@@ -1,18 +1,24 @@
 import { describeThrown } from '../audit/describe-thrown.ts';
-import { type Log, openLog } from '../audit/log.ts';
+import type { FormatLine, Log } from '../audit/log.ts';
+import type { CallObserver } from '../audit/record-call.ts';
+import type { SharedStore } from '../cluster/shared-store.ts';
 import type { Config, DialectConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { configFromDirs } from '../config/config-from-dirs.ts';
 import { fenceFromEnvironment } from '../config/fence-from-environment.ts';
-import { loadConfig } from '../config/load-config.ts';
-import { packageVersion } from '../config/package-files.ts';
+import { loadConfig } from '../config/file/load-config.ts';
+import { configFromDirs } from '../config/folders/config-from-dirs.ts';
+import { importWhenLoadable } from '../config/program/loadable-modules.ts';
+import { packageVersion } from '../config/program/package-files.ts';
 import { type Hardening, harden } from '../hardening/harden.ts';
 import { type ActivityReport, reportActivity } from '../server/background/activity-report.ts';
-import { limitHistories } from '../server/background/limit-histories.ts';
-import { sweepInBackground, undoTornAppends } from '../server/background/sweep-in-background.ts';
+import { RootUpkeep } from '../server/background/root-upkeep.ts';
 import { forDialect, openSharedService, type Service, type SharedService } from '../server/call/service.ts';
 import type { OpenedAgentRoots } from '../server/call/with-agent-files.ts';
-import { loadDescription, loadDialect } from './load-dialect.ts';
+import type { Approvals } from '../server/confirm/approve.ts';
+import type { ServerDescription } from '../server/description/server-description.ts';
+import type { SigningSecrets } from '../server/sessions/signing-keys.ts';
+import { DescribedDialects } from './load-dialect.ts';
+import { openLogOf } from './open-log.ts';
 
 /**
  * How long running calls may take to finish after a stop signal. Leaves time to exit within the 10 seconds that Docker
@@ -28,13 +34,47 @@ export interface ConfigSource {
   readonly history?: boolean;
 }
 
+/** What the workers of one parent have in common, unless the config says where replicas have it. */
+interface CommonOptions {
+  readonly store: SharedStore;
+  readonly secrets: SigningSecrets;
+}
+
+/** Options of `start`. */
+export interface StartOptions {
+  /** Whether the process listens on a port. */
+  readonly listens: boolean;
+  /** How the lines of the log are written; as JSON by default. */
+  readonly formatLine?: FormatLine | undefined;
+  /** The number of this process, if it is one of several: it is in each line of the log. */
+  readonly worker?: number;
+  /** What this process has in common with others of the same parent; by default nothing. */
+  readonly common?: CommonOptions | undefined;
+  /** Are told of every finished call; by default nobody is. */
+  readonly observers?: readonly CallObserver[] | undefined;
+  /** Asks operators about calls whose clients can ask nobody; by default there are none. */
+  readonly approvals?: Approvals | undefined;
+  /** Called with each config that is served instead of another, in the turn in which it is. */
+  readonly onReload?: ((config: Config) => void) | undefined;
+}
+
 /** A started server without its transport. */
 export interface RunningServer {
   readonly shared: SharedService;
   /** Opens the service of one of the configured dialects. Raises `ConfigError`. */
   serviceFor(dialect: DialectConfig): Promise<Service>;
+  /** Returns the description of one of them, which a reload changes in place. */
+  descriptionOf(dialect: DialectConfig): Promise<ServerDescription>;
   readonly log: Log;
+  /**
+   * Opens the log file anew, loads the config once more and serves it from the next call on; what is wrong with it is
+   * said in the log, and then nothing changes. Never rejects.
+   */
+  reload(load: () => Promise<Config>): Promise<void>;
   readonly report: ActivityReport;
+  readonly version: string;
+  /** The name of the fence's backend. */
+  readonly fence: string;
   /** What the kernel enforces. */
   readonly hardening: Hardening;
   /** The log fields of the start. They name roots, never their host paths. */
@@ -64,16 +104,29 @@ export async function keepingHistory(config: Config, history = false): Promise<C
  * Opens the roots and the log, lets the kernel confine this process to them, and starts the background tasks, but no
  * dialect and no transport. Raises `ConfigError`.
  */
-export async function start(config: Config, options: { readonly listens: boolean }): Promise<RunningServer> {
+export async function start(config: Config, options: StartOptions): Promise<RunningServer> {
   const backend = fenceFromEnvironment();
   const withHistory = config.roots.filter(({ history }) => history !== undefined).map(({ name }) => name);
-  const log = openLog(config.logLevel);
-  const { openHistory } = withHistory.length > 0 ? await import('../server/call/open-history.ts') : {};
-  const shared = openSharedService({ config, backend, logger: log.logger, openHistory });
+  const log = await openLogOf(config, options);
+  const { openHistory } = withHistory.length > 0 ? await import('../server/call/roots/open-history.ts') : {};
+  const store = config.cluster
+    ? (await import('../server/cluster/open-store.ts')).openStore(config.cluster, log.logger)
+    : options.common?.store;
+  const shared = openSharedService({
+    config,
+    backend,
+    logger: log.logger,
+    observers: options.observers,
+    approvals: options.approvals,
+    openHistory,
+    store,
+    secrets: options.common?.secrets,
+  });
   const hardening = await harden(config, options);
-  const undone = undoTornAppends(shared);
-  const sweep = sweepInBackground(shared);
-  const limits = limitHistories(shared);
+  const upkeep = new RootUpkeep(shared);
+  const fresh = shared.roots.all().flatMap((named) => (named.kind === 'agent' ? [] : [{ named, isNewFolder: true }]));
+  const ready = upkeep.makeReady(fresh);
+  upkeep.start(fresh);
   const report = reportActivity(shared);
   process.on('SIGUSR2', report.all);
   // By default Node prints the error's message, which may quote file content.
@@ -81,26 +134,45 @@ export async function start(config: Config, options: { readonly listens: boolean
     log.logger.error({ error: describeThrown(error) }, 'crashed');
     void log.flush().finally(() => process.exit(1));
   });
+  const version = packageVersion();
   const opened = new Map() as OpenedAgentRoots;
+  const described = new DescribedDialects(config);
   const serviceFor = async (named: DialectConfig): Promise<Service> => {
     const [dialect, description] = await Promise.all([
-      loadDialect(named.name, config),
-      loadDescription(named.name, config),
-      undone,
+      described.dialect(named.name),
+      described.description(named.name),
+      ready,
     ]);
     const service = forDialect(shared, { dialect, description, boundRoot: named.root });
     if (!usesAgentFiles(config, named)) return service;
     const { withAgentFiles } = await import('../server/call/with-agent-files.ts');
     return withAgentFiles(service, { config, project: named.project, backend, opened });
   };
+  let reloading: Promise<unknown> = ready;
+  const reloadable = { shared, upkeep, described, log, hardening, started: config, options, config };
+  const reload = (load: () => Promise<Config>): Promise<void> => {
+    log.reopen();
+    const reloaded = reloading.then(async () => {
+      const { reloadConfig } = await importWhenLoadable(() => import('./reload-config.ts'));
+      await reloadConfig(reloadable, load);
+    });
+    reloading = reloaded.catch((error: unknown) => {
+      log.logger.error({ error: describeThrown(error) }, 'config not reloaded');
+    });
+    return reloading as Promise<void>;
+  };
   return {
     shared,
     serviceFor,
+    descriptionOf: (named) => described.description(named.name),
     log,
+    reload,
     report,
+    version,
+    fence: backend.name,
     hardening,
     facts: {
-      version: packageVersion(),
+      version,
       config: config.file,
       roots: config.roots.map(({ name }) => name),
       ...(withHistory.length > 0 && { history: withHistory }),
@@ -108,8 +180,7 @@ export async function start(config: Config, options: { readonly listens: boolean
       landlock: hardening,
     },
     close: async () => {
-      sweep.stop();
-      limits.stop();
+      upkeep.stopAll();
       process.off('SIGUSR2', report.all);
       await shared.close();
       await log.flush();

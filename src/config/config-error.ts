@@ -8,3 +8,6 @@ export class ConfigError extends Error {
     this.name = 'ConfigError';
   }
 }
+
+/** Reports a problem of a config by an error, and so does not return. */
+export type Fail = (problem: string) => never;

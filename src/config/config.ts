@@ -101,6 +101,8 @@ export interface TokenConfig {
   readonly tools?: readonly Capability[];
   /** Whose changes it may list and undo; by default its own. */
   readonly undo?: UndoScope;
+  /** Whether it may be used for the console and the metrics; by default not. */
+  readonly console?: boolean;
 }
 
 /** The clients that may call over HTTP. */
@@ -124,6 +126,14 @@ export interface RateLimitConfig {
   readonly burst: number;
 }
 
+/** What the replicas of a server have in common. */
+export interface ClusterConfig {
+  /** What is known to all replicas and to nobody else: the first signs, all are accepted. */
+  readonly secrets: readonly [string, ...string[]];
+  /** The URL of Valkey or Redis. It may hold a password. */
+  readonly redis: string;
+}
+
 /** The complete configuration of a server, checked. */
 export interface Config {
   /** The path of the config file as given on the command line; undefined without one. */
@@ -141,6 +151,8 @@ export interface Config {
   readonly maxResultChars: number | undefined;
   readonly annotations: (typeof ANNOTATIONS)[number];
   readonly logLevel: LogLevel;
+  /** The absolute host path of the file that the log goes to; undefined for stderr. */
+  readonly logFile: string | undefined;
   readonly durableWrites: boolean;
   readonly roots: readonly RootConfig[];
   readonly dialects: readonly [DialectConfig, ...DialectConfig[]];
@@ -150,8 +162,12 @@ export interface Config {
    * Whether Landlock confines the process, which only the command line does; undefined if the config file does not say.
    */
   readonly landlock: LandlockMode | undefined;
+  /** Whether the console and the metrics are served over HTTP. */
+  readonly console: boolean;
   /** Undefined if clients may call as often as they like. */
   readonly rateLimit: RateLimitConfig | undefined;
   /** The memory in bytes that requests over HTTP may take in all. */
   readonly memory: number;
+  /** Undefined for a server without replicas. */
+  readonly cluster?: ClusterConfig | undefined;
 }

@@ -32,6 +32,7 @@ export const DEFAULTS = {
   logLevel: 'info',
   durableWrites: true,
   memory: 512 * 1024 * 1024,
+  console: false,
 } as const;
 
 /** Returns the config of a server without a config file, except its roots. It listens on the loopback address only. */
@@ -42,6 +43,7 @@ export function defaultConfig(): Omit<Config, 'roots'> {
     host: '127.0.0.1',
     auth: undefined,
     landlock: undefined,
+    logFile: undefined,
     rateLimit: undefined,
     maxResultChars: undefined,
     dialects: [{ name: 'workspace', root: undefined }],

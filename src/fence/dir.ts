@@ -616,7 +616,18 @@ export abstract class Dir implements Disposable {
       // SAFETY: a single name in this very directory, and every `run` acts on a link itself or opens with O_NOFOLLOW.
       return run(this.pathUnconfined(name));
     } catch (error) {
-      throw fromSystem(error);
+      throw this.#isGone(error) ? new FenceError('not_found', {}, { cause: error }) : fromSystem(error);
+    }
+  }
+
+  /** Reports whether a call failed because this directory was removed, which network file systems answer with ESTALE. */
+  #isGone(error: unknown): boolean {
+    if (errnoOf(error) !== 'ESTALE') return false;
+    try {
+      // SAFETY: `.` is this very directory.
+      return fs.lstatSync(this.pathUnconfined('.')).nlink === 0;
+    } catch (failure) {
+      return ['ESTALE', 'ENOENT'].includes(errnoOf(failure) ?? '');
     }
   }
 

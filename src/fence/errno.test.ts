@@ -1,6 +1,6 @@
 import util from 'node:util';
 import { expect, test } from 'vitest';
-import { errnoName, errnoOf, fromSystem } from './errno.ts';
+import { errnoName, errnoOf, fromSystem, withLocation } from './errno.ts';
 import { FenceError } from './errors.ts';
 
 test('a number has the name that Node gives it', () => {
@@ -27,4 +27,18 @@ test('anything that is no system error passes unchanged', () => {
     expect(fromSystem(other)).toBe(other);
   }
   expect(fromSystem(new FenceError('not_found', {}), 'p', 'r')).toMatchObject({ path: 'p', root: 'r' });
+});
+
+test('a failure counts, not that its descriptor could not be closed either', async () => {
+  const stale = Object.assign(new Error('close'), { code: util.getSystemErrorName(-116), errno: -116 });
+  const work = () => {
+    using _file = {
+      [Symbol.dispose]() {
+        throw stale;
+      },
+    };
+    throw new FenceError('not_found', {});
+  };
+  const failure = withLocation({ name: 'r' }, { raw: 'p' }, work);
+  await expect(failure).rejects.toMatchObject({ code: 'not_found', path: 'p', root: 'r' });
 });

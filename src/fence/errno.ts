@@ -61,9 +61,13 @@ export function errnoOf(error: unknown): string | undefined {
   return code?.startsWith('Unknown system error') && errno !== undefined ? errnoName(-errno) : undefined;
 }
 
-/** Turns a system error into a `FenceError` and adds path and root. Errors of other kinds are returned unchanged. */
+/**
+ * Turns a system error into a `FenceError` and adds path and root. Errors of other kinds are returned unchanged. Of a
+ * failure during which a descriptor could not be closed either, the failure itself counts.
+ */
 export function fromSystem(error: unknown, path?: string, root?: string): unknown {
   if (error instanceof RingfenceError) return error.addLocation(path, root);
+  if (isSuppressedError(error)) return fromSystem(error.suppressed, path, root);
   const errno = errnoOf(error);
   if (errno === undefined) return error;
   const code = CODES[errno];
@@ -71,13 +75,37 @@ export function fromSystem(error: unknown, path?: string, root?: string): unknow
   return new FenceError('io_error', { errno }, { path, root, cause: error });
 }
 
-/** Runs a system call, and turns its failure into a `FenceError`. */
-export function withFenceErrors<T>(call: () => T): T {
-  try {
-    return call();
-  } catch (error) {
-    throw fromSystem(error);
-  }
+/**
+ * Reports whether an error holds two: that of a `using` block, and that of disposing of what it used. Network file
+ * systems fail to close a file that was replaced on another machine (`ESTALE`). The class is not in Node 20, where the
+ * compiled code has a stand-in of the same name.
+ */
+function isSuppressedError(error: unknown): error is Error & { readonly suppressed: unknown } {
+  return error instanceof Error && error.name === 'SuppressedError' && 'suppressed' in error;
+}
+
+/**
+ * What network file systems answer for a moment, while a file is replaced on another machine or one of their servers
+ * goes away.
+ */
+const TRANSIENT: ReadonlySet<string> = new Set([
+  'ESTALE',
+  'EIO',
+  'ENOTCONN',
+  'ETIMEDOUT',
+  'EREMOTEIO',
+  'EHOSTDOWN',
+  'ECONNABORTED',
+  'ECONNRESET',
+  'EAGAIN',
+  'EINTR',
+]);
+
+/** Reports whether the same call may well succeed a moment later, on a file system that others share. */
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof FenceError)) return false;
+  const { code, details } = error as FenceError<'io_error'>;
+  return code === 'io_error' && details.errno !== undefined && TRANSIENT.has(details.errno);
 }
 
 /** Runs work on a path, and adds that path and root to an error that does not say yet where it happened. */

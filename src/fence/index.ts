@@ -3,8 +3,9 @@ export { type CallerPath, type HostPath, parseCallerPath, ROOT_PATH, toForwardSl
 export { checkTree } from './check-tree.ts';
 export { type CheckedTree, Dir, type HeldEntry, type SharedDir } from './dir.ts';
 export { type Entry, type EntryType, entryTypeOf, type Name } from './entry.ts';
-export { fromSystem, withLocation, withLocationSync } from './errno.ts';
+export { fromSystem, isTransient, withLocation, withLocationSync } from './errno.ts';
 export { FenceError, type FenceErrorCode, type FenceErrorDetails, isFenceError } from './errors.ts';
+export { type FileSystemFeatures, probeFeatures } from './features.ts';
 export { lockFolder, lockFolders, removeStaleLock } from './folder-lock.ts';
 export { DEFAULT_PROTECT, DEFAULT_RULES, type GuardRules, type Refusal } from './guard/guard.ts';
 export { patternOf, patternsProblem } from './guard/path-rules.ts';
@@ -19,7 +20,9 @@ export {
   heldName,
   isAppendJournalName,
   isLeftover,
+  isOfOlderLease,
   isTemporaryName,
+  leasedName,
   nameOfHeld,
   ownerState,
   temporaryName,

@@ -18,7 +18,8 @@ export function isFlockHeld(dir: Dir): boolean {
   const stats = dir.lstat('.');
   if (stats === undefined) return false;
   for (const [, kind, major, minor, inode] of locks.matchAll(LOCK_LINE)) {
-    if (kind === 'POSIX' || inode !== String(stats.ino)) continue;
+    // Numbers of 64 bits are rounded alike on both sides.
+    if (kind === 'POSIX' || Number(inode) !== stats.ino) continue;
     if (isSameDevice(Number.parseInt(major as string, 16), Number.parseInt(minor as string, 16), stats.dev))
       return true;
   }

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { promisify } from 'node:util';
 import { type EntryType, entryTypeOf } from './entry.ts';
-import { errnoOf, fromSystem, withFenceErrors } from './errno.ts';
+import { errnoOf, fromSystem } from './errno.ts';
 import { FenceError } from './errors.ts';
 
 const fsync = promisify(fs.fsync);
@@ -35,7 +35,7 @@ export class ReadableFile implements Disposable {
     try {
       return fs.readSync(this.#fd, into, 0, length, position);
     } catch (error) {
-      throw fromSystem(error);
+      throw fromDescriptor(error);
     }
   }
 
@@ -47,7 +47,7 @@ export class ReadableFile implements Disposable {
     return new Promise((resolve, reject) => {
       fs.read(this.#fd, into, 0, into.byteLength, position, (error, read) => {
         if (error === null) resolve(read);
-        else reject(fromSystem(error));
+        else reject(fromDescriptor(error));
       });
     });
   }
@@ -57,13 +57,13 @@ export class ReadableFile implements Disposable {
     try {
       return fs.readSync(this.#fd, buffer, at, length, position);
     } catch (error) {
-      throw fromSystem(error);
+      throw fromDescriptor(error);
     }
   }
 
   /** Returns a text that is equal for two open files only if they are the same file: device and inode. */
   identity(): string {
-    const { dev, ino } = withFenceErrors(() => fs.fstatSync(this.#fd, { bigint: true }));
+    const { dev, ino } = withDescriptorErrors(() => fs.fstatSync(this.#fd, { bigint: true }));
     return `${dev} ${ino}`;
   }
 
@@ -76,7 +76,7 @@ export class ReadableFile implements Disposable {
     this.#fd = CLOSED;
     return new Promise((resolve, reject) => {
       fs.close(fd, (error) => {
-        if (error) reject(fromSystem(error));
+        if (error && !isStale(error)) reject(fromSystem(error));
         else resolve();
       });
     });
@@ -86,9 +86,15 @@ export class ReadableFile implements Disposable {
    * Closes the file. Further calls are ignored, other methods fail: the descriptor's number may soon be another file's.
    */
   [Symbol.dispose](): void {
-    if (this.#fd === CLOSED) return;
-    fs.closeSync(this.#fd);
+    const fd = this.#fd;
+    if (fd === CLOSED) return;
     this.#fd = CLOSED;
+    try {
+      fs.closeSync(fd);
+    } catch (error) {
+      // It was replaced or removed on another machine; what was to be kept of it is flushed by then.
+      if (!isStale(error)) throw fromSystem(error);
+    }
   }
 }
 
@@ -110,7 +116,7 @@ export class OpenFile extends ReadableFile {
 
   /** Makes one write(2) and returns the number of bytes that the system took. */
   writeOnce(data: Uint8Array): number {
-    return withFenceErrors(() => fs.writeSync(this.fd, data));
+    return withDescriptorErrors(() => fs.writeSync(this.fd, data));
   }
 
   /**
@@ -121,39 +127,39 @@ export class OpenFile extends ReadableFile {
     return new Promise((resolve, reject) => {
       fs.write(this.fd, data, (error, written) => {
         if (error === null) resolve(written);
-        else reject(fromSystem(error));
+        else reject(fromDescriptor(error));
       });
     });
   }
 
   /** Stats the file as it is now; `stats` is from when it was opened. */
   stat(): fs.Stats {
-    return withFenceErrors(() => fs.fstatSync(this.fd));
+    return withDescriptorErrors(() => fs.fstatSync(this.fd));
   }
 
   /** Returns the time of the last modification in nanoseconds since 1970, which `Stats` rounds. */
   mtimeNs(): bigint {
-    return withFenceErrors(() => fs.fstatSync(this.fd, { bigint: true }).mtimeNs);
+    return withDescriptorErrors(() => fs.fstatSync(this.fd, { bigint: true }).mtimeNs);
   }
 
   /** Cuts the file, or extends it with zeros, to `size` bytes. */
   truncate(size: number): void {
-    withFenceErrors(() => fs.ftruncateSync(this.fd, size));
+    withDescriptorErrors(() => fs.ftruncateSync(this.fd, size));
   }
 
   /** Sets the mode bits. */
   chmod(mode: number): void {
-    withFenceErrors(() => fs.fchmodSync(this.fd, mode));
+    withDescriptorErrors(() => fs.fchmodSync(this.fd, mode));
   }
 
   /** Sets owner and group, which only a privileged process may do freely. */
   chown(uid: number, gid: number): void {
-    withFenceErrors(() => fs.fchownSync(this.fd, uid, gid));
+    withDescriptorErrors(() => fs.fchownSync(this.fd, uid, gid));
   }
 
   /** Sets the times of last access and last modification. */
   utimes(atime: Date, mtime: Date): void {
-    withFenceErrors(() => fs.futimesSync(this.fd, atime, mtime));
+    withDescriptorErrors(() => fs.futimesSync(this.fd, atime, mtime));
   }
 
   /**
@@ -166,7 +172,7 @@ export class OpenFile extends ReadableFile {
     try {
       fs.futimesSync(this.fd, now, now);
     } catch (error) {
-      if (errnoOf(error) !== 'EPERM') throw fromSystem(error);
+      if (errnoOf(error) !== 'EPERM') throw fromDescriptor(error);
     }
   }
 
@@ -189,7 +195,7 @@ export class OpenFile extends ReadableFile {
       const [from, into] = [source.fd, this.fd].map((fd) => `/proc/self/fd/${fd}`) as [string, string];
       await copyFile(from, into, fs.constants.COPYFILE_FICLONE);
     } catch (error) {
-      throw fromSystem(error);
+      throw fromDescriptor(error);
     }
   }
 
@@ -198,7 +204,7 @@ export class OpenFile extends ReadableFile {
     try {
       await fsync(this.fd);
     } catch (error) {
-      throw fromSystem(error);
+      throw fromDescriptor(error);
     }
   }
 
@@ -207,7 +213,7 @@ export class OpenFile extends ReadableFile {
     try {
       await fdatasync(this.fd);
     } catch (error) {
-      throw fromSystem(error);
+      throw fromDescriptor(error);
     }
   }
 }
@@ -224,4 +230,25 @@ export function wrapRegularFile(fd: number): OpenFile {
 /** Makes the error for an entry that was to be opened as a regular file and is something else. */
 export function notRegularError(type: EntryType): FenceError {
   return new FenceError(type === 'directory' ? 'is_directory' : 'special_file', {});
+}
+
+/**
+ * Reports whether a file was replaced or removed on another machine, on whose file system its descriptor leads nowhere by
+ * now. GlusterFS says ENOENT, too, since it opens files only when they are read.
+ */
+function isStale(error: unknown): boolean {
+  return ['ESTALE', 'ENOENT'].includes(errnoOf(error) ?? '');
+}
+
+/** Turns the failure of a call on an open file into a `FenceError`. Such a file is never missing, but may be stale. */
+function fromDescriptor(error: unknown): unknown {
+  return isStale(error) ? new FenceError('io_error', { errno: 'ESTALE' }, { cause: error }) : fromSystem(error);
+}
+
+function withDescriptorErrors<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fromDescriptor(error);
+  }
 }

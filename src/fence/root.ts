@@ -16,6 +16,7 @@ import { type Location, type ResolveOptions, type ResolverRoot, resolveBeneath }
 const { O_RDONLY, O_DIRECTORY, O_NONBLOCK, O_NOCTTY } = fs.constants;
 
 const SWAP_RETRIES = 3;
+const LISTED_RETRIES = 3;
 
 /** A path together with the root that it belongs to. */
 export interface RootPath {
@@ -50,8 +51,8 @@ export class Root implements Disposable {
   readonly #resolverRoot: ResolverRoot;
   readonly #shared: SharedRoot;
   readonly #owned: boolean;
-  readonly #fileLocks = new KeyedMutex();
-  readonly #largeLock = new KeyedMutex();
+  #fileLocks = new KeyedMutex();
+  #largeLock = new KeyedMutex();
   #closed = false;
 
   private constructor(shared: SharedRoot, backend: Backend, owned: boolean) {
@@ -111,6 +112,14 @@ export class Root implements Disposable {
     return Place.explain(this.#guard, path.segments, isFolder);
   }
 
+  /**
+   * Says which rule hides a path from callers; undefined if none does. Decides by the names as they are written, as
+   * `explain` does.
+   */
+  hides(path: CallerPath, isFolder = false): Refusal | undefined {
+    return Place.explainHidden(this.#guard, path.segments, isFolder);
+  }
+
   /** Returns what `fromShared` needs to use this root in another thread, for as long as it is open here. @internal */
   share(): SharedRoot {
     return this.#shared;
@@ -122,6 +131,22 @@ export class Root implements Disposable {
    */
   withoutRules(): Root {
     return new Root({ ...this.#shared, rules: undefined }, this.#backend, false);
+  }
+
+  /**
+   * Uses the locks of another root of the same folder, so that work which is exclusive in one of them is so in both.
+   * @internal
+   */
+  shareLocks(other: Root): void {
+    this.#fileLocks = other.#fileLocks;
+    this.#largeLock = other.#largeLock;
+  }
+
+  /** Reports whether this root is the folder that a host path leads to now. @internal */
+  isAt(hostPath: string): boolean {
+    const own = this.top.lstat('.');
+    const named = fs.statSync(hostPath, { throwIfNoEntry: false });
+    return own !== undefined && named !== undefined && own.ino === named.ino && own.dev === named.dev;
   }
 
   /** The root's own directory, which is open for as long as the root is. @internal */
@@ -176,21 +201,29 @@ export class Root implements Disposable {
    */
   openFile(path: CallerPath): OpenFile {
     return this.#withLocation(path, () => {
-      const flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
-      const fd = this.#openBeneath(path.segments, flags) ?? this.#openLinked(path.segments, flags)?.fd;
-      if (fd !== undefined) {
-        try {
-          return wrapRegularFile(fd);
-        } catch (error) {
-          fs.closeSync(fd);
-          throw error;
-        }
+      try {
+        return this.#openFile(path.segments);
+      } catch (error) {
+        return this.#openIfListed(path.segments, error);
       }
-      return this.#retrySwaps(() => {
-        using found = this.#resolve(path.segments, { follow: true });
-        if (found.stats === undefined) throw new FenceError('not_found', {});
-        return found.dir.openFile(found.name);
-      });
+    });
+  }
+
+  #openFile(segments: readonly string[]): OpenFile {
+    const flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
+    const fd = this.#openBeneath(segments, flags) ?? this.#openLinked(segments, flags)?.fd;
+    if (fd !== undefined) {
+      try {
+        return wrapRegularFile(fd);
+      } catch (error) {
+        fs.closeSync(fd);
+        throw error;
+      }
+    }
+    return this.#retrySwaps(() => {
+      using found = this.#resolve(segments, { follow: true });
+      if (found.stats === undefined) throw new FenceError('not_found', {});
+      return found.dir.openFile(found.name);
     });
   }
 
@@ -225,7 +258,17 @@ export class Root implements Disposable {
    * the location to close its directory.
    */
   locate(path: CallerPath, options: ResolveOptions): Location {
-    return this.#withLocation(path, () => this.#locateByKernel(path, options) ?? this.#resolve(path.segments, options));
+    return this.#withLocation(path, () => {
+      const found = this.#locate(path, options);
+      // Whoever makes missing folders is about to make the entry, too, and is not kept waiting for a list.
+      if (found.stats !== undefined || options.makeParents || !isListed(found)) return found;
+      found[Symbol.dispose]();
+      return this.#locate(path, options);
+    });
+  }
+
+  #locate(path: CallerPath, options: ResolveOptions): Location {
+    return this.#locateByKernel(path, options) ?? this.#resolve(path.segments, options);
   }
 
   /**
@@ -348,6 +391,28 @@ export class Root implements Disposable {
     return undefined;
   }
 
+  /** Opens a file once more that was not found, as long as its folder lists it: see `isListed`. */
+  #openIfListed(segments: readonly string[], failure: unknown): OpenFile {
+    for (let left = LISTED_RETRIES; ; left -= 1) {
+      if (left === 0 || !isFenceError(failure, 'not_found') || !this.#isListed(segments)) throw failure;
+      try {
+        return this.#openFile(segments);
+      } catch (error) {
+        failure = error;
+      }
+    }
+  }
+
+  #isListed(segments: readonly string[]): boolean {
+    try {
+      using found = this.#resolve(segments, { follow: true });
+      return isListed(found);
+    } catch (error) {
+      if (error instanceof FenceError) return false;
+      throw error;
+    }
+  }
+
   /**
    * Repeats an attempt that failed because a link was swapped in between resolving and opening, a few times. A circle
    * of links is reported by the resolver, without a system error as its cause, and is not retried.
@@ -382,4 +447,12 @@ function namesBelow(top: number, fd: number): readonly string[] | undefined {
 
 function split(hostPath: HostPath): string[] {
   return hostPath.split(path.sep).filter((part) => part !== '');
+}
+
+/**
+ * Reports whether the list of a folder has an entry that could not be found, on a file system of several machines. Those
+ * may not find a file for a moment that another machine has just replaced, until they have made that list.
+ */
+function isListed({ dir, name }: Location): boolean {
+  return !dir.isLocal() && dir.list().some((entry) => entry.name === name);
 }

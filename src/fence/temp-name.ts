@@ -42,6 +42,30 @@ export function nameOfHeld(name: string): string | undefined {
   return at === -1 ? undefined : name.slice(at + HELD.length) || undefined;
 }
 
+const LEASE = '-lease-';
+const FILE_LENGTH = 16;
+
+/**
+ * Makes a temporary name for the new content of a file by the holder of a lease on it, which says for which file and
+ * with which fencing token. Who gets the lease next removes what older holders have left.
+ */
+export function leasedName(dir: Pick<OwnedDir, 'canMarkInUse'>, file: string, token: number): string {
+  return `${temporaryName(dir)}${LEASE}${digest(file).slice(0, FILE_LENGTH)}-${token}`;
+}
+
+/** Reports whether a name is one that `leasedName` made for a file, with a smaller token than this one. */
+export function isOfOlderLease(name: string, file: string, token: number): boolean {
+  const found = leaseIn(name);
+  return found !== undefined && found.file === digest(file).slice(0, FILE_LENGTH) && found.token < token;
+}
+
+function leaseIn(name: string): { readonly file: string; readonly token: number } | undefined {
+  const at = isTemporaryName(name) ? name.lastIndexOf(LEASE) : -1;
+  if (at === -1) return undefined;
+  const [file = '', token] = name.slice(at + LEASE.length).split('-');
+  return { file, token: Number(token) };
+}
+
 /** Reports whether a name is one that only temporary files and folders have. */
 export const isTemporaryName: (name: string) => boolean = isReservedName;
 
@@ -73,8 +97,9 @@ export function ownerState(name: string): OwnerState {
 
 /**
  * Reports whether a temporary entry was left behind by a process that is gone. Of a process that cannot be seen from
- * here, that is certain if the entry would be marked as in use, or if the machine was started since; otherwise it
- * counts as in use. `owner` is the temporary name of the process, if the entry has another name. A name of another form
+ * here, that is certain if the entry would be marked as in use, or if the machine was started since, and the file system
+ * is not shared with other machines. Otherwise it counts as in use; under a lease for a day, since it cannot take its name
+ * after the lease has ended. `owner` is the temporary name of the process, if the entry has another name. A name of another form
  * is that of another version of this program, and counts as left behind after a day.
  */
 export function isLeftover(dir: OwnedDir, name: string, owner = name): boolean {
@@ -83,8 +108,12 @@ export function isLeftover(dir: OwnedDir, name: string, owner = name): boolean {
   if (state !== 'unknown') return state === 'gone';
   const { boot, marked, wellFormed } = parse(owner);
   if (!wellFormed) return Date.now() - (dir.lstat(name)?.mtimeMs ?? Date.now()) > DAY_MS;
-  // Another machine has another boot, too, but shares no local file system with this one.
-  return self().prefix.slice(0, BOOT_LENGTH) === boot ? marked && dir.isInUse(name) === false : dir.isLocal();
+  const lease = leaseIn(owner);
+  if (lease !== undefined && Date.now() - lease.token / 1000 > DAY_MS) return true;
+  // Another machine has another boot, too, but shares no local file system with this one. On a shared one, neither does
+  // a mark reach every container of this machine, which may have mounted it on its own.
+  if (!dir.isLocal()) return false;
+  return self().prefix.slice(0, BOOT_LENGTH) === boot ? marked && dir.isInUse(name) === false : true;
 }
 
 const DAY_MS = 86_400_000;

@@ -25,6 +25,13 @@ export type FileErrorDetails = {
   /** Another process or call changed the file while the operation ran. */
   changed_meanwhile: object;
   /**
+   * The servers that share the file cannot agree on who changes it, because what they agree by cannot be reached. Nothing
+   * was changed.
+   */
+  coordination_unavailable: object;
+  /** Another server has taken over the right to change the file. Nothing was changed; try again. */
+  lease_lost: object;
+  /**
    * A move has made a complete copy at `destination` but could not remove the source, nor undo the copy. What is left
    * of the source is at `left`.
    */

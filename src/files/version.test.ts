@@ -3,12 +3,11 @@ import { expect, test } from 'vitest';
 import { Sandbox } from '../fence/sandbox.fixture.ts';
 import { versionOf } from './version.ts';
 
-const STATS = { dev: 1, ino: 2, size: 3, mtimeMs: 4.5, ctimeMs: 5.25 };
+const STATS = { ino: 2, size: 3, mtimeMs: 4.5, ctimeMs: 5.25 };
 
 test('a version is twelve characters, the same for the same status and another for each part of it', () => {
   const versions = [
     STATS,
-    { ...STATS, dev: 2 },
     { ...STATS, ino: 3 },
     { ...STATS, size: 4 },
     { ...STATS, mtimeMs: 4.5001 },

@@ -1,13 +1,14 @@
 import type { Stats } from 'node:fs';
 
 /** Used within one call only. */
-const numbers = new Float64Array(5);
+const numbers = new Float64Array(4);
 const words = new Uint32Array(numbers.buffer);
 
 /**
  * Returns a short opaque text that is the same for two statuses only if the entry was not changed or replaced between
- * them: a 58-bit hash of device, inode, size and the times of the last change. The change time is among them because a
- * program can set the modification time back. A mere change of mode or owner gives a new version, too.
+ * them: a 58-bit hash of inode, size and the times of the last change. The change time is among them because a
+ * program can set the modification time back. A mere change of mode or owner gives a new version, too. The device is not
+ * among them: a file system that several machines share has another number on each, and they have to agree on versions.
  *
  * Files that this program replaces get a modification time that is finer than the system's clock tick
  * (`OpenFile.stampMtime`), so two replacements within one tick differ even if the filesystem reuses an inode. Another
@@ -15,17 +16,15 @@ const words = new Uint32Array(numbers.buffer);
  * noticed.
  */
 export function versionOf({
-  dev,
   ino,
   size,
   mtimeMs,
   ctimeMs,
-}: Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>): string {
-  numbers[0] = dev;
-  numbers[1] = ino;
-  numbers[2] = size;
-  numbers[3] = mtimeMs;
-  numbers[4] = ctimeMs;
+}: Pick<Stats, 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>): string {
+  numbers[0] = ino;
+  numbers[1] = size;
+  numbers[2] = mtimeMs;
+  numbers[3] = ctimeMs;
   let a = 0x9e3779b9;
   let b = 0x85ebca6b;
   for (let at = 0; at < words.length; at += 1) {

@@ -3,12 +3,13 @@ import { type Koffi, loadKoffi, type NativeFunction, type NativeLibrary } from '
 import { onEachPoolThread, onPoolThread } from './pool-threads.ts';
 
 /**
- * A file, or a folder with everything below it, and what may be done there. `write` includes `read`. Nothing may be
- * executed.
+ * A file, or a folder with everything below it, and what may be done there. `write` includes `read`; `open` reads files
+ * whose names are known; `append` creates files and writes to them, but reads, cuts and removes none; `execute` reads
+ * and runs a program.
  */
 export interface PathRule {
   readonly path: string;
-  readonly access: 'read' | 'write';
+  readonly access: 'read' | 'write' | 'open' | 'append' | 'execute';
 }
 
 /** What a process may still do once it is restricted. */
@@ -17,6 +18,8 @@ export interface LandlockPolicy {
   readonly paths: readonly PathRule[];
   /** The TCP port to listen on, 0 for any free one; undefined for none. */
   readonly port: number | undefined;
+  /** The TCP port to connect to, on any machine; undefined for none. */
+  readonly connectPort?: number | undefined;
 }
 
 /** What the kernel enforces. */
@@ -49,14 +52,22 @@ const RULE_NET_PORT = 2;
 const PR_SET_NO_NEW_PRIVS = 38;
 const O_PATH = 0o10000000;
 
+const EXECUTE = 1n << 0n;
 const WRITE_FILE = 1n << 1n;
 const READ_FILE = 1n << 2n;
 const READ_DIR = 1n << 3n;
 const TRUNCATE = 1n << 14n;
 /** Making devices is not among them. */
 const CHANGE_DIR = [4, 5, 7, 8, 9, 10, 12, 13].reduce((bits, bit) => bits | (1n << BigInt(bit)), 0n);
-const FILE_ACCESS = WRITE_FILE | READ_FILE | TRUNCATE;
-const ACCESS = { read: READ_FILE | READ_DIR, write: READ_FILE | READ_DIR | WRITE_FILE | TRUNCATE | CHANGE_DIR };
+const FILE_ACCESS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE;
+const MAKE_REG = 1n << 8n;
+const ACCESS = {
+  read: READ_FILE | READ_DIR,
+  write: READ_FILE | READ_DIR | WRITE_FILE | TRUNCATE | CHANGE_DIR,
+  open: READ_FILE,
+  append: WRITE_FILE | MAKE_REG,
+  execute: READ_FILE | EXECUTE,
+} satisfies Record<PathRule['access'], bigint>;
 
 const BIND_TCP = 1n << 0n;
 const CONNECT_TCP = 1n << 1n;
@@ -78,7 +89,7 @@ const SCOPE_ABI = 6;
  * creating, renaming, removing and truncating, but not stat, chmod, chown or utimes. Raises `LandlockError` where the
  * system cannot do it.
  */
-export async function restrictProcess({ paths, port }: LandlockPolicy): Promise<LandlockStatus> {
+export async function restrictProcess({ paths, port, connectPort }: LandlockPolicy): Promise<LandlockStatus> {
   const { libc, koffi } = loadLibc();
   const calls = bind(libc);
   const abi = Number(calls.create(CREATE_RULESET, null, 0, CREATE_RULESET_VERSION));
@@ -106,6 +117,7 @@ export async function restrictProcess({ paths, port }: LandlockPolicy): Promise<
       if (rule !== undefined) add(RULE_PATH_BENEATH, rule);
     }
     if (network && port !== undefined) add(RULE_NET_PORT, BigUint64Array.of(BIND_TCP, BigInt(port)));
+    if (network && connectPort !== undefined) add(RULE_NET_PORT, BigUint64Array.of(CONNECT_TCP, BigInt(connectPort)));
     await restrictThreads(libc, calls, ruleset);
     return { abi, rules, network };
   } finally {

@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Config, RootConfig } from '../config/config.ts';
@@ -45,16 +46,33 @@ test('a root may be written if anything that it allows changes files', () => {
   });
 });
 
-test('the config file and this package may be read, neither the folder of the one nor anything above the other', () => {
+test('the config file and this package may be read, but nothing above the one or the other', () => {
   const rules = access({ file: '/etc/ringfence/config.yaml' });
-  expect(rules.get('/etc/ringfence/config.yaml')).toBe('read');
+  expect(rules.get('/etc/ringfence/config.yaml')).toBe('open');
   const top = fs.realpathSync(path.join(import.meta.dirname, '../..'));
   const modules = [...rules.keys()].filter((name) => name === top || name.endsWith('/node_modules'));
   expect(modules.length).toBeGreaterThan(0);
   expect([...rules.values()].filter((kind) => kind === 'write')).toHaveLength(1);
-  expect([...rules.keys()].filter((name) => ['/', '/etc', '/etc/ringfence', path.dirname(top)].includes(name))).toEqual(
-    [],
-  );
+  expect([...rules.keys()].filter((name) => ['/', '/etc', path.dirname(top)].includes(name))).toEqual([]);
+});
+
+test.each([
+  ['/etc/ringfence/c.yaml', '/etc/ringfence', undefined],
+  ['/etc/c.yaml', undefined, undefined],
+  [path.join(os.homedir(), 'c.yaml'), undefined, undefined],
+  [path.join(os.tmpdir(), 'c.yaml'), undefined, undefined],
+  ['/etc/ringfence/c.yaml', undefined, '/etc/ringfence/workspace'],
+])('a new config file %s, and log file, may be used in their folder if that is their own: %s', (file, own, root) => {
+  const roots: RootConfig[] = root === undefined ? [] : [{ name: 'r', path: root, allowed: CAPABILITIES, origin: '' }];
+  for (const [key, kind] of [
+    ['file', 'open'],
+    ['logFile', 'append'],
+  ] as const) {
+    const rules = access({ [key]: file, roots });
+    expect([...rules].filter(([, access]) => access === kind)).toEqual(
+      [file, own].flatMap((name) => (name === undefined ? [] : [[name, kind]])),
+    );
+  }
 });
 
 test.each([
@@ -69,4 +87,16 @@ test.each([
 test('only a server that listens may listen, on its port', () => {
   expect(landlockPolicy(config({ port: 8091 }), { listens: true }).port).toBe(8091);
   expect(landlockPolicy(config({ port: 8091 }), { listens: false }).port).toBeUndefined();
+});
+
+test('only a replica may connect, to the port of Redis, whose name it looks up', () => {
+  const policy = (redis?: string) =>
+    landlockPolicy(config({ host: '127.0.0.1', ...(redis && { cluster: { secrets: ['x'], redis } }) }), {
+      listens: true,
+    });
+  expect(policy().connectPort).toBeUndefined();
+  expect(policy('redis://127.0.0.1').connectPort).toBe(6379);
+  expect(policy('rediss://:p@[::1]:7000/1').connectPort).toBe(7000);
+  const looksUp = (redis: string) => policy(redis).paths.some(({ path: name }) => name === '/etc/resolv.conf');
+  expect(['redis://127.0.0.1', 'redis://[::1]', 'redis://redis'].map(looksUp)).toEqual([false, false, true]);
 });

@@ -86,6 +86,15 @@ export function withoutHunks({ before, after }: TextPair, hunks: readonly Hunk[]
   return [...parts, after.slice(at)].flat();
 }
 
+/** Returns the line above a hunk in a unified diff. */
+export function hunkHeader({ range: { oldStart, oldEnd, newStart, newEnd } }: Hunk): string {
+  const side = (start: number, end: number): string => {
+    const lines = end - start;
+    return `${lines === 0 ? start : start + 1}${lines === 1 ? '' : `,${lines}`}`;
+  };
+  return `@@ -${side(oldStart, oldEnd)} +${side(newStart, newEnd)} @@`;
+}
+
 /** Returns what identifies a hunk: the lines that it shows, wherever they stand. */
 export function hunkHash({ lines }: Hunk): string {
   const hash = createHash('sha256');

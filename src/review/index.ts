@@ -1,5 +1,6 @@
+export { CONFLICT_WORDS, isFinal } from './conflict-words.ts';
 export { type ContentDiff, contentDiff, differences, kindOf, sortForReview } from './file-diff.ts';
-export type { Hunk, HunkLine } from './hunks.ts';
+export { type Hunk, type HunkLine, hunkHash, hunkHeader } from './hunks.ts';
 export { lineText } from './lines.ts';
 export { looksLikeChangeId } from './moment.ts';
 export { netChanges } from './net-changes.ts';
@@ -9,6 +10,7 @@ export {
   acceptReview,
   acceptUnits,
   completeReview,
+  decidableHunks,
   entriesOf,
   makeReview,
   planTakeBack,

@@ -1,3 +1,4 @@
+import type { Root } from '../fence/index.ts';
 import {
   type Acceptance,
   acceptances,
@@ -36,6 +37,8 @@ export interface ReviewUnit extends ReviewEntry {
  */
 export interface Review {
   readonly history: History;
+  /** The root in which things are taken back, with its rules or without. */
+  readonly root: Root;
   /** Only what is at this path or below it; undefined for the whole root. */
   readonly path: string | undefined;
   /** When it was made. What happened later is for the next review. */
@@ -49,10 +52,20 @@ export interface Review {
   readonly units: readonly ReviewUnit[];
 }
 
-/** Compares a root with how it was at its last checkpoint. */
-export function makeReview(history: History, path?: string): Review {
+/** What a review is about. */
+export interface ReviewOptions {
+  /** Only what is at this path or below it; by default the whole root. */
+  readonly path?: string | undefined;
+  /** By default the last one. */
+  readonly checkpoint?: Checkpoint | undefined;
+  /** The root in which things are taken back; by default the one without rules. */
+  readonly root?: Root | undefined;
+}
+
+/** Compares a root with how it was at a checkpoint. */
+export function makeReview(history: History, options: ReviewOptions = {}): Review {
+  const { path, checkpoint = newestCheckpoint(history), root = history.root } = options;
   const time = Date.now();
-  const checkpoint = newestCheckpoint(history);
   const after = checkpoint?.time ?? Number.NEGATIVE_INFINITY;
   const accepted = acceptances(history).filter((each) => each.time > after);
   const files = new Map(accepted.filter(({ hunk }) => hunk === undefined).map((each) => [each.path, each]));
@@ -70,7 +83,7 @@ export function makeReview(history: History, path?: string): Review {
     entries.push(...since(each.time, limit).filter((entry) => !later.some((other) => covers(other, entry))));
   }
   const units = unitsOf(entries.filter(hasMore));
-  return { history, path, time, checkpoint, changes, isPartlyAccepted: accepted.length > 0, units };
+  return { history, root, path, time, checkpoint, changes, isPartlyAccepted: accepted.length > 0, units };
 }
 
 /** Reports whether something is left of an entry when its accepted hunks are not shown. */
@@ -83,17 +96,24 @@ export function entriesOf({ units }: Pick<Review, 'units'>): ReviewEntry[] {
   return units.flatMap((unit) => [unit, ...unit.below]);
 }
 
+/** Returns the hunks of a file that can be decided on alone: none of one that was removed or added as a whole. */
+export function decidableHunks({ diff, content }: ReviewEntry): readonly Hunk[] {
+  const isFile = diff.before?.type === 'file' && diff.after?.type === 'file';
+  const shown = content();
+  return isFile && shown.shown === 'hunks' ? shown.hunks : [];
+}
+
 /** Plans to take back all that a review shows, except for files of which hunks were accepted. Nothing is done yet. */
 export function planTakeBack(review: Review, force: boolean): UndoPlan[] {
-  const { history, path, changes, isPartlyAccepted, units } = review;
+  const { history, root, path, changes, isPartlyAccepted, units } = review;
   if (isPartlyAccepted) return units.flatMap((unit) => planTakeBackOf(review, unit, force));
-  return [planUndo(history, history.root, netChanges(changes), { path, force })];
+  return [planUndo(history, root, netChanges(changes), { path, force })];
 }
 
 /** Plans to take back one unit of a review; no plan for a file of which hunks were accepted. */
-export function planTakeBackOf({ history }: Review, unit: ReviewUnit, force: boolean): UndoPlan[] {
+export function planTakeBackOf({ history, root }: Review, unit: ReviewUnit, force: boolean): UndoPlan[] {
   if (unit.isPartlyAccepted) return [];
-  return [planUndo(history, history.root, netChanges(unit.changes), { path: unit.diff.path, force })];
+  return [planUndo(history, root, netChanges(unit.changes), { path: unit.diff.path, force })];
 }
 
 /** Accepts everything that a review shows: a new checkpoint, or if it is limited to a path, a note about that. */

@@ -1,5 +1,5 @@
 import type { Dialect } from '../tools/dialect.ts';
-import { openHistory } from './call/open-history.ts';
+import { openHistory } from './call/roots/open-history.ts';
 import { forDialect, openSharedService, type Service, type SharedServiceOptions } from './call/service.ts';
 import { describeServer } from './description/describe-server.ts';
 import { withHonestAnnotations } from './description/server-description.ts';

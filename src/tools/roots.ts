@@ -21,15 +21,32 @@ export interface NamedAgentRoot {
 /** A root, and what the operator allows in it. */
 export type NamedRoot = NamedLocalRoot | NamedAgentRoot;
 
-/** The configured roots by name, in the order of the config. */
+/** The configured roots by name, in the order of the config. They can be replaced while clients are connected. */
 export class Roots {
-  readonly #byName: ReadonlyMap<string, NamedRoot>;
-  /** Whether there is a root in which a person has to agree to some changes. */
-  readonly someConfirm: boolean;
+  #byName: ReadonlyMap<string, NamedRoot> = new Map();
+  #someConfirm = false;
+  #pinned: Roots | undefined;
 
   constructor(roots: readonly NamedRoot[]) {
+    this.replace(roots);
+  }
+
+  /** Replaces all roots, for everyone who has this object. */
+  replace(roots: readonly NamedRoot[]): void {
     this.#byName = new Map(roots.map((entry) => [entry.root.name, entry]));
-    this.someConfirm = roots.some((entry) => entry.kind !== 'agent' && (entry.confirm?.size ?? 0) > 0);
+    this.#someConfirm = roots.some((entry) => entry.kind !== 'agent' && (entry.confirm?.size ?? 0) > 0);
+    this.#pinned = undefined;
+  }
+
+  /** Returns the roots as they are now. A call takes them when it begins, so that it ends with the same. */
+  pinned(): Roots {
+    this.#pinned ??= new Roots(this.all());
+    return this.#pinned;
+  }
+
+  /** Whether there is a root in which a person has to agree to some changes. */
+  get someConfirm(): boolean {
+    return this.#someConfirm;
   }
 
   /** Reports whether a person has to agree before any of these capabilities is used on a root. */

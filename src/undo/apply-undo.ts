@@ -2,8 +2,8 @@ import type { Change } from '../history/index.ts';
 import { type Caller, DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../runtime/operation-context.ts';
 import { UndoError } from './errors.ts';
 import { selectChanges } from './past-change.ts';
+import type { UndoPlan } from './plan/undo-plan.ts';
 import { planUndo } from './plan-undo.ts';
-import type { UndoPlan } from './undo-plan.ts';
 import { type RunOptions, UndoRun } from './undo-run.ts';
 
 /** How to carry out an undo. */

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import type { Dir, Name, OpenFile } from '../fence/index.ts';
 import type { DirEntry, History } from '../history/index.ts';
 import { openDespiteMode } from './open-despite-mode.ts';
-import type { UndoAction } from './undo-plan.ts';
+import type { UndoAction } from './plan/undo-plan.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 

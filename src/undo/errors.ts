@@ -1,5 +1,5 @@
 import { codeGuard, RingfenceError } from '../errors.ts';
-import type { Conflict } from './conflict.ts';
+import type { Conflict } from './plan/conflict.ts';
 
 /** The codes of expected failures of an undo, with what else is known about each. */
 export type UndoErrorDetails = {

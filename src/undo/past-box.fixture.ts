@@ -14,8 +14,8 @@ import { DEFAULT_HISTORY, History, type HistoryOptions } from '../history/index.
 import { DEFAULT_CONTEXT } from '../runtime/operation-context.ts';
 import { type AppliedUndo, applyUndo } from './apply-undo.ts';
 import { type ChangeFilter, selectChanges } from './past-change.ts';
+import type { UndoPlan } from './plan/undo-plan.ts';
 import { planUndo, type UndoOptions } from './plan-undo.ts';
-import type { UndoPlan } from './undo-plan.ts';
 
 /** A sandbox whose root has a history, with short names for the operations. Each call is a change. */
 export class PastBox implements Disposable {

@@ -1,9 +1,9 @@
 import type { Root } from '../fence/index.ts';
 import { type CancelMark, type History, isAbout } from '../history/index.ts';
 import type { PastChange } from './past-change.ts';
+import type { UndoPlan } from './plan/undo-plan.ts';
+import { UndoPlanner } from './plan/undo-planner.ts';
 import { settledSteps } from './settle.ts';
-import type { UndoPlan } from './undo-plan.ts';
-import { UndoPlanner } from './undo-planner.ts';
 
 /** How to take changes back. */
 export interface UndoOptions {

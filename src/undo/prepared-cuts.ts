@@ -4,7 +4,7 @@ import { copyTail } from './change-in-place.ts';
 import { openDespiteMode } from './open-despite-mode.ts';
 import { openFolder } from './past/open-folder.ts';
 import { splitPath } from './past/past-tree.ts';
-import type { UndoAction } from './undo-plan.ts';
+import type { UndoAction } from './plan/undo-plan.ts';
 
 /**
  * The changes in place of a batch of actions. What will be cut off is kept ahead of the first action, so that all of it

@@ -16,8 +16,8 @@ import { cutFile, extendFile } from './change-in-place.ts';
 import { UndoError } from './errors.ts';
 import { openFolder } from './past/open-folder.ts';
 import { NOT_MADE_YET, splitPath } from './past/past-tree.ts';
+import type { UndoAction, UndoPlan } from './plan/undo-plan.ts';
 import { PreparedCuts } from './prepared-cuts.ts';
-import type { UndoAction, UndoPlan } from './undo-plan.ts';
 
 /** How many actions are logged ahead, so that they need only one flush of the log. */
 const BATCH = 256;

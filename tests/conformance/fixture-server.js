@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createRequestStateCodec, McpServer } from '@modelcontextprotocol/server';
 import { pino } from 'pino';
-import { configFromDirs } from '../../dist/config/config-from-dirs.js';
+import { configFromDirs } from '../../dist/config/folders/config-from-dirs.js';
 import { workspace } from '../../dist/dialects/workspace/index.js';
 import { chooseBackend } from '../../dist/fence/index.js';
 import { startHttp } from '../../dist/server/http/http-server.js';

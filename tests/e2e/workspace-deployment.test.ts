@@ -14,6 +14,7 @@ const REPO = fileURLToPath(new URL('../../', import.meta.url));
 const COPIED = [
   'src',
   'scripts',
+  'console',
   'config',
   'package.json',
   'package-lock.json',

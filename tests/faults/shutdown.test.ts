@@ -17,15 +17,12 @@ const roots = [{ name: 'r', path: dir }];
 const config = { request_timeout: 300, log_level: 'debug' };
 
 describe.each(['http', 'stdio'] as const)('over %s', (transport) => {
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    '%s ends an idle server at once, with exit code 0',
-    async (signal) => {
-      await using rf = await startServer({ transport, roots, config });
-      await rf.call('list_roots');
-      expect(await rf.stop(signal)).toBe(0);
-      expect(rf.logs().at(-1)).toMatchObject({ msg: 'stopped' });
-    },
-  );
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s ends an idle server at once, with exit code 0', async (signal) => {
+    await using rf = await startServer({ transport, roots, config });
+    await rf.call('list_roots');
+    expect(await rf.stop(signal)).toBe(0);
+    expect(rf.logs().at(-1)).toMatchObject({ msg: 'stopped' });
+  });
 
   test.each(ERAS)('a running call is finished, answered and logged first (%s)', async (era) => {
     await using rf = await startServer({ transport, era, roots, config });
@@ -49,6 +46,13 @@ describe.each(['http', 'stdio'] as const)('over %s', (transport) => {
     expect(await exit).toBe(1);
     expect(rf.logs().some(({ tool }) => tool === 'hash_file')).toBe(false);
   });
+});
+
+test('SIGHUP ends a server that has no config to read again, with exit code 0', async () => {
+  await using rf = await startServer({ transport: 'stdio', args: [dir] });
+  await rf.call('list_roots');
+  expect(await rf.stop('SIGHUP')).toBe(0);
+  expect(rf.logs().at(-1)).toMatchObject({ msg: 'stopped' });
 });
 
 test('a call that would take too long is cancelled, and the exit code is still 0', async () => {

@@ -5,6 +5,8 @@ import net from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { cannotDropPrivileges } from '../support/child.ts';
+import { freePort } from '../support/free-port.ts';
+import { LANDLOCK_PROBLEM } from '../support/landlock.ts';
 import { ProcessLog, runRingfence, spawnRingfence, writeConfig } from '../support/ringfence-process.ts';
 import { startServer, type TestServer } from '../support/start-server.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -15,7 +17,7 @@ const SECRET = 'the secret outside';
 const OWN_THREADS = ['search-worker', 'edit-worker', 'stat-worker'];
 const WHERE = ['main', 'pool', 'worker', 'worker-pool', ...OWN_THREADS];
 
-const reason = landlockProblem();
+const reason = LANDLOCK_PROBLEM;
 const suite = reason === undefined ? describe : describe.skip;
 
 /** A root beside a folder with a secret, and a link from the one to the other. */
@@ -230,14 +232,6 @@ suite(`Landlock at the start${reason === undefined ? '' : ` (skipped: ${reason})
 });
 
 /** The reason why this kernel cannot be tested; undefined if it can. */
-function landlockProblem(): string | undefined {
-  if (process.platform !== 'linux') return 'needs Linux';
-  const script = `const koffi = require('@koromix/koffi-linux-${process.arch}');
-    const call = koffi.load(null).func('long syscall(long number, const void *attributes, size_t size, uint32_t flags)');
-    process.stdout.write(String(call(444, null, 0, 1)));`;
-  const abi = Number(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8', cwd: import.meta.dirname }));
-  return abi >= 4 ? undefined : `needs a kernel with Landlock ABI 4, has ${abi}`;
-}
 
 /** The number of threads besides the main one that Node has before any script runs: V8's. */
 function threadsOfNode(): number {
@@ -293,14 +287,6 @@ async function listen(): Promise<net.Server> {
   const server = net.createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return server;
-}
-
-async function freePort(): Promise<number> {
-  const server = await listen();
-  const port = portOf(server);
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function portOf(server: net.Server): number {

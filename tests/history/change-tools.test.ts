@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { configFromDirs } from '../../src/config/config-from-dirs.ts';
+import { configFromDirs } from '../../src/config/folders/config-from-dirs.ts';
 import { DEFAULT_HISTORY } from '../../src/history/index.ts';
 import { InProcessServer } from '../support/in-process-server.ts';
 import { tempDir } from '../support/temp-dir.ts';

@@ -53,6 +53,15 @@ describe('ringfence history', () => {
     expect((await agent.json('history', '@', '--since', 'lunch')).map(({ id }: { id: string }) => id)).toEqual([later]);
   });
 
+  test('shows a checkpoint before the first change, unless older ones are left out', async () => {
+    using agent = new HistoryAgent();
+    await agent.ok('checkpoint', '@', '--name', 'start');
+    await agent.write('a', '1');
+    await agent.write('a', '2');
+    const shown = async (...args: string[]) => (await agent.ok('history', '@', ...args)).includes('checkpoint start');
+    expect([await shown(), await shown('--limit', '1'), await shown('--since', '1h')]).toEqual([true, false, false]);
+  });
+
   test('as JSON has every step, for programs', async () => {
     using agent = new HistoryAgent();
     await agent.write('a', 'x', { client: 'claude', call: 'call-1' });

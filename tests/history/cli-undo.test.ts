@@ -133,6 +133,7 @@ describe('ringfence undo', () => {
     expect(refused.stderr).toContain(`conflict: a was changed since, by change ${newer} (change ${first})\n`);
     expect(refused.stderr).toContain(`conflict: b was changed since (change ${second})\n`);
     expect(refused.stderr).toContain('2 conflicts, so nothing was taken back');
+    expect(refused.stdout).toBe('');
     expect([agent.text('a'), agent.text('b')]).toEqual(['newer', 'by hand']);
     const forced = await agent.ok('undo', first, second, '@', '--yes', '--force');
     expect([agent.text('a'), agent.text('b'), agent.text('c')]).toEqual([undefined, undefined, 'fine']);

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { configFromDirs } from '../../src/config/config-from-dirs.ts';
+import { configFromDirs } from '../../src/config/folders/config-from-dirs.ts';
 import { withHistory } from '../../src/config/with-history.ts';
 import { FileStorage } from '../../src/dialects/memory/file-storage.ts';
 import { COMMANDS, type CommandName } from '../../src/dialects/memory-tool/commands.ts';

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { configFromDirs } from '../../src/config/config-from-dirs.ts';
+import { configFromDirs } from '../../src/config/folders/config-from-dirs.ts';
 import { SECRET } from '../../src/fence/escape-layouts.fixture.ts';
 import type { BackendName } from '../../src/fence/index.ts';
 import { DIALECTS, InProcessServer } from '../support/in-process-server.ts';

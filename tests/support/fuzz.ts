@@ -3,7 +3,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/config/file/load-config.ts';
 import { recordFigure } from './figures.ts';
 import { spawnRingfence } from './ringfence-process.ts';
 import { startServer } from './start-server.ts';

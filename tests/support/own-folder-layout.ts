@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../../src/config/config.ts';
-import { configFromDirs } from '../../src/config/config-from-dirs.ts';
+import { configFromDirs } from '../../src/config/folders/config-from-dirs.ts';
 import { withHistory } from '../../src/config/with-history.ts';
 import { memory } from '../../src/fence/sandbox.fixture.ts';
 import { SECRET } from './guard-layout.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -17,6 +17,8 @@ interface RootSpec {
   readonly agent?: Readonly<Record<string, unknown>>;
   /** All tools if left out. */
   readonly allowed_tools?: readonly string[];
+  /** What a person has to agree to. */
+  readonly confirm?: readonly string[];
 }
 
 export interface ServerOptions<D extends DialectName = 'workspace'> extends Partial<Connection> {
@@ -29,6 +31,8 @@ export interface ServerOptions<D extends DialectName = 'workspace'> extends Part
   readonly roots?: readonly RootSpec[];
   /** More keys of the config file. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** How many processes serve over HTTP; by default the server itself does. */
+  readonly processes?: number;
   /** Arguments of the command, where there are no roots. */
   readonly args?: readonly string[];
   /** The program that Node runs with `args` over stdio; `ringfence` from dist/ if left out. */
@@ -94,7 +98,8 @@ function commandLine(options: ServerOptions<DialectName>): CommandLine {
   if (roots === undefined) return { args: [dialect === 'workspace' ? 'stdio' : dialect, ...args] };
   const all = roots.map((root) => ({ ...root, allowed_tools: [...(root.allowed_tools ?? ['*'])] }));
   const config = writeConfig({ host: '127.0.0.1', port: 0, ...options.config, roots: all });
-  return { args: [transport === 'stdio' ? 'stdio' : 'serve', '--config', config], config };
+  const processes = options.processes === undefined ? [] : ['--processes', `${options.processes}`];
+  return { args: [transport === 'stdio' ? 'stdio' : 'serve', '--config', config, ...processes], config };
 }
 
 interface Parts<D extends DialectName> {
@@ -126,6 +131,22 @@ export class TestServer<D extends DialectName = 'workspace'> extends ToolClient<
 
   get pid(): number {
     return this.#child.pid ?? 0;
+  }
+
+  /** The process ids of its workers, where several processes serve. */
+  workers(): number[] {
+    const { stdout } = spawnSync('pgrep', ['-P', `${this.pid}`], { encoding: 'utf8' });
+    return stdout.split('\n').filter(Boolean).map(Number);
+  }
+
+  /** The path of the config file that was written for it. */
+  get config(): string {
+    return this.#config ?? '';
+  }
+
+  /** Sends the server a signal. */
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
   }
 
   /** Connects one more client over HTTP. */

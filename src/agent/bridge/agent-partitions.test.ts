@@ -34,6 +34,18 @@ test('a dropped client starts with an empty cache', () => {
   expect(partitions.of('anna').cached('docs/a')).toBeUndefined();
 });
 
+test('lookups of clients that are gone still count', () => {
+  const partitions = partitionsOf({ maxPartitions: 2 });
+  for (const key of ['a', 'b', 'c']) {
+    fill(partitions.of(key), 10);
+    partitions.of(key).cached('docs/a');
+  }
+  partitions.of('c').cached('docs/missing');
+  expect(partitions.stats()).toMatchObject({ partitions: 2, entries: 2, hits: 3, misses: 1 });
+  for (const key of ['b', 'c']) partitions.drop(key);
+  expect(partitions.stats()).toMatchObject({ partitions: 0, entries: 0, hits: 3, misses: 1 });
+});
+
 describe('the least recently used partition is evicted', () => {
   test('when all together hold too many bytes', () => {
     const partitions = partitionsOf();

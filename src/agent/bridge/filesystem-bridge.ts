@@ -1,7 +1,7 @@
 import { RingfenceError } from '../../errors.ts';
 import { Fetcher } from '../asking/fetcher.ts';
 import { BridgeError } from '../bridge-error.ts';
-import type { CachedFile, CacheStats, FileCache } from '../cache/file-cache.ts';
+import type { CachedFile, CacheEntry, CacheStats, FileCache } from '../cache/file-cache.ts';
 import { compileListingFilter, filterEntries } from '../cache/listing-filter.ts';
 import { ChunkSets } from '../handover/chunk-sets.ts';
 import {
@@ -102,6 +102,8 @@ const MAX_TOKENS = 16_384;
 export class FilesystemBridge {
   readonly policy: SecurityPolicy;
   readonly cache: FileCache;
+  /** Called for each chunk that is received, and whether it was the last of its file; by default nothing is. */
+  onChunk: ((file: ReceivedFile, complete: boolean) => void) | undefined;
   readonly #validator: PathValidator;
   readonly #chunks: ChunkSets;
   readonly #handover: Handover;
@@ -225,7 +227,23 @@ export class FilesystemBridge {
    * `cacheFiles`.
    */
   receiveFile(file: ReceivedFile): AcceptedChunk {
-    return this.#auditedNow('receive_file', [file.path], () => this.#handover.receiveFile(file));
+    const accepted = this.#auditedNow('receive_file', [file.path], () => this.#handover.receiveFile(file));
+    if (file.chunk !== undefined) this.onChunk?.({ ...file, path: accepted.path }, accepted.complete);
+    return accepted;
+  }
+
+  /** Caches what another process of the same server got from the client, and lets pending questions know of it. @internal */
+  adopt(key: string, entry: CacheEntry): void {
+    this.cache.adopt(key, entry);
+    this.#handover.announce(key, entry);
+    this.#onGrowth();
+  }
+
+  /** Accepts a chunk that another process got. Returns whether its file is complete. Raises what `receiveFile` raises. */
+  adoptChunk(file: ReceivedFile): boolean {
+    const { complete } = this.#handover.receiveFile(file);
+    this.#onGrowth();
+    return complete;
   }
 
   /**
@@ -253,9 +271,10 @@ export class FilesystemBridge {
     return this.cache.bytes + this.#chunks.bytes;
   }
 
-  /** Drops all incomplete chunk sets. */
-  dropChunks(): void {
-    this.#chunks.clear();
+  /** Drops the incomplete chunk set of a file, or all if no path is given. */
+  dropChunks(path?: string): void {
+    if (path === undefined) this.#chunks.clear();
+    else this.#chunks.drop(path);
   }
 
   async #read(path: string, options: BridgeReadOptions): Promise<FileRead> {

@@ -66,7 +66,8 @@ export interface CacheStats {
 
 const DEFAULT_MAX_ENTRIES = 10_000;
 
-type CacheEntry = { readonly file: CachedFile } | { readonly listing: CachedListing };
+/** A file or a listing in a `FileCache`. */
+export type CacheEntry = { readonly file: CachedFile } | { readonly listing: CachedListing };
 
 /**
  * An LRU cache of files and listings with one limit on their bytes. `get` and `set` make an entry the most recently
@@ -85,6 +86,16 @@ export class FileCache {
 
   get maxBytes(): number {
     return this.#entries.maxBytes;
+  }
+
+  /** The number of files and listings. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The counters since it was created. */
+  get counters(): Pick<CacheStats, 'hits' | 'misses' | 'evictions'> {
+    return this.#counts;
   }
 
   get bytes(): number {
@@ -171,7 +182,7 @@ export class FileCache {
    */
   setListing(key: string, entries: readonly PathInfo[], recursive: boolean): StoreResult {
     const listing = { entries, recursive, cachedAt: this.#now() };
-    return this.#store(listingKey(key), { listing }, Buffer.byteLength(JSON.stringify(entries)));
+    return this.#store(listingKey(key), { listing }, listingBytes(entries));
   }
 
   /** Returns a listing and makes it the most recently used. */
@@ -184,6 +195,30 @@ export class FileCache {
   peekListing(key: string): CachedListing | undefined {
     const entry = this.#entries.peek(listingKey(key));
     return entry !== undefined && 'listing' in entry ? entry.listing : undefined;
+  }
+
+  /** Returns all files and listings, from the least to the most recently used, by keys that only the cache understands. @internal */
+  *entries(): IterableIterator<[key: string, entry: CacheEntry]> {
+    for (const key of [...this.#entries.keys()]) {
+      const entry = this.#entries.peek(key);
+      if (entry !== undefined) yield [key, entry];
+    }
+  }
+
+  /** Returns what `entries` has for a key. @internal */
+  entry(key: string): CacheEntry | undefined {
+    return this.#entries.peek(key);
+  }
+
+  /** Stores what `entries` of another cache returned, unless it is too large for this one. @internal */
+  adopt(key: string, entry: CacheEntry): void {
+    const bytes = 'file' in entry ? entry.file.bytes : listingBytes(entry.listing.entries);
+    if (bytes <= this.maxBytes) this.#store(key, entry, bytes);
+  }
+
+  /** Removes what `entries` has for a key. */
+  remove(key: string): void {
+    this.#entries.delete(key);
   }
 
   /** Removes all files and listings; the counters stay. */
@@ -217,7 +252,16 @@ export class FileCache {
   }
 }
 
+function listingBytes(entries: readonly PathInfo[]): number {
+  return Buffer.byteLength(JSON.stringify(entries));
+}
+
 const FILE = 'f:';
 const LISTING = 'l:';
 const fileKey = (path: string): string => FILE + path;
 const listingKey = (key: string): string => LISTING + key;
+
+/** Returns the key that a listing was stored by, from what `FileCache.entries` calls it. */
+export function listingName(key: string): string {
+  return key.slice(LISTING.length);
+}

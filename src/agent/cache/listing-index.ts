@@ -1,6 +1,6 @@
 import type { PathInfo } from '../listing-entry.ts';
 import type { ListingQuestion } from '../sample.ts';
-import type { CachedListing, FileCache } from './file-cache.ts';
+import { type CachedListing, type FileCache, listingName } from './file-cache.ts';
 
 /** Looks up folders and files in the cached listings. Where several listings cover a path, the newest wins. */
 export class ListingIndex {
@@ -41,6 +41,12 @@ export class ListingIndex {
       if (found !== undefined) return found;
     }
     return this.#covering(path).length > 0 ? { name, path, type: 'directory' } : undefined;
+  }
+
+  /** Returns what a listing is of, by its key in the cache. */
+  describe(key: string): { readonly path: string; readonly pattern: string | undefined } {
+    const [path = '', pattern] = listingName(key).split('\0');
+    return { path, pattern };
   }
 
   /**

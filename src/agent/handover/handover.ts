@@ -1,6 +1,6 @@
 import { isFileError } from '../../files/errors.ts';
 import { BridgeError } from '../bridge-error.ts';
-import type { CachedFile, FileCache, StoreResult } from '../cache/file-cache.ts';
+import type { CachedFile, CacheEntry, FileCache, StoreResult } from '../cache/file-cache.ts';
 import { compileListingFilter, describeExcluded, filterEntries } from '../cache/listing-filter.ts';
 import { ListingIndex } from '../cache/listing-index.ts';
 import type { PathInfo } from '../listing-entry.ts';
@@ -182,6 +182,16 @@ export class Handover {
   /** Caches a listing that was asked for, unless it is larger than the whole cache. */
   cacheListingIfFits(question: ListingQuestion, entries: readonly PathInfo[]): void {
     unlessTooLarge(() => this.listingIndex.keep(question, entries));
+  }
+
+  /** Publishes what was cached without being handed over here, by its key in the cache. */
+  announce(key: string, entry: CacheEntry): void {
+    if ('file' in entry) {
+      this.acceptedFiles.publish(entry.file.path, entry.file);
+      return;
+    }
+    const { path, pattern } = this.listingIndex.describe(key);
+    this.acceptedListings.publish(path, { entries: entry.listing.entries, pattern });
   }
 
   #takeOne(file: HandoverFile & FileBytes, fromChunks = false): AcceptedFile {

@@ -1,10 +1,11 @@
+import { isFinal } from '../../review/index.ts';
 import type { Caller } from '../../runtime/operation-context.ts';
 import { printable } from '../../runtime/printable.ts';
 import { type AppliedUndo, applyUndo, type Conflict, isUndoError, type UndoPlan } from '../../undo/index.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { type Output, printNote } from '../terminal/output.ts';
 import type { Target } from './targets.ts';
-import { count, describeAction, describeConflict, isFinal } from './words.ts';
+import { count, describeAction, describeConflict } from './words.ts';
 
 /** A plan for one root. */
 export interface TargetPlan {
@@ -17,23 +18,25 @@ export function operator(tool: string): Caller {
   return { tool, client: 'command line' };
 }
 
-/** Prints what plans will do. Raises `CommandError` if they have conflicts and are not forced. */
+/** Prints what plans will do. Raises `CommandError` if they have conflicts and are not forced: then they do nothing. */
 export function showPlans(output: Output, plans: readonly TargetPlan[]): void {
-  for (const { target, plan } of plans) {
-    if (plans.length > 1 && plan.actions.length > 0) output.line(output.style('bold', `${target.name}:`));
-    // What disappears is read first.
-    const sorted = [...plan.actions].sort((a, b) => Number(b.effect === 'remove') - Number(a.effect === 'remove'));
-    for (const action of sorted) {
-      const text = describeAction(action);
-      output.line(action.effect === 'remove' ? output.style('red', text) : text);
-    }
-  }
   const conflicts = plans.flatMap(({ plan }) => plan.conflicts);
+  const isRefused = conflicts.length > 0 && !plans.every(({ plan }) => plan.force);
+  if (!isRefused) for (const each of plans) showActions(output, each, plans.length > 1);
   for (const conflict of conflicts) printNote(`conflict: ${describeConflict(conflict)}`);
-  const isForced = plans.every(({ plan }) => plan.force);
-  if (conflicts.length > 0 && !isForced) throw new CommandError(refusal(conflicts));
+  if (isRefused) throw new CommandError(refusal(conflicts));
   const left = conflicts.filter(isFinal).length;
   if (left > 0) printNote(`${count(left, 'step')} cannot be taken back and will be left as is`);
+}
+
+function showActions(output: Output, { target, plan }: TargetPlan, isOneOfSeveral: boolean): void {
+  if (isOneOfSeveral && plan.actions.length > 0) output.line(output.style('bold', `${target.name}:`));
+  // What disappears is read first.
+  const sorted = [...plan.actions].sort((a, b) => Number(b.effect === 'remove') - Number(a.effect === 'remove'));
+  for (const action of sorted) {
+    const text = describeAction(action);
+    output.line(action.effect === 'remove' ? output.style('red', text) : text);
+  }
 }
 
 function refusal(conflicts: readonly Conflict[]): string {

@@ -1,9 +1,9 @@
 import { ConfigError } from '../../config/config-error.ts';
 import { CheckpointError } from '../../history/errors.ts';
 import { addCheckpoint } from '../../history/index.ts';
+import { localTime } from '../terminal/local-time.ts';
 import { Output } from '../terminal/output.ts';
 import { openTargets } from './targets.ts';
-import { localTime } from './words.ts';
 
 /** The options of `ringfence checkpoint`. */
 export interface CheckpointFlags {

@@ -3,11 +3,12 @@ import { type Checkpoint, checkpoints } from '../../history/index.ts';
 import { changesSince } from '../../review/index.ts';
 import { printable } from '../../runtime/printable.ts';
 import { type ChangeFilter, type HappenedStep, type PastChange, selectChanges } from '../../undo/index.ts';
+import { localTime } from '../terminal/local-time.ts';
 import { Output } from '../terminal/output.ts';
 import { momentsIn } from './moments.ts';
 import { showStatistics } from './statistics.ts';
 import { openTargets, type Target } from './targets.ts';
-import { describeStep, localTime } from './words.ts';
+import { describeStep } from './words.ts';
 
 /** The options of `ringfence history`. */
 export interface HistoryFlags {
@@ -43,7 +44,9 @@ export async function history(written: string | undefined, flags: HistoryFlags):
     output.json(
       listed.flatMap(({ target, changes }) => changes.slice(0, limit).map((each) => changeJson(target, each))),
     );
-  else for (const { target, changes } of listed) show(output, target, changes, { limit, isOne: listed.length === 1 });
+  else
+    for (const { target, changes } of listed)
+      show(output, target, changes, { limit, isOne: listed.length === 1, fromStart: since === undefined });
   await output.flushed();
 }
 
@@ -61,12 +64,16 @@ function limitOf({ limit, json, since }: HistoryFlags): number | undefined {
 interface ShowOptions {
   readonly limit: number | undefined;
   readonly isOne: boolean;
+  /** Whether nothing older is left out, except by the limit. */
+  readonly fromStart: boolean;
 }
 
-function show(output: Output, target: Target, found: readonly PastChange[], { limit, isOne }: ShowOptions): void {
+function show(output: Output, target: Target, found: readonly PastChange[], options: ShowOptions): void {
+  const { limit, isOne, fromStart } = options;
   if (!isOne) output.line(output.style('bold', `${target.name}:`));
   const changes = found.slice(0, limit);
-  const oldest = changes.at(-1)?.time ?? 0;
+  const isAll = fromStart && found.length === changes.length;
+  const oldest = isAll ? 0 : (changes.at(-1)?.time ?? 0);
   const points = target.path === undefined ? checkpoints(target.history).filter(({ time }) => time >= oldest) : [];
   for (const change of changes) {
     while ((points[0]?.time ?? 0) >= change.time) showCheckpoint(output, points.shift() as Checkpoint);

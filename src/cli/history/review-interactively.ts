@@ -2,6 +2,7 @@ import {
   acceptHunksOf,
   acceptUnits,
   completeReview,
+  decidableHunks,
   type Hunk,
   planTakeBackOf,
   type ReviewUnit,
@@ -11,7 +12,7 @@ import { type Output, printNote } from '../terminal/output.ts';
 import { Questions } from '../terminal/questions.ts';
 import { applyPlans, showPlans } from './carry-out.ts';
 import { showDiff, showHunk } from './show-diff.ts';
-import { describeEntry, hunksOf, showSummary, type TargetReview, takeBackHunksOf } from './target-review.ts';
+import { describeEntry, showSummary, type TargetReview, takeBackHunksOf } from './target-review.ts';
 
 /** What a person may answer about an entry. */
 type Answer = 'accept' | 'take back' | 'hunks' | 'skip' | 'quit' | 'accept all' | 'take back all';
@@ -82,7 +83,7 @@ class Session {
   /** Returns false if the person wants to stop. */
   async #decide(unit: ReviewUnit): Promise<boolean> {
     const { output } = this.#parts;
-    const hunks = hunksOf(unit);
+    const hunks = decidableHunks(unit);
     output.line();
     showDiff(output, unit.diff, unit.content());
     for (const { diff } of unit.below) output.line(`  ${describeEntry(diff)}`);

@@ -1,5 +1,12 @@
 import { ConfigError } from '../../config/config-error.ts';
-import { acceptHunksOf, acceptReview, entriesOf, makeReview, planTakeBack } from '../../review/index.ts';
+import {
+  acceptHunksOf,
+  acceptReview,
+  decidableHunks,
+  entriesOf,
+  makeReview,
+  planTakeBack,
+} from '../../review/index.ts';
 import { printable } from '../../runtime/printable.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { Output } from '../terminal/output.ts';
@@ -8,7 +15,7 @@ import { applyPlans, showPlans } from './carry-out.ts';
 import { type Consent, confirmed } from './consent.ts';
 import { reviewInteractively } from './review-interactively.ts';
 import { diffJson, showDiff, showHunk } from './show-diff.ts';
-import { hunksOf, showSummary, type TargetReview, takeBackHunksOf } from './target-review.ts';
+import { showSummary, type TargetReview, takeBackHunksOf } from './target-review.ts';
 import { openTargets, type Target } from './targets.ts';
 import { count } from './words.ts';
 
@@ -29,7 +36,7 @@ export async function review(written: string | undefined, flags: ReviewFlags): P
     throw new ConfigError('--hunk: say what to do with it: --accept or --take-back');
   const output = new Output();
   using targets = await openTargets(written, flags.config);
-  const reviews = targets.all.map((target) => ({ target, review: makeReview(target.history, target.path) }));
+  const reviews = targets.all.map((target) => ({ target, review: makeReview(target.history, { path: target.path }) }));
   if (flags.hunk !== undefined) await decideHunks(output, reviews, flags, flags.hunk);
   else if (flags.accept) await acceptAll(output, reviews, flags);
   else if (flags.takeBack) await takeBackAll(output, reviews, flags, targets.suffix);
@@ -82,7 +89,7 @@ async function takeBackAll(
   }
   if (!(await confirmed(flags, 'Take this back?'))) return;
   await applyPlans(output, plans, suffix);
-  for (const { target, unit } of partly) await takeBackHunksOf(target, unit, hunksOf(unit));
+  for (const { target, unit } of partly) await takeBackHunksOf(target, unit, decidableHunks(unit));
 }
 
 async function decideHunks(
@@ -94,7 +101,7 @@ async function decideHunks(
   const { target, review: made } = first as TargetReview;
   if (target.path === undefined) throw new ConfigError('--hunk: give the file that it is in, as ROOT:PATH');
   const entry = entriesOf(made).find(({ diff }) => diff.path === target.path);
-  const hunks = entry === undefined ? [] : hunksOf(entry);
+  const hunks = entry === undefined ? [] : decidableHunks(entry);
   const wrong = numbers.find((number) => !hunks.some((hunk) => String(hunk.number) === number));
   if (wrong !== undefined || entry === undefined) {
     const there = `${count(hunks.length, 'hunk')} to decide on`;

@@ -1,8 +1,17 @@
-import { type ContentDiff, contentDiff, type Hunk, type HunkLine, kindOf, lineText } from '../../review/index.ts';
+import {
+  type ContentDiff,
+  contentDiff,
+  type Hunk,
+  type HunkLine,
+  hunkHeader,
+  kindOf,
+  lineText,
+} from '../../review/index.ts';
 import { printable } from '../../runtime/printable.ts';
 import type { PastEntry, PathDiff } from '../../undo/index.ts';
 import { formatSize } from '../../wire/format-size.ts';
-import { type Output, type Style, safeLine } from '../terminal/output.ts';
+import type { Style } from '../terminal/colours.ts';
+import { type Output, safeLine } from '../terminal/output.ts';
 
 const LINE_STYLES: Readonly<Record<HunkLine['sign'], Style | undefined>> = { '+': 'green', '-': 'red', ' ': undefined };
 const WHY = { binary: 'binary files differ', large: 'too large to compare', lost: 'the content is no longer kept' };
@@ -36,15 +45,6 @@ export function showHunk(output: Output, hunk: Hunk, isNumbered: boolean): void 
     } else output.bytes(Buffer.from(`${sign}${line}${line.endsWith('\n') ? '' : '\n'}`, 'latin1'));
     if (!line.endsWith('\n')) output.line('\\ No newline at end of file');
   }
-}
-
-/** Returns the line above a hunk. */
-function hunkHeader({ range: { oldStart, oldEnd, newStart, newEnd } }: Hunk): string {
-  const side = (start: number, end: number): string => {
-    const lines = end - start;
-    return `${lines === 0 ? start : start + 1}${lines === 1 ? '' : `,${lines}`}`;
-  };
-  return `@@ -${side(oldStart, oldEnd)} +${side(newStart, newEnd)} @@`;
 }
 
 /** What `showDiff` prints, for programs. */

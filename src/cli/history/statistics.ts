@@ -1,8 +1,9 @@
 import { type HistoryStatistics, historyStatistics } from '../../history/limits/statistics.ts';
 import { formatSize } from '../../wire/format-size.ts';
+import { localTime } from '../terminal/local-time.ts';
 import type { Output } from '../terminal/output.ts';
 import type { Target } from './targets.ts';
-import { count, localTime } from './words.ts';
+import { count } from './words.ts';
 
 const DAY_MS = 86_400_000;
 

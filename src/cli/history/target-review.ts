@@ -1,19 +1,11 @@
 import { changeIn } from '../../history/index.ts';
-import {
-  type ContentDiff,
-  entriesOf,
-  type Hunk,
-  kindOf,
-  type Review,
-  type ReviewEntry,
-  takeBackHunks,
-} from '../../review/index.ts';
+import { entriesOf, type Hunk, kindOf, type Review, type ReviewEntry, takeBackHunks } from '../../review/index.ts';
 import { printable } from '../../runtime/printable.ts';
 import { CommandError } from '../terminal/command-error.ts';
+import { localTime } from '../terminal/local-time.ts';
 import { type Output, printNote } from '../terminal/output.ts';
 import { operator } from './carry-out.ts';
 import type { Target } from './targets.ts';
-import { localTime } from './words.ts';
 
 /** A review of one root. */
 export interface TargetReview {
@@ -36,13 +28,6 @@ export function describeEntry(diff: ReviewEntry['diff']): string {
   const folder = (diff.after ?? diff.before)?.type === 'directory' ? '/' : '';
   const from = diff.movedFrom === undefined ? '' : `${printable(diff.movedFrom)} to `;
   return `${kindOf(diff)} ${from}${printable(diff.path)}${folder}`;
-}
-
-/** Returns the hunks of a file that can be decided on alone: none of one that was removed or added as a whole. */
-export function hunksOf({ diff, content }: ReviewEntry): readonly Hunk[] {
-  const shown: ContentDiff = content();
-  const isFile = diff.before?.type === 'file' && diff.after?.type === 'file';
-  return isFile && shown.shown === 'hunks' ? shown.hunks : [];
 }
 
 /**

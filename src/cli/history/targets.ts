@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { ConfigError } from '../../config/config-error.ts';
 import { fenceFromEnvironment } from '../../config/fence-from-environment.ts';
+import { fakeSecrets } from '../../config/file/fake-secrets.ts';
+import { loadConfig } from '../../config/file/load-config.ts';
 import { folderProblem } from '../../config/folder-problem.ts';
-import { loadConfig } from '../../config/load-config.ts';
 import { isFenceError, Root } from '../../fence/index.ts';
 import { HISTORY_FOLDER, History, type HistoryOptions } from '../../history/index.ts';
 import { didYouMean } from '../../tools/nearest.ts';
@@ -45,7 +46,7 @@ export async function openTargets(
   configFile: string | undefined,
   { begin = false }: { readonly begin?: boolean } = {},
 ): Promise<Targets> {
-  const config = configFile === undefined ? undefined : await loadConfig(configFile, WITHOUT_TOKENS);
+  const config = configFile === undefined ? undefined : await loadConfig(configFile, process.env, fakeSecrets());
   const known = config?.roots.flatMap((root) =>
     root.path === undefined ? [] : [{ name: root.name, folder: root.path, options: root.history }],
   );
@@ -67,12 +68,6 @@ export async function openTargets(
     throw error;
   }
 }
-
-/** An environment in which every token is set. They are not needed, and whoever undoes something may not know them. */
-const WITHOUT_TOKENS = new Proxy<NodeJS.ProcessEnv>(
-  {},
-  { get: (_, name) => `not the token: ${String(name)}`.replaceAll(' ', '-') },
-);
 
 function openHistory(
   { name, folder, options }: KnownRoot,

@@ -1,6 +1,7 @@
 import type { EntryState, Step } from '../../history/index.ts';
+import { CONFLICT_WORDS } from '../../review/index.ts';
 import { printable } from '../../runtime/printable.ts';
-import type { Conflict, ConflictReason, UndoAction, UndoEffect } from '../../undo/index.ts';
+import type { Conflict, UndoAction, UndoEffect } from '../../undo/index.ts';
 import { formatSize } from '../../wire/format-size.ts';
 
 /** Says what a step did: `changed src/a.ts (1.2K → 1.4K)`. */
@@ -46,30 +47,10 @@ export function describeAction({ effect, path, to, before, after, forced }: Undo
   return `${EFFECTS[effect]} ${name}${target}${size}${forced ? ', although it was changed since (kept in the history)' : ''}`;
 }
 
-const REASONS: Readonly<Record<ConflictReason, string>> = {
-  changed_since: 'was changed since',
-  missing: 'is no longer there',
-  in_the_way: 'is taken by something newer',
-  no_folder: 'has no folder to go back to',
-  not_empty: 'is a folder with newer entries',
-  not_kept: 'was too large to be kept, so it cannot be brought back',
-  kept_is_gone: 'is no longer in the history, so it cannot be brought back',
-  kept_was_changed: 'was changed by another program after it was kept',
-  not_allowed: 'may not be changed',
-};
-
-/** Conflicts that force does not help with. */
-const FINAL: readonly ConflictReason[] = ['not_kept', 'kept_is_gone', 'not_allowed'];
-
 /** Says why an entry cannot be taken back. */
 export function describeConflict({ reason, path, change, newer }: Conflict): string {
   const by = newer === undefined ? '' : `, by change ${newer}`;
-  return `${printable(path)} ${REASONS[reason]}${by} (change ${change})`;
-}
-
-/** Reports whether a conflict stays although newer work may be replaced. */
-export function isFinal({ reason }: Conflict): boolean {
-  return FINAL.includes(reason);
+  return `${printable(path)} ${CONFLICT_WORDS[reason]}${by} (change ${change})`;
 }
 
 function entryName(path: string, entry: EntryState | undefined): string {
@@ -83,14 +64,6 @@ function sizes(...entries: readonly (EntryState | undefined)[]): string {
 
 function unkept({ unkept: why }: Step): string {
   return why === undefined ? '' : ', too large to be kept';
-}
-
-/** Writes a time for people, in the local zone: `2026-03-04 15:06:07`. */
-export function localTime(ms: number): string {
-  const time = new Date(ms);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
-  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
 }
 
 /** Writes a number with its noun: `1 change`, `3 changes`. */

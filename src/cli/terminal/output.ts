@@ -1,19 +1,14 @@
 import { escapeUnprintable } from '../../runtime/printable.ts';
-
-const STYLES = { bold: '1', dim: '2', red: '31', green: '32', yellow: '33', cyan: '36' } as const;
-
-/** A way to show text on a terminal. */
-export type Style = keyof typeof STYLES;
+import { type Paint, paintFor, type Style } from './colours.ts';
 
 /** Prints results on stdout. Ends the process quietly once nobody reads them any more. */
 export class Output {
   /** Whether a person reads it on a terminal. */
   readonly isTerminal = process.stdout.isTTY === true;
-  readonly #colours: boolean;
+  readonly #paint: Paint;
 
   constructor(env: NodeJS.ProcessEnv = process.env) {
-    // https://no-color.org
-    this.#colours = this.isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';
+    this.#paint = paintFor(process.stdout, env);
     process.stdout.on('error', () => process.exit(0));
   }
 
@@ -34,7 +29,7 @@ export class Output {
 
   /** Returns a text with colour codes, if the terminal shows colours. */
   style(style: Style, text: string): string {
-    return this.#colours ? `\u001b[${STYLES[style]}m${text}\u001b[0m` : text;
+    return this.#paint(style, text);
   }
 
   /** Resolves once everything is written. */

@@ -74,6 +74,15 @@ const ERROR_BODIES: ErrorBodies = {
   }),
   disk_full: () => ({ code: 'disk_full', message: 'No space left on the device; nothing was written' }),
   changed_meanwhile: () => ({ code: 'conflict', message: 'The file was changed by someone else meanwhile; try again' }),
+  coordination_unavailable: () => ({
+    code: 'server_busy',
+    message:
+      'The servers that share this file cannot agree on who changes it at present; nothing was changed, try again later',
+  }),
+  lease_lost: () => ({
+    code: 'conflict',
+    message: 'Another server has taken over the changes of this file; nothing was changed, try again',
+  }),
   move_incomplete: ({ details: { destination, left } }) => ({
     code: 'io_error',
     message: `The source could not be removed; the destination ${destination} is complete, what is left of the source is at ${left}`,

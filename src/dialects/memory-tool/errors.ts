@@ -68,6 +68,10 @@ const MESSAGES: Messages = {
   not_empty: (_, { path }) => `Error: Directory not empty: ${path}`,
   disk_full: () => 'Error: No space left on device',
   changed_meanwhile: (_, { path }) => `Error: The file ${path} keeps being changed by someone else, try again`,
+  coordination_unavailable: (_, { path }) =>
+    `Error: The servers that share ${path} cannot agree on who changes it at present; nothing was changed, try again later`,
+  lease_lost: (_, { path }) =>
+    `Error: Another server has taken over the changes of ${path}; nothing was changed, try again`,
   move_incomplete: ({ details: { destination, left } }) =>
     `Error: The source could not be removed. ${destination} is complete, what is left of the source is at ${left}`,
   busy: (_, { path }) => `Error: Another process is changing the directory of ${path}, try again`,

@@ -61,6 +61,12 @@ const STORAGE_ERRORS: StorageErrors = {
     `File too large for the history, so it cannot be changed: ${path} (${sizes(details)})`,
   ],
   changed_meanwhile: (_, { path }) => failed(`File keeps being changed by someone else, try again: ${path}`),
+  coordination_unavailable: (_, { path }) =>
+    failed(
+      `The servers that share this file cannot agree on who changes it at present; nothing was changed, try again later: ${path}`,
+    ),
+  lease_lost: (_, { path }) =>
+    failed(`Another server has taken over the changes of this file; nothing was changed, try again: ${path}`),
   move_incomplete: ({ details: { destination, left } }) =>
     failed(`Source could not be removed; ${destination} is complete, what is left of the source is at ${left}`),
   rate_limited: ({ details }) => failed(`Rate limit exceeded, retry in ${details.retryAfterSeconds} seconds`),

@@ -59,6 +59,10 @@ const MESSAGES: Messages = {
   patch_failed: ({ details }, path) => `patch failed: ${details.problem}; file unchanged: ${path}`,
   invalid_pattern: ({ details }) => `invalid pattern: ${details.problem}`,
   changed_meanwhile: (_, path) => `file was changed by someone else meanwhile, try again: ${path}`,
+  coordination_unavailable: (_, path) =>
+    `the servers that share this file cannot agree on who changes it at present; nothing was changed, try again later, or overwrite the whole file: ${path}`,
+  lease_lost: (_, path) =>
+    `another server has taken over the changes of this file; nothing was changed, try again: ${path}`,
   move_incomplete: ({ details: { destination, destinationRoot, left } }) =>
     `source could not be removed; the destination is complete: ${printable(destination)} (root: ${destinationRoot}); what is left of the source is at: ${printable(left)}`,
   version_mismatch: ({ details }, path) => `${versionMismatch(details)}; nothing was changed: ${path}`,

@@ -71,6 +71,17 @@ export class Place {
     return guard.isReadOnly ? READ_ONLY : undefined;
   }
 
+  /** Says which rule hides a path, or a folder above it, by its names from the top of the root. */
+  static explainHidden(guard: Guard, names: readonly string[], isFolder: boolean): Refusal | undefined {
+    let place = Place.top(guard);
+    for (const [at, name] of names.entries()) {
+      const pattern = patternIn(place.denial(name, isFolder || at < names.length - 1));
+      if (pattern !== undefined) return { rule: 'deny', pattern };
+      place = place.child(name);
+    }
+    return undefined;
+  }
+
   /** Returns the place of a folder in this one. */
   child(name: string): Place {
     const aliases = this.#aliases.map(({ folder, entry }) => ({

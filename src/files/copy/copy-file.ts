@@ -2,7 +2,7 @@ import { type CallerPath, type OpenFile, type Root, withLocationSync } from '../
 import type { Change } from '../../history/index.ts';
 import { type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { FileError } from '../errors.ts';
-import { copyOwner, isSameFile, type ReplaceTarget, replaceFile } from '../write/replace-file.ts';
+import { copyOwner, isSameFile, type ReplaceOptions, type ReplaceTarget, replaceFile } from '../write/replace-file.ts';
 
 const BUFFER_BYTES = 1024 * 1024;
 
@@ -14,7 +14,7 @@ export interface FileSource {
 }
 
 /** Options of `copyFile`. */
-export interface CopyFileOptions {
+export interface CopyFileOptions extends Pick<ReplaceOptions, 'lease' | 'onLanded'> {
   /** Flush to disk before returning (the default); `content` leaves it to the caller to flush the folder. */
   readonly durable?: boolean | 'content';
   /** Replace an existing file (the default); otherwise it is `already_exists`. */
@@ -37,13 +37,14 @@ export interface CopyFileOptions {
 export async function copyFile(
   { file: source, root, path }: FileSource,
   target: ReplaceTarget,
-  { durable = true, overwrite = true, asMoved = false, expected, change }: CopyFileOptions,
+  { overwrite = true, asMoved = false, ...replacing }: CopyFileOptions,
   context: OperationContext,
 ): Promise<number> {
   const { stats } = source;
   if (isSameFile(target.stats, stats)) throw new FileError('same_file', {});
   let copied = 0;
   const fill = async (file: OpenFile) => {
+    copied = 0;
     const pause = yieldPoint(context);
     const buffer = Buffer.allocUnsafe(Math.min(BUFFER_BYTES, stats.size + 1));
     const read = () => withLocationSync(root, path, () => source.read(buffer, copied));
@@ -60,6 +61,6 @@ export async function copyFile(
     }
   };
   const over = overwrite ? 'anything' : 'nothing';
-  await replaceFile(target, fill, { durable, over, expected, change, keepTimes: asMoved, mode: stats.mode & 0o777 });
+  await replaceFile(target, fill, { ...replacing, over, keepTimes: asMoved, mode: stats.mode & 0o777 });
   return copied;
 }

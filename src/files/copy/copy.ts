@@ -11,6 +11,7 @@ import {
 } from '../../fence/index.ts';
 import { type Change, changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { withLease } from '../lease/with-lease.ts';
 import { discardTree } from '../remove/remove-folder.ts';
 import { undoAppendTo } from '../write/append-journal.ts';
 import { ABSENT, assertVersion, expectedVersion, locateToMatch, mismatch } from '../write/if-match.ts';
@@ -113,16 +114,18 @@ async function copyFileTo(
   return withLocation(to.root, to.path, async () => {
     const { ifMatch, ...copying } = options;
     const change = changeIn(to.root, context.caller);
-    const rest = { ...copying, change };
     const resolve = { follow: true, makeParents: true, onMake: change?.onMake };
-    if (ifMatch === undefined) {
-      using location = to.root.locate(to.path, resolve);
-      return await copyFile(source, location, rest, context);
-    }
-    using location = locateToMatch(to.root, to.path, ifMatch, resolve);
-    if (rest.overwrite === false && location.stats !== undefined) throw new FenceError('already_exists', {});
-    const expected = await expectedVersion(ifMatch, { root: to.root, ...location, context });
-    return await copyFile(source, location, { ...rest, expected }, context);
+    return await withLease(to, { signal: context.signal, optional: true }, async ({ lease, onLanded }) => {
+      const rest = { ...copying, change, lease, onLanded };
+      if (ifMatch === undefined) {
+        using location = to.root.locate(to.path, resolve);
+        return await copyFile(source, location, rest, context);
+      }
+      using location = locateToMatch(to.root, to.path, ifMatch, resolve);
+      if (rest.overwrite === false && location.stats !== undefined) throw new FenceError('already_exists', {});
+      const expected = await expectedVersion(ifMatch, { root: to.root, ...location, context });
+      return await copyFile(source, location, { ...rest, expected }, context);
+    });
   });
 }
 

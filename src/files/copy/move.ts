@@ -13,6 +13,7 @@ import { type Change, changeIn, historyOf, type PendingStep } from '../../histor
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
+import { leaseEntries } from '../lease/lease-entries.ts';
 import { refuseOutwardLink } from '../links.ts';
 import { canChangeEntries } from '../list/access.ts';
 import { undoAppends, undoAppendTo } from '../write/append-journal.ts';
@@ -106,6 +107,9 @@ async function renameOrCopy(move: MoveJob): Promise<void> {
   // Each root's history is complete in itself, so what leaves a root is kept there, and arrives as something new.
   const hasHistory = historyOf(source.root) !== undefined || historyOf(target.root) !== undefined;
   if (source.root !== target.root && hasHistory) return await moveAcross(move);
+  await using _leases = source.at.stats?.isDirectory()
+    ? undefined
+    : await leaseEntries([source, target], move.context.signal);
   let step: PendingStep | undefined;
   try {
     using _locks = await lockFolders(source.at.dir, target.at.dir);

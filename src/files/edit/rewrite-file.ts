@@ -1,7 +1,7 @@
 import {
   type CallerPath,
   isFenceError,
-  type Location,
+  isTransient,
   lockFolder,
   type OpenFile,
   type Root,
@@ -10,6 +10,8 @@ import {
 import { changeIn } from '../../history/index.ts';
 import { type Caller, DEFAULT_CONTEXT, throwIfAborted } from '../../runtime/operation-context.ts';
 import { FileError, isFileError } from '../errors.ts';
+import { ChangeAttempt, withLease } from '../lease/with-lease.ts';
+import { locateIfPresent } from '../locate-if-present.ts';
 import { readAt } from '../read/byte-source.ts';
 import { versionOf } from '../version.ts';
 import { undoAppendTo } from '../write/append-journal.ts';
@@ -59,7 +61,7 @@ export interface Rewritten<R> extends EditOutcome<R> {
  *
  * Raises what `applyEdit` and `replaceFile` raise, `too_large`, `version_mismatch` if the file is not that of
  * `ifMatch`, `changed_meanwhile` after 20 attempts, `busy` if another process keeps the folder locked, and the reason
- * of an aborted signal.
+ * of an aborted signal. In a root that other machines change, too, also what `withLease` raises.
  */
 export async function rewriteFile<C extends Edit>(
   root: Root,
@@ -67,15 +69,17 @@ export async function rewriteFile<C extends Edit>(
   edit: C,
   options: RewriteOptions,
 ): Promise<Rewritten<EditResult<C>>> {
-  const rewrite = async (): Promise<Rewritten<EditResult<C>>> => {
+  const rewrite = async (attempt: ChangeAttempt): Promise<Rewritten<EditResult<C>>> => {
     let large = false;
     for (let left = MAX_ATTEMPTS; ; left -= 1) {
       const once = async () => {
-        using lock = left > MAX_ATTEMPTS - OPTIMISTIC_ATTEMPTS ? undefined : await lockFolderOf(root, path);
+        const isOptimistic = attempt.lease !== undefined || left > MAX_ATTEMPTS - OPTIMISTIC_ATTEMPTS;
+        using lock = isOptimistic ? undefined : await lockFolderOf(root, path);
         // Held open until the file is replaced: the inode number of a removed and closed file may be reused for
         // another.
         using current = await openCurrent(root, path, lock !== undefined);
-        const job = { root, path, edit, options, current, locked: lock !== undefined };
+        attempt.lease?.assertLatest(current?.stats);
+        const job = { root, path, edit, options, current, locked: lock !== undefined, attempt };
         return large ? await attemptLarge(job) : await attemptQuick(job);
       };
       try {
@@ -87,13 +91,19 @@ export async function rewriteFile<C extends Edit>(
         // The turn comes before the lock of the folder: whoever has the turn may be waiting for that lock.
         return (await root.exclusiveLarge(once)) as Rewritten<EditResult<C>>;
       } catch (error) {
-        if (left === 1 || !(isFileError(error, 'changed_meanwhile') || isFenceError(error, 'already_exists')))
-          throw error;
+        const mayPass =
+          isFileError(error, 'changed_meanwhile') ||
+          isFenceError(error, 'already_exists') ||
+          // Under a lease, the folder is listed before the next attempt.
+          (attempt.lease === undefined && isTransient(error));
+        if (left === 1 || attempt.hasLanded || !mayPass) throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, Math.random() * MAX_BACKOFF_MS));
     }
   };
-  return withLocation(root, path, () => root.exclusive(path, rewrite));
+  const { signal = DEFAULT_CONTEXT.signal, dryRun = false } = options;
+  const coordinated = () => (dryRun ? rewrite(new ChangeAttempt()) : withLease({ root, path }, { signal }, rewrite));
+  return withLocation(root, path, () => root.exclusive(path, coordinated));
 }
 
 interface RewriteAttempt<C extends Edit> {
@@ -103,6 +113,7 @@ interface RewriteAttempt<C extends Edit> {
   readonly options: RewriteOptions;
   readonly current: OpenFile | undefined;
   readonly locked: boolean;
+  readonly attempt: ChangeAttempt;
 }
 
 /**
@@ -135,7 +146,7 @@ async function attemptLarge<C extends Edit>(job: RewriteAttempt<C>): Promise<Rew
 
 /** Replaces the file by the edited one, unless it is a dry run. */
 async function put<R>(
-  { root, path, options, current, locked }: Omit<RewriteAttempt<Edit>, 'edit'>,
+  { root, path, options, current, locked, attempt: { lease, onLanded } }: Omit<RewriteAttempt<Edit>, 'edit'>,
   outcome: EditOutcome<R>,
   fill: Parameters<typeof replaceFile>[1],
 ): Promise<Rewritten<R>> {
@@ -147,7 +158,8 @@ async function put<R>(
   const { durable = true } = options;
   const change = changeIn(root, options.caller);
   using location = root.locate(path, { follow: true, makeParents: true, onMake: change?.onMake });
-  const written = await replaceFile(location, fill, { durable, locked, change, over: current?.stats ?? 'nothing' });
+  const over = current?.stats ?? 'nothing';
+  const written = await replaceFile(location, fill, { durable, locked, change, over, lease, onLanded });
   return { ...outcome, version: versionOf(written) };
 }
 
@@ -161,11 +173,23 @@ function applyQuickEdit<C extends Edit>(
   edit: C,
 ): EditOutcome<EditResult<C>> | undefined {
   try {
-    return applyEdit(current && readAt(current, 0, current.size), edit, { workLimited: true });
+    return applyEdit(current && readWhole(current), edit, { workLimited: true });
   } catch (error) {
     if (error instanceof WorkLimitExceeded) return undefined;
     throw error;
   }
+}
+
+/** Raises `changed_meanwhile` for a file that is shorter than it was. */
+function readWhole(file: OpenFile): Buffer {
+  const bytes = readAt(file, 0, file.size);
+  assertWhole(file, bytes.length);
+  return bytes;
+}
+
+/** GlusterFS may have cached the content of a moment at which it was not complete yet. */
+function assertWhole({ size }: OpenFile, read: number): void {
+  if (read < size) throw new FileError('changed_meanwhile', {});
 }
 
 /** Raises `version_mismatch` if the open file, undefined if there is none, is not the one that the caller expects. */
@@ -208,15 +232,6 @@ async function openCurrent(root: Root, path: CallerPath, locked: boolean): Promi
   return location?.stats && location.dir.openFile(location.name);
 }
 
-function locateIfPresent(root: Root, path: CallerPath): Location | undefined {
-  try {
-    return root.locate(path, { follow: true });
-  } catch (error) {
-    if (isFenceError(error, 'not_found')) return undefined;
-    throw error;
-  }
-}
-
 async function readInChunks(file: OpenFile, signal: AbortSignal): Promise<Buffer> {
   const bytes = Buffer.alloc(file.size);
   let done = 0;
@@ -226,7 +241,8 @@ async function readInChunks(file: OpenFile, signal: AbortSignal): Promise<Buffer
     if (read === 0) break;
     done += read;
   }
-  return bytes.subarray(0, done);
+  assertWhole(file, done);
+  return bytes;
 }
 
 async function writeInChunks(file: OpenFile, bytes: Buffer, signal: AbortSignal): Promise<void> {

@@ -11,6 +11,7 @@ import {
 import { changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
+import { leaseEntries } from '../lease/lease-entries.ts';
 import { assertVersion, expectedVersion } from '../write/if-match.ts';
 import { type RemoveOptions, removeLocatedFolder } from './remove-folder.ts';
 
@@ -53,8 +54,10 @@ export async function removeFile(
 }
 
 /** Unlinks an entry while its folder is locked, so that an edit under way in another process does not bring it back. */
-async function unlinkLocked({ root, at, durable, expected }: UnlinkJob, { caller }: OperationContext): Promise<void> {
+async function unlinkLocked(job: UnlinkJob, { caller, signal }: OperationContext): Promise<void> {
+  const { root, at, durable, expected } = job;
   const { dir, name } = at;
+  await using _lease = await leaseEntries([{ root, at }], signal);
   const change = changeIn(root, caller);
   using _held = change === undefined ? deferFree(at) : undefined;
   using _lock = await lockFolder(dir);

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test, vi } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
-import { isLeftover, ROOT_PATH, temporaryName } from '../../fence/index.ts';
+import { isLeftover, leasedName, ROOT_PATH, temporaryName } from '../../fence/index.ts';
 import { memory, onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { sweepLeftovers } from './sweep-leftovers.ts';
@@ -40,6 +40,27 @@ describe('the owner of a temporary file', () => {
     expect(isLeftover(dir, name)).toBe(true);
     vi.spyOn(dir, 'isLocal').mockReturnValue(false);
     expect(isLeftover(dir, name)).toBe(false);
+  });
+
+  test('is not known to be gone on a file system of several machines, where marks do not reach all containers', () => {
+    using box = new Sandbox('openat2', memory());
+    using dir = box.root.openDir(ROOT_PATH);
+    const name = `${PREFIX}${place.slice(0, 8)}0000m-${process.pid}-${start}-0123abcd`;
+    box.file(name);
+    expect(isLeftover(dir, name)).toBe(true);
+    vi.spyOn(dir, 'isLocal').mockReturnValue(false);
+    expect(isLeftover(dir, name)).toBe(false);
+  });
+
+  test('on another machine is gone a day after it got the lease on the file', () => {
+    using box = new Sandbox('openat2', memory());
+    using dir = box.root.openDir(ROOT_PATH);
+    vi.spyOn(dir, 'isLocal').mockReturnValue(false);
+    const elsewhere = (token: number) => leasedName(dir, 'f', token * 1000).replace(place.slice(0, 8), '00000000');
+    expect(isLeftover(dir, elsewhere(Date.now() - 3_600_000))).toBe(false);
+    expect(isLeftover(dir, elsewhere(Date.now() - 25 * 3_600_000))).toBe(true);
+    // A process of this machine that is still running has it, however old it is.
+    expect(isLeftover(dir, leasedName(dir, 'f', 1))).toBe(false);
   });
 
   test('is gone as soon as it has ended, even if its parent has not noticed', async () => {

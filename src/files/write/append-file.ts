@@ -1,15 +1,17 @@
 import type { Stats } from 'node:fs';
 import { FenceError, isFenceError, type Location, lockFolder, type OpenFile, type Root } from '../../fence/index.ts';
 import { type Change, changeIn } from '../../history/index.ts';
-import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
+import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { FileError } from '../errors.ts';
 import { journalAppend, mayBeTorn, undoAppendTo } from './append-journal.ts';
 import { assertVersion } from './if-match.ts';
-import { replaceFile } from './replace-file.ts';
+import { type ReplaceOptions, replaceFile } from './replace-file.ts';
 
 /** How often an append is tried while other processes create and remove the file. */
 const MAX_ATTEMPTS = 20;
+const COPY_BYTES = 1024 * 1024;
 
-interface AppendOptions {
+interface AppendOptions extends Pick<ReplaceOptions, 'lease' | 'onLanded'> {
   readonly durable: boolean;
   readonly expected: string | undefined;
 }
@@ -21,6 +23,9 @@ interface AppendOptions {
  * for its hard links and for those who have it open, and the cost does not depend on its size; a new file that replaces
  * it would have neither.
  *
+ * Under a lease, a file is replaced nevertheless (`appendAsNew`): the write of a process that was stopped, and has lost
+ * its lease, could not be kept from being appended later.
+ *
  * Raises `disk_full` for an incomplete append, `version_mismatch` if the file is not of the version `expected`, `busy`
  * if another process keeps the folder locked, and what `replaceFile` raises.
  */
@@ -28,9 +33,11 @@ export async function appendFile(
   root: Root,
   location: Location,
   bytes: Buffer,
-  { durable, expected }: AppendOptions,
+  { durable, expected, lease, onLanded }: AppendOptions,
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<Stats> {
+  if (lease !== undefined)
+    return appendAsNew(location, bytes, { durable, expected, lease, ...(onLanded && { onLanded }) }, context);
   const change = changeIn(root, context.caller);
   let missing = location.stats === undefined;
   for (let left = MAX_ATTEMPTS; ; left -= 1) {
@@ -47,6 +54,39 @@ export async function appendFile(
       if (left === 1 || !isFenceError(error, missing ? 'already_exists' : 'not_found')) throw error;
       missing = !missing;
     }
+  }
+}
+
+/** Replaces a file by a copy of it with the bytes at its end, or creates it. */
+async function appendAsNew(
+  { dir, name, path, syncMade }: Location,
+  bytes: Buffer,
+  options: AppendOptions,
+  context: OperationContext,
+): Promise<Stats> {
+  const stats = dir.lstat(name);
+  using current = stats && dir.openFile(name);
+  options.lease?.assertLatest(current?.stats);
+  const fill = async (file: OpenFile): Promise<void> => {
+    const pause = yieldPoint(context);
+    const buffer = Buffer.allocUnsafe(Math.min(COPY_BYTES, (current?.size ?? 0) + 1));
+    let copied = 0;
+    for (let read = -1; current !== undefined && read !== 0; copied += read) {
+      read = current.read(buffer, copied);
+      file.writeAll(buffer.subarray(0, read));
+      await pause();
+    }
+    // GlusterFS may have cached the content of a moment at which it was not complete yet.
+    if (copied < (current?.size ?? 0)) throw new FileError('changed_meanwhile', {});
+    file.writeAll(bytes);
+  };
+  try {
+    const over = current?.stats ?? 'nothing';
+    return await replaceFile({ dir, name, path, stats, syncMade }, fill, { ...options, over });
+  } catch (error) {
+    // It is there, and was not seen.
+    if (stats === undefined && isFenceError(error, 'already_exists')) throw new FileError('changed_meanwhile', {});
+    throw error;
   }
 }
 

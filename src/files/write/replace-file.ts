@@ -1,8 +1,10 @@
 import type { Stats } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Dir,
   FenceError,
   isFenceError,
+  isTransient,
   lockFolder,
   type Name,
   type OpenFile,
@@ -11,6 +13,8 @@ import {
 import type { Change, PendingStep } from '../../history/index.ts';
 import { deferFree } from '../deferred-free.ts';
 import { FileError, isFileError } from '../errors.ts';
+import type { FileLease } from '../lease/file-lease.ts';
+import { CACHED_MS, refreshed } from '../lease/see-latest.ts';
 import { assertVersion, mismatch } from './if-match.ts';
 
 /** The entry of an open folder that a new file or link goes to. A `Location` is one. */
@@ -43,6 +47,10 @@ export interface ReplaceOptions {
   readonly mode?: number;
   /** The change in the root's history that this is part of; undefined if nothing is kept. */
   readonly change?: Change | undefined;
+  /** The lease on the file, where other machines change it, too. */
+  readonly lease?: FileLease | undefined;
+  /** Called once the file has its name. */
+  readonly onLanded?: () => void;
 }
 
 /**
@@ -54,7 +62,8 @@ export interface ReplaceOptions {
  * change the entry between them. Against other programs see `swapIfUnchanged`.
  *
  * Raises `already_exists` or `changed_meanwhile` if `over` does not allow what is there, `version_mismatch` if
- * `expected` does not, and what `assertReplaceable` raises. After a failure the target is unchanged and no temporary
+ * `expected` does not, `lease_lost` if another server may change the file by now, `coordination_unavailable` if that
+ * cannot be known, and what `assertReplaceable` raises. After a failure the target is unchanged and no temporary
  * file remains.
  */
 export async function replaceFile(
@@ -69,7 +78,7 @@ export async function replaceFile(
   else if (stats !== undefined && options.over === 'nothing') throw new FenceError('already_exists', {});
   if (stats !== undefined) assertReplaceable(target);
   using _held = deferFree(target);
-  const temporary = temporaryName(dir);
+  const temporary = options.lease?.temporaryName(dir, target.name) ?? temporaryName(dir);
   let written: Stats;
   {
     // A new file that others may not read is never open to them, not even for a moment.
@@ -88,16 +97,20 @@ export async function replaceFile(
       if (!options.keepTimes) file.stampMtime();
       step = await options.change?.put(target, file.stat());
       if (durable) await Promise.all([file.sync(), step?.flush()]);
-      using _lock = options.locked ? undefined : await lockFolder(dir);
+      // Where there are leases, a server that was stopped must not keep the others of its machine from going on.
+      using _lock = options.locked || options.lease ? undefined : await lockFolder(dir);
       if (step !== undefined && !step.fits(dir.lstat(target.name))) {
         // Another process has replaced it since. None can while the folder is locked.
         step.cancel();
         step = await options.change?.put(target, file.stat());
         if (durable) await step?.flush();
       }
-      renameInto(target, temporary, { ...options, step });
+      await options.lease?.confirm();
+      await land(target, { temporary, file }, { ...options, step });
+      options.onLanded?.();
       // A rename sets the change time, and so the version.
       written = file.stat();
+      options.lease?.leaves(written);
       step?.done(written);
     } catch (error) {
       step?.cancel();
@@ -118,6 +131,29 @@ export async function syncEntry({ dir, syncMade }: Pick<ReplaceTarget, 'dir' | '
 interface Logged {
   /** The step in the history that this is. */
   readonly step: PendingStep | undefined;
+}
+
+/**
+ * Renames a complete temporary file to its name, if what is there may be replaced. Under a lease, a file that is gone
+ * was removed by the next holder (`lease_lost`), and an error of the file system does not tell whether it was renamed:
+ * what has the name after all caches have expired does. Else the same change would be made twice.
+ */
+async function land(
+  target: ReplaceTarget,
+  { temporary, file }: { readonly temporary: string; readonly file: OpenFile },
+  options: ReplaceOptions & Logged,
+): Promise<void> {
+  try {
+    renameInto(target, temporary, options);
+  } catch (error) {
+    const isGone = isFenceError(error, 'not_found');
+    if (options.lease === undefined || !(isGone || isTransient(error))) throw error;
+    options.lease.leavesUnknown();
+    if (refreshed(target)?.ino === file.stats.ino) return;
+    if (!target.dir.isLocal()) await sleep(CACHED_MS);
+    if (refreshed(target)?.ino === file.stats.ino) return;
+    throw isGone ? new FileError('lease_lost', {}, { cause: error }) : error;
+  }
 }
 
 /** Renames a complete temporary file to its name, if what is there may be replaced. */

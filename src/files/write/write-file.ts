@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { type CallerPath, FenceError, isFenceError, type Root, withLocation } from '../../fence/index.ts';
 import { changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
+import { type ChangeAttempt, withLease } from '../lease/with-lease.ts';
 import { appendFile } from './append-file.ts';
 import { expectedVersion, locateToMatch } from './if-match.ts';
 import { replaceFile } from './replace-file.ts';
@@ -32,7 +33,8 @@ export interface WriteOptions {
  *
  * Raises `is_directory`; with `create_only`, `already_exists` for any existing entry, a dangling link included;
  * `disk_full` for an incomplete append; `version_mismatch`, with nothing changed, if the file is not that of `ifMatch`;
- * and what `replaceFile` and `Root.locate` raise.
+ * and what `replaceFile` and `Root.locate` raise. In a root that other machines change, too, also what `withLease`
+ * raises; overwriting and creating go on without a lease where none can be had.
  */
 export async function writeFile(
   root: Root,
@@ -47,17 +49,20 @@ export async function writeFile(
     if (mode === 'create_only') assertNoEntry(root, path);
     const change = changeIn(root, context.caller);
     const resolve = { follow: mode !== 'create_only', makeParents, isPrivate, onMake: change?.onMake };
-    using location = ifMatch === undefined ? root.locate(path, resolve) : locateToMatch(root, path, ifMatch, resolve);
-    if (location.stats?.isDirectory()) throw new FenceError('is_directory', {});
-    const expected = ifMatch && (await expectedVersion(ifMatch, { root, ...location, context }));
-    if (mode === 'append') return await appendFile(root, location, bytes, { durable, expected }, context);
-    return await replaceFile(location, bytes, {
-      durable,
-      expected,
-      change,
-      over: mode === 'create_only' ? 'nothing' : 'anything',
-      ...(isPrivate && location.stats === undefined && { mode: 0o600 }),
-    });
+    const write = async ({ lease, onLanded }: ChangeAttempt): Promise<Stats> => {
+      using location = ifMatch === undefined ? root.locate(path, resolve) : locateToMatch(root, path, ifMatch, resolve);
+      if (location.stats?.isDirectory()) throw new FenceError('is_directory', {});
+      const expected = ifMatch && (await expectedVersion(ifMatch, { root, ...location, context }));
+      const options = { durable, expected, lease, onLanded };
+      if (mode === 'append') return await appendFile(root, location, bytes, options, context);
+      return await replaceFile(location, bytes, {
+        ...options,
+        change,
+        over: mode === 'create_only' ? 'nothing' : 'anything',
+        ...(isPrivate && location.stats === undefined && { mode: 0o600 }),
+      });
+    };
+    return await withLease({ root, path }, { signal: context.signal, optional: mode !== 'append' }, write);
   });
 }
 

@@ -2,7 +2,7 @@ import { type Checkpoint, checkpoints } from '../checkpoints.ts';
 import { decodeRecords } from '../log/segment-folder.ts';
 import { SegmentIndex } from '../log/segment-index.ts';
 import type { HistoryOptions, HistoryStore } from '../store.ts';
-import { keptSize } from './kept-size.ts';
+import { keptSize, type Pause } from './kept-size.ts';
 
 /** What a history holds. */
 export interface HistoryStatistics {
@@ -24,9 +24,12 @@ export interface HistoryStatistics {
 
 /**
  * Returns what a history holds, mostly from what is stored beside the segments of its log. Steps that were cancelled do
- * not count.
+ * not count. Calls `pause` between its steps.
  */
-export async function historyStatistics(history: HistoryStore): Promise<HistoryStatistics> {
+export async function historyStatistics(
+  history: HistoryStore,
+  pause: Pause = () => undefined,
+): Promise<HistoryStatistics> {
   const { log, options } = history;
   log.writeMarks();
   const segments = log.segments();
@@ -34,7 +37,7 @@ export async function historyStatistics(history: HistoryStore): Promise<HistoryS
   for (const segment of segments) {
     const summary = summaryOf(history, segment, segment === segments.at(-1));
     if (summary === undefined) continue;
-    const kept = await keptSize(history, segment, () => undefined);
+    const kept = await keptSize(history, segment, pause);
     changes += summary.changes;
     steps += summary.steps;
     keptBytes += kept.bytes;

@@ -44,7 +44,11 @@ test('many concurrent searches all complete', async () => {
   using box = new Sandbox(chooseBackend().name);
   for (let i = 0; i < 300; i += 1) box.file(`d${i % 9}/f${i}`, `x${i}\n`);
   const pool = new SearchPool();
-  const all = await Promise.all(Array.from({ length: 40 }, (_, i) => search(box, pool, `x${i}$`)));
+  const begun = Array.from({ length: 40 }, (_, i) => search(box, pool, `x${i}$`));
+  expect(pool.usage).toMatchObject({ searches: 40, waiting: 32 });
+  const all = await Promise.all(begun);
+  expect(pool.usage).toEqual({ threads: expect.any(Number), searches: 0, waiting: 0 });
+  expect(pool.usage.threads).toBeGreaterThan(0);
   await pool.close();
   expect(all.map((result) => result.totalMatches)).toEqual(all.map(() => 1));
 });

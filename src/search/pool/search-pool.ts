@@ -40,6 +40,7 @@ export class SearchPool implements AsyncDisposable {
   readonly #threads: SearchThread[] = [];
   readonly #limit = new ShareLimit();
   #searches = 0;
+  #ended = 0;
   #closed = false;
   #isStartDeferred = false;
 
@@ -62,9 +63,18 @@ export class SearchPool implements AsyncDisposable {
       spec,
       slot: this.#limit.enter(share, weightOf(spec)),
       pick: () => this.#leastBusy(began),
-      ended: () => this.#startDeferred(),
+      ended: () => {
+        this.#ended += 1;
+        this.#startDeferred();
+      },
       abandoned: (thread, answer) => this.#watch(thread, answer),
     });
+  }
+
+  /** How many threads there are, and how many searches have begun and not ended, of which some may wait. */
+  get usage(): { threads: number; searches: number; waiting: number } {
+    const searches = this.#searches - this.#ended;
+    return { threads: this.#threads.length, searches, waiting: this.#limit.waiting };
   }
 
   /** Terminates all threads. Searches in progress reject with `CancelledError`, and so do later ones. */

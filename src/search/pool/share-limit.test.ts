@@ -42,4 +42,5 @@ test('shares do not wait for each other', () => {
   const limit = new ShareLimit();
   for (let i = 0; i < 20; i += 1) limit.enter('a', 1);
   expect(limit.enter('b', 1).ready).toBeUndefined();
+  expect(limit.waiting).toBe(12);
 });

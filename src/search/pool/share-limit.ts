@@ -26,6 +26,13 @@ interface Waiting {
 export class ShareLimit {
   readonly #shares = new Map<string, Share>();
 
+  /** How many searches wait. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const share of this.#shares.values()) waiting += share.waiting.length;
+    return waiting;
+  }
+
   /** Takes a place for a search. */
   enter(name: string, weight: number): Slot {
     const share = this.#shares.get(name) ?? { running: 0, waiting: [] };

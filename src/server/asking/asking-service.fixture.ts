@@ -7,9 +7,9 @@ import { SearchPool } from '../../search/index.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import { Roots } from '../../tools/roots.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { Principals } from '../call/principals.ts';
-import { RunningCalls } from '../call/running-calls.ts';
+import { RunningCalls } from '../call/running/running-calls.ts';
 import type { Service } from '../call/service.ts';
+import { Principals } from '../clients/principals.ts';
 import { describeServer } from '../description/describe-server.ts';
 
 const input = z.strictObject({ text: z.string().default('?'), timeout_ms: z.int().default(5_000) });
@@ -73,11 +73,13 @@ export const service: Service = {
   description: describeServer(dialect),
   roots,
   search: new SearchPool(),
-  limits: { maxFullReadSize: 1 },
-  durable: false,
-  // Shorter than the slowest answer, because the time that the client takes does not count.
-  requestTimeout: 1,
-  confirmTimeout: 1,
+  settings: {
+    limits: { maxFullReadSize: 1 },
+    durable: false,
+    // Shorter than the slowest answer, because the time that the client takes does not count.
+    requestTimeout: 1,
+    confirmTimeout: 1,
+  },
   logger: pino(
     { level: 'debug', formatters: { level: (level) => ({ level }) } },
     { write: (line: string) => void lines.push(JSON.parse(line)) },

@@ -26,5 +26,5 @@ test.each([
 
 test('a form has no fields and no mode', () => {
   const form = { message: 'Sure?', requestedSchema: { type: 'object', properties: {} } };
-  expect(formFor({ message: 'Sure?', id: '1' })).toEqual(form);
+  expect(formFor({ message: 'Sure?', id: '1', places: [] })).toEqual(form);
 });

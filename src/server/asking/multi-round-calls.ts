@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
@@ -9,6 +9,7 @@ import {
   inputRequired,
   ProtocolError,
   ProtocolErrorCode,
+  type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { AgentError } from '../../agent/agent-error.ts';
@@ -17,8 +18,9 @@ import { throwIfAborted } from '../../runtime/operation-context.ts';
 import type { Client } from '../../tools/client.ts';
 import { ToolError } from '../../tools/errors.ts';
 import { InputRequired, type Question, type SamplingRequest } from '../call/input-required.ts';
-import { anonymousClient } from '../call/peer.ts';
+import { anonymousClient } from '../clients/peer.ts';
 import type { Confirm, Confirmation } from '../confirm/approve.ts';
+import { SigningKeys } from '../sessions/signing-keys.ts';
 import { formFor, showsForms, toReply } from './elicitation.ts';
 import { PendingQuestions } from './pending-questions.ts';
 import { questionFor, type Sampling, toAnswer } from './sampling.ts';
@@ -51,28 +53,43 @@ interface RoundRequest {
 
 /**
  * Asks clients of 2026-07-28 by multi-round-trip requests: a call that has a question ends with it, and the client
- * calls again with the answer. The key that signs the state between rounds never leaves the process, so a call does not
- * survive a restart.
+ * calls again with the answer. Every process that has the same keys can go on with the call.
  */
 export class MultiRoundCalls {
-  readonly #codec = createRequestStateCodec<RoundState>({ key: randomBytes(32), ttlSeconds: STATE_TTL_SECONDS });
+  /** The first signs the state between rounds. */
+  readonly #codecs: readonly [RequestStateCodec<RoundState>, ...RequestStateCodec<RoundState>[]];
   readonly #open = new PendingQuestions();
+
+  constructor(keys = new SigningKeys()) {
+    const codecWith = (key: Buffer) => createRequestStateCodec<RoundState>({ key, ttlSeconds: STATE_TTL_SECONDS });
+    const [first, ...more] = keys.for('request state');
+    this.#codecs = [codecWith(first), ...more.map(codecWith)];
+  }
 
   /** Begins a round of a call. Raises a protocol error for a state that was not issued to this client for this call. */
   async begin(call: RoundRequest): Promise<CallRound> {
     const given = call.context.mcpReq.requestState<string>();
-    if (given === undefined) return new CallRound(call, this.#open, this.#codec.mint);
-    const state = await this.#codec.verify(given, call.context).catch(() => undefined);
+    const { mint } = this.#codecs[0];
+    if (given === undefined) return new CallRound(call, this.#open, mint);
+    const state = await this.#verify(given, call.context);
     const isOurs =
       state !== undefined &&
       state.call === hashOf([call.tool, call.args]) &&
       (call.client === undefined ? state.client.startsWith('anonymous:') : state.client === call.client.key);
-    if (isOurs) return new CallRound(call, this.#open, this.#codec.mint, state);
+    if (isOurs) return new CallRound(call, this.#open, mint, state);
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
       'Invalid or expired requestState: it was not issued for this call; call again without it',
       { reason: 'invalid_request_state' },
     );
+  }
+
+  async #verify(given: string, context: ServerContext): Promise<RoundState | undefined> {
+    for (const codec of this.#codecs) {
+      const state = await codec.verify(given, context).catch(() => undefined);
+      if (state !== undefined) return state;
+    }
+    return undefined;
   }
 }
 

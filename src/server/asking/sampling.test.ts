@@ -7,8 +7,8 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { SampleParams } from '../../agent/sample.ts';
 import { jsonBytes } from '../../wire/json-chunks.ts';
-import { processPeer } from '../call/peer.ts';
 import { ToolCaller } from '../call/tool-caller.ts';
+import { processPeer } from '../clients/peer.ts';
 import { type RunningHttpServer, startHttp } from '../http/http-server.ts';
 import { FastPath } from '../protocol/fast/fast-path.ts';
 import { serveSdk } from '../stdio/serve-sdk.ts';

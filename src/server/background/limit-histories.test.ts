@@ -6,13 +6,13 @@ import { pino } from 'pino';
 import { afterAll, expect, test, vi } from 'vitest';
 import { startChild } from '../../../tests/support/child.ts';
 import { tempDir } from '../../../tests/support/temp-dir.ts';
-import { configFromDirs } from '../../config/config-from-dirs.ts';
+import { configFromDirs } from '../../config/folders/config-from-dirs.ts';
 import { writeFile } from '../../files/write/write-file.ts';
 import { addCheckpoint } from '../../history/checkpoints.ts';
 import { History, type HistoryOptions, pastSteps } from '../../history/index.ts';
 import type { NamedRoot } from '../../tools/roots.ts';
 import { openSharedService } from '../call/service.ts';
-import { limitHistories } from './limit-histories.ts';
+import { limitHistory } from './limit-histories.ts';
 
 const folder = tempDir('ringfence-limits-');
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
@@ -25,14 +25,15 @@ function limited(options: Partial<HistoryOptions>, inside = fs.mkdtempSync(path.
   const { root } = service.roots.all()[0] as NamedRoot & { kind?: 'local' };
   if (!('parse' in root)) throw new Error('not a folder');
   const history = History.open(root, { keepMs: 16_000, maxBytes: 2000, over: 'allow', ...options });
-  const limits = limitHistories(service);
+  const stopping = new AbortController();
+  limitHistory(service, root, stopping.signal);
   return {
     inside,
     lines,
     history,
     write: (name: string, size: number) => writeFile(root, root.parse(name), Buffer.alloc(size), { durable: false }),
     async [Symbol.asyncDispose]() {
-      limits.stop();
+      stopping.abort();
       history[Symbol.dispose]();
       await service.close();
     },

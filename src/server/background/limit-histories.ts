@@ -1,5 +1,5 @@
 import { describeThrown } from '../../audit/describe-thrown.ts';
-import { importWhenLoadable } from '../../config/loadable-modules.ts';
+import { importWhenLoadable } from '../../config/program/loadable-modules.ts';
 import type { Root } from '../../fence/index.ts';
 import { type History, historyOf } from '../../history/index.ts';
 import { backgroundPacer } from '../../runtime/background-pacer.ts';
@@ -15,31 +15,34 @@ const PER_KEEP = 16;
 const MIN_CHECK_MS = 250;
 
 /**
- * Keeps the histories of all roots within their limits, in the background, from the start on. Says in the log what was
- * removed. Failures are only logged.
+ * Keeps the history of a root within its limits, in the background, until the signal is aborted. Says in the log what
+ * was removed. Failures are only logged. Does nothing for a root without history.
  */
-export function limitHistories(service: SharedService): { stop(): void } {
-  const stopping = new AbortController();
-  const timers: NodeJS.Timeout[] = [];
-  for (const root of rootsWithHistory(service)) {
-    reportNotices(service, root);
-    const limiter = new Limiter(service, root, stopping.signal);
-    const { keepMs } = limiter.history.options;
-    const checkMs = Math.max(MIN_CHECK_MS, Math.min(CHECK_MS, keepMs / PER_KEEP));
-    timers.push(setInterval(() => void limiter.check(), checkMs).unref());
-    timers.push(setTimeout(() => void limiter.check(), Math.min(START_MS, checkMs)).unref());
-  }
-  return {
-    stop: () => {
-      for (const timer of timers) clearInterval(timer);
-      stopping.abort();
-    },
-  };
+export function limitHistory(service: Logging, root: Root, signal: AbortSignal): void {
+  const history = historyOf(root);
+  if (history === undefined) return;
+  reportNotices(service, root, history);
+  const limiter = new Limiter({ service, root, history, signal });
+  const checkMs = Math.max(MIN_CHECK_MS, Math.min(CHECK_MS, history.options.keepMs / PER_KEEP));
+  const timers = [
+    setInterval(() => void limiter.check(), checkMs).unref(),
+    setTimeout(() => void limiter.check(), Math.min(START_MS, checkMs)).unref(),
+  ];
+  signal.addEventListener('abort', () => timers.forEach(clearInterval), { once: true });
+}
+
+type Logging = Pick<SharedService, 'logger'>;
+
+interface LimiterOptions {
+  readonly service: Logging;
+  readonly root: Root;
+  readonly history: History;
+  readonly signal: AbortSignal;
 }
 
 class Limiter {
   readonly history: History;
-  readonly #service: SharedService;
+  readonly #service: Logging;
   readonly #root: Root;
   readonly #signal: AbortSignal;
   #isRunning = false;
@@ -47,11 +50,11 @@ class Limiter {
   #previous: string | undefined;
   #lastRun = 0;
 
-  constructor(service: SharedService, root: Root, signal: AbortSignal) {
+  constructor({ service, root, history, signal }: LimiterOptions) {
     this.#service = service;
     this.#root = root;
     this.#signal = signal;
-    this.history = historyOf(root) as History;
+    this.history = history;
   }
 
   /** Enforces the limits if there is new history, or if it is long ago. */
@@ -107,8 +110,7 @@ class Limiter {
 }
 
 /** Writes what a history has to say to the log: that it copies, once, and every file that it does not keep. */
-function reportNotices({ logger }: SharedService, root: Root): void {
-  const history = historyOf(root) as History;
+function reportNotices({ logger }: Logging, root: Root, history: History): void {
   let hasCopied = false;
   history.onNotice = (notice) => {
     const { kind, path } = notice;
@@ -120,8 +122,4 @@ function reportNotices({ logger }: SharedService, root: Root): void {
       logger.warn({ root: root.name, path }, 'history keeps files by copying, because hard links cannot be made');
     }
   };
-}
-
-function rootsWithHistory({ roots }: SharedService): Root[] {
-  return roots.all().flatMap(({ kind, root }) => (kind === 'agent' || historyOf(root) === undefined ? [] : [root]));
 }

@@ -1,7 +1,8 @@
 import { describeThrown } from '../../audit/describe-thrown.ts';
-import { importWhenLoadable } from '../../config/loadable-modules.ts';
-import { isAppendJournalName, type Root } from '../../fence/index.ts';
+import { importWhenLoadable } from '../../config/program/loadable-modules.ts';
+import { isAppendJournalName } from '../../fence/index.ts';
 import type { Capability } from '../../tools/capabilities.ts';
+import type { NamedLocalRoot } from '../../tools/roots.ts';
 import type { SharedService } from '../call/service.ts';
 
 /** Capabilities whose tools leave temporary files behind when the process is killed. */
@@ -22,9 +23,8 @@ const START_MS = 1_000;
  * Undoes what killed processes left of appends in writable roots. No call may run before that: it would see half of
  * what was to be appended, or add to it. Failures are only logged.
  */
-export async function undoTornAppends(service: SharedService): Promise<void> {
-  const { logger } = service;
-  for (const root of writableRoots(service)) {
+export async function undoTornAppends({ logger }: Logging, roots: readonly NamedLocalRoot[]): Promise<void> {
+  for (const { root } of roots.filter(isWritable)) {
     try {
       if (!root.top.list(true).some(({ name }) => isAppendJournalName(name))) continue;
       const { undoAppends } = await importWhenLoadable(() => import('../../files/write/append-journal.ts'));
@@ -36,39 +36,35 @@ export async function undoTornAppends(service: SharedService): Promise<void> {
   }
 }
 
-/**
- * Removes temporary files that killed processes left in writable roots, in the background after the start. Failures are
- * only logged.
- */
-export function sweepInBackground(service: SharedService): { stop(): void } {
-  const { logger } = service;
-  const stopping = new AbortController();
+/** A root, and what ends the work on it. */
+export interface SweptRoot {
+  readonly named: NamedLocalRoot;
+  readonly signal: AbortSignal;
+}
 
+/**
+ * Removes temporary files that killed processes left in writable roots, one root after another, in the background after
+ * a while. Failures are only logged.
+ */
+export function sweepInBackground({ logger }: Logging, roots: readonly SweptRoot[]): void {
   const sweepAll = async (): Promise<void> => {
-    for (const root of writableRoots(service)) {
-      if (stopping.signal.aborted) return;
+    for (const { named, signal } of roots) {
+      if (signal.aborted || !isWritable(named)) continue;
+      const { root } = named;
       try {
         const { sweepLeftovers } = await importWhenLoadable(() => import('../../files/sweep/sweep-leftovers.ts'));
-        const removed = await sweepLeftovers(root, stopping.signal);
+        const removed = await sweepLeftovers(root, signal);
         if (removed > 0) logger.info({ root: root.name, removed }, 'leftover temporary files removed');
       } catch (error) {
-        if (!stopping.signal.aborted) logger.warn({ root: root.name, error: describeThrown(error) }, 'sweep failed');
+        if (!signal.aborted) logger.warn({ root: root.name, error: describeThrown(error) }, 'sweep failed');
       }
     }
   };
-
-  const timer = setTimeout(() => void sweepAll(), START_MS).unref();
-  return {
-    stop: () => {
-      clearTimeout(timer);
-      stopping.abort();
-    },
-  };
+  setTimeout(() => void sweepAll(), START_MS).unref();
 }
 
-function writableRoots({ roots }: SharedService): Root[] {
-  return roots.all().flatMap((named) => {
-    if (named.kind === 'agent' || named.root.isReadOnly) return [];
-    return WRITING.some((capability) => named.allowed.has(capability)) ? [named.root] : [];
-  });
+type Logging = Pick<SharedService, 'logger'>;
+
+function isWritable({ root, allowed }: NamedLocalRoot): boolean {
+  return !root.isReadOnly && WRITING.some((capability) => allowed.has(capability));
 }

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
-import { configFromDirs } from '../../config/config-from-dirs.ts';
+import type { CallEvent } from '../../audit/record-call.ts';
+import { configFromDirs } from '../../config/folders/config-from-dirs.ts';
 import { classic } from '../../dialects/classic/index.ts';
 import { memory } from '../../dialects/memory/index.ts';
 import { workspace } from '../../dialects/workspace/index.ts';
@@ -20,6 +21,7 @@ afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 function watched(dialect: Dialect) {
   const ended: string[] = [];
   const lines: string[] = [];
+  const observed: CallEvent[] = [];
   const tools = dialect.tools.map((tool) => ({
     ...tool,
     run: async (...[args, context]: Parameters<typeof tool.run>) => {
@@ -37,20 +39,22 @@ function watched(dialect: Dialect) {
     config: configFromDirs([folder]),
     dialect: { ...dialect, tools },
     logger: pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }),
+    observers: [(event) => observed.push(event)],
   });
-  return { service, ended, lines };
+  return { service, ended, lines, observed };
 }
 
 const options = (service: Service) => ({ load: async () => service, running: service.running });
 
 test.each([workspace, classic, memory])('the warm-up calls of $name succeed and leave no trace', async (dialect) => {
-  const { service, ended, lines } = watched(dialect);
+  const { service, ended, lines, observed } = watched(dialect);
   service.roots.find = () => expect.fail('a warm-up call used a configured root');
   await warmUpInBackground(options(service)).ended;
   const names = (dialect.warmUpCalls ?? []).map(({ name }) => name);
   expect(names).not.toEqual([]);
   expect(new Set(ended)).toEqual(new Set(names));
   expect(lines).toEqual([]);
+  expect(observed).toEqual([]);
   expect(service.activity?.figures()).toEqual([]);
   expect(service.running.size).toBe(0);
   await service.close();

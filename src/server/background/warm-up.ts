@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { importWhenLoadable } from '../../config/loadable-modules.ts';
+import { importWhenLoadable } from '../../config/program/loadable-modules.ts';
 import { type Backend, chooseBackend, DEFAULT_RULES, Root } from '../../fence/index.ts';
 import { CAPABILITIES } from '../../tools/capabilities.ts';
 import { WARM_UP_ROOT } from '../../tools/dialect.ts';
 import { type NamedLocalRoot, Roots } from '../../tools/roots.ts';
-import { type Peer, processPeer } from '../call/peer.ts';
-import { RunningCalls } from '../call/running-calls.ts';
+import { RunningCalls } from '../call/running/running-calls.ts';
 import type { Service } from '../call/service.ts';
+import { type Peer, processPeer } from '../clients/peer.ts';
 import { FastPath } from '../protocol/fast/fast-path.ts';
 
 /** The top of this package, as seen from `dist/server/background` and from `src/server/background`. */
@@ -92,6 +92,8 @@ function separateFrom(service: Service, root: Root): Service {
     agentFiles: undefined,
     logger: service.logger.child({}, { level: 'silent' }),
     activity: undefined,
+    observers: [],
+    approvals: undefined,
     running: new RunningCalls(),
   };
 }

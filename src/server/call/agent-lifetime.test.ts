@@ -5,8 +5,8 @@ import { AgentPartitions } from '../../agent/bridge/agent-partitions.ts';
 import { SecurityPolicy } from '../../agent/policy/security-policy.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { service as asking, locked } from '../asking/asking-service.fixture.ts';
+import { AgentFiles } from '../clients/agent-files.ts';
 import { type RunningHttpServer, startHttp } from '../http/http-server.ts';
-import { AgentFiles } from './agent-files.ts';
 import type { Service } from './service.ts';
 
 const input = z.strictObject({ path: z.string() });

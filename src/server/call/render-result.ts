@@ -5,7 +5,7 @@ import type { MediaContent, RenderedResult, Tool } from '../../tools/tool.ts';
 import { concatJson, type JsonChunks, jsonAndEscaped, jsonByteLength } from '../../wire/json-chunks.ts';
 import { escapeJson } from '../../wire/json-escaper.ts';
 import { MAX_RESULT_BYTES } from '../../wire/result-size.ts';
-import type { Arguments } from './call-request.ts';
+import type { Arguments } from './running/call-request.ts';
 
 /** The most bytes that one UTF-16 unit takes in UTF-8. */
 const MAX_UNIT_BYTES = 3;

@@ -1,4 +1,4 @@
-import { type ResultForm, type ResultMode, resultForm } from '../../tools/result-form.ts';
+import { DEFAULT_RESULT_FORM, type ResultForm, type ResultMode, resultForm } from '../../tools/result-form.ts';
 
 /** What the operator decided about results. */
 export interface ResultSettings {
@@ -36,9 +36,14 @@ const TEXT_CLIENTS: Readonly<Record<string, TextClient>> = {
 /** Chooses the form of results for each client. */
 export class ResultForms {
   readonly #ofTextClients = new Map<string, ResultForm>();
-  readonly #ofOthers: ResultForm;
+  #ofOthers: ResultForm = DEFAULT_RESULT_FORM;
 
-  constructor({ results, maxResultChars }: ResultSettings) {
+  constructor(settings: ResultSettings) {
+    this.replace(settings);
+  }
+
+  /** Replaces the settings. */
+  replace({ results, maxResultChars }: ResultSettings): void {
     const form = (mode: ResultMode, maxBytes?: number): ResultForm => {
       if (maxResultChars !== undefined || mode !== 'text') return resultForm(mode, maxResultChars);
       if (maxBytes === undefined) return resultForm(mode, DEFAULT_TEXT_CHARS);
@@ -50,7 +55,8 @@ export class ResultForms {
   }
 
   /**
-   * Returns the form for the client of that name, undefined for one that declared none. It is the same object each time.
+   * Returns the form for the client of that name, undefined for one that declared none. It is the same object each time,
+   * until it is replaced.
    */
   of(clientName: string | undefined): ResultForm {
     return (clientName !== undefined && this.#ofTextClients.get(clientName)) || this.#ofOthers;

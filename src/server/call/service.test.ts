@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import { tempDir } from '../../../tests/support/temp-dir.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import { configFromDirs } from '../../config/config-from-dirs.ts';
+import { configFromDirs } from '../../config/folders/config-from-dirs.ts';
 import { withHistory } from '../../config/with-history.ts';
 import { BACKEND_NAMES, chooseBackend, type Root } from '../../fence/index.ts';
 import { DEFAULT_HISTORY, historyOf } from '../../history/index.ts';

@@ -1,7 +1,7 @@
 import { shorten } from '../../runtime/printable.ts';
 import type { ArgumentProblem } from '../../tools/dialect.ts';
 import type { CallError } from '../../tools/errors.ts';
-import type { Arguments } from './call-request.ts';
+import type { Arguments } from './running/call-request.ts';
 
 /** How many characters of an argument, a path or a name an error shows. The longest of all errors stays below 64 KB. */
 const SHOWN = 500;

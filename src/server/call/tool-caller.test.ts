@@ -4,6 +4,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import * as z from 'zod';
+import type { CallEvent } from '../../audit/record-call.ts';
 import { FenceError, Root } from '../../fence/index.ts';
 import { writeFile } from '../../files/write/write-file.ts';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
@@ -14,8 +15,8 @@ import { Roots } from '../../tools/roots.ts';
 import { type CallContext, defineTool } from '../../tools/tool.ts';
 import { describeServer } from '../description/describe-server.ts';
 import { toResult } from '../protocol/sdk/sdk-server.ts';
-import type { CallRequest } from './call-request.ts';
-import { RunningCalls } from './running-calls.ts';
+import type { CallRequest } from './running/call-request.ts';
+import { RunningCalls } from './running/running-calls.ts';
 import type { Service } from './service.ts';
 import { ToolCaller } from './tool-caller.ts';
 
@@ -63,6 +64,9 @@ async function untilAborted({ signal }: CallContext): Promise<never> {
   throw new Error('not reached');
 }
 
+/** How often the tools that fail for a moment were run. */
+let staleTimes = 0;
+
 const dialect: Dialect = {
   name: 'test',
   serverName: 'test',
@@ -84,6 +88,20 @@ const dialect: Dialect = {
     tool('broken', async () => {
       throw new Error('the content of a file');
     }),
+    tool('stale', async ({ size = 0 }) => {
+      staleTimes += 1;
+      if (staleTimes <= size)
+        throw Object.assign(new Error('stale'), { code: 'Unknown system error -116', errno: -116 });
+      return { answer: 'fresh' };
+    }),
+    tool(
+      'stale_change',
+      async () => {
+        staleTimes += 1;
+        throw Object.assign(new Error('stale'), { code: 'EIO', errno: -5 });
+      },
+      { effect: 'change' },
+    ),
     tool('endless', (_, context) => untilAborted(context)),
     tool('patient', (_, context) => untilAborted(context), { ownTimeout: true }),
     tool('huge', async ({ size = 1 }) => ({ answer: '\u0001'.repeat(size) })),
@@ -131,15 +149,14 @@ function caller(requestTimeout = 30) {
     { formatters: { level: (level) => ({ level }) } },
     { write: (line: string) => void lines.push(JSON.parse(line)) },
   );
+  const observed: CallEvent[] = [];
   const service: Service = {
     dialect,
+    observers: [(event) => observed.push(event)],
     description: describeServer(dialect),
     roots: new Roots([{ root, allowed: new Set(['read_file'] as const) }]),
     search: new SearchPool(),
-    limits: { maxFullReadSize: 1 },
-    durable: true,
-    requestTimeout,
-    confirmTimeout: 60,
+    settings: { limits: { maxFullReadSize: 1 }, durable: true, requestTimeout, confirmTimeout: 60 },
     logger,
     running: new RunningCalls(),
     scheduler: new FairScheduler(),
@@ -172,7 +189,7 @@ function caller(requestTimeout = 30) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
-  return { call, lines, service };
+  return { call, lines, observed, service };
 }
 
 test('a result is structured, with the same as text, and one line is logged', async () => {
@@ -192,6 +209,16 @@ test('a result is structured, with the same as text, and one line is logged', as
       outcome: 'success',
       response_bytes: 16,
     },
+  ]);
+});
+
+test('observers are told of every finished call', async () => {
+  const { call, observed } = caller();
+  await call('answer', { path: 'x' });
+  await call('no_such_tool').catch(() => {});
+  expect(observed).toMatchObject([
+    { tool: 'answer', dialect: 'test', root: 'r', path: 'x', failure: undefined, responseBytes: 16 },
+    { tool: 'no_such_tool', failure: { code: 'unknown_tool' } },
   ]);
 });
 
@@ -262,6 +289,22 @@ test('an escape is logged with where it would have led, which the client does no
   const { call, lines } = caller();
   expect(JSON.stringify(await call('escape', { path: '../x' }))).not.toContain('/etc');
   expect(lines).toMatchObject([{ level: 'warn', attempted_path: '../x', resolved_path: '/etc' }]);
+});
+
+test('a read that fails as file systems of several machines do for a moment is repeated, a change is not', async () => {
+  const { call } = caller();
+  staleTimes = 0;
+  expect(await call('stale', { size: 2 })).toMatchObject({ structuredContent: { answer: 'fresh' } });
+  expect(staleTimes).toBe(3);
+  staleTimes = 0;
+  expect(await call('stale_change')).toMatchObject({ isError: true, content: [{ text: 'io_error -' }] });
+  expect(staleTimes).toBe(1);
+});
+
+test('what does not pass is reported as what it is', async () => {
+  const { call } = caller();
+  staleTimes = 0;
+  expect(await call('stale', { size: 100 })).toMatchObject({ isError: true, content: [{ text: 'io_error -' }] });
 });
 
 test('a bug is answered as such; its message goes nowhere', async () => {

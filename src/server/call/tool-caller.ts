@@ -1,4 +1,5 @@
 import { type CallFailure, recordCall } from '../../audit/record-call.ts';
+import { traceContextOf } from '../../audit/trace-context.ts';
 import { RingfenceError } from '../../errors.ts';
 import type { Refusal } from '../../fence/index.ts';
 import { escapeUnprintable } from '../../runtime/printable.ts';
@@ -11,11 +12,13 @@ import type { Tool } from '../../tools/tool.ts';
 import type { JsonChunks } from '../../wire/json-chunks.ts';
 import { approve } from '../confirm/approve.ts';
 import { CallSlot } from '../limits/client-limits.ts';
-import type { Arguments, CallRequest } from './call-request.ts';
 import { InputRequired } from './input-required.ts';
 import { type RenderedCall, type ResultFields, renderFailure, renderSuccess } from './render-result.ts';
-import { CallTimer } from './running-calls.ts';
+import { mayBeTransient, retryRead, transientError } from './retry-read.ts';
+import type { Arguments, CallRequest } from './running/call-request.ts';
+import { type CallInProgress, CallTimer } from './running/running-calls.ts';
 import type { Service } from './service.ts';
+import { withSharedFiles } from './shared-files-call.ts';
 import { shortArguments, shortError, shortProblems } from './short-failure.ts';
 import { CallSubject, type SubjectArguments, subjectArguments, ToolContext } from './tool-context.ts';
 
@@ -41,10 +44,9 @@ interface CallableTool {
 }
 
 /** What the log line of a call is made from. */
-interface CallRecord {
+interface CallRecord extends CallInProgress {
   readonly request: CallRequest;
   readonly subject: CallSubject;
-  readonly started: number;
   /** Set once the tool runs. */
   context?: ToolContext;
 }
@@ -56,17 +58,14 @@ interface CallRecord {
  */
 export class ToolCaller {
   readonly #service: Service;
-  readonly #tools: ReadonlyMap<string, CallableTool>;
+  /** The tools of the dialect, and the list that they were made of: the dialect may get another one. */
+  #tools: ReadonlyMap<string, CallableTool> = new Map();
+  #listed: readonly Tool[] = [];
   readonly #afterResponse = new PostResponseQueue();
 
   constructor(service: Service) {
     this.#service = service;
-    this.#tools = new Map(
-      service.dialect.tools.map((tool) => [
-        tool.name,
-        { tool, check: steppedChecker(tool.input), subject: subjectArguments(tool.subject) },
-      ]),
-    );
+    this.#takeTools(service.dialect.tools);
   }
 
   /**
@@ -75,13 +74,21 @@ export class ToolCaller {
    * and with `InputRequired`.
    */
   async call(request: CallRequest): Promise<JsonChunks> {
+    if (this.#listed !== this.#service.dialect.tools) this.#takeTools(this.#service.dialect.tools);
     const callable = this.#tools.get(request.name);
     const subject = new CallSubject(callable?.subject);
-    const record: CallRecord = { request, subject, started: performance.now() };
+    const record: CallRecord = {
+      dialect: this.#service.dialect.name,
+      request,
+      subject,
+      started: performance.now(),
+    };
+    request.running.inProgress = record;
     subject.note(request.args);
     if (callable === undefined) throw this.#unknownTool(record);
     const { tool, check } = callable;
-    const retryAfterSeconds = request.limits?.rate?.take() ?? 0;
+    const rate = request.limits?.rate;
+    const retryAfterSeconds = rate?.takeShared === undefined ? (rate?.take() ?? 0) : await rate.takeShared();
     if (retryAfterSeconds > 0) return this.#fail(record, tool, new ToolError('rate_limited', { retryAfterSeconds }));
     const begun = check(request.args);
     const checked = isStepped(begun) ? await this.#inTurns(begun) : begun;
@@ -95,12 +102,24 @@ export class ToolCaller {
     subject.note(checked.value);
     if (checked.isLarge) await this.#service.scheduler.yieldTurn();
     try {
-      const value = await this.#run(tool, checked.value, record);
+      const value = this.#usesSharedFiles(checked.value)
+        ? await withSharedFiles(this.#service, request, (shared) => this.#run(tool, checked.value, record, shared))
+        : await this.#run(tool, checked.value, record);
       return this.#finish(record, renderSuccess(tool, value, { args: checked.value, mode: request.results?.mode }));
     } catch (thrown) {
       if (thrown instanceof InputRequired) throw this.#suspend(record, thrown);
       return this.#fail(record, tool, thrown);
     }
+  }
+
+  #takeTools(tools: readonly Tool[]): void {
+    this.#listed = tools;
+    this.#tools = new Map(
+      tools.map((tool) => [
+        tool.name,
+        { tool, check: steppedChecker(tool.input), subject: subjectArguments(tool.subject) },
+      ]),
+    );
   }
 
   /** Takes the steps of a check, so that other calls and I/O get their turns between them. */
@@ -112,10 +131,19 @@ export class ToolCaller {
     }
   }
 
-  async #run(tool: Tool, args: Arguments, record: CallRecord): Promise<ResultFields> {
-    const { request, subject } = record;
+  /** Reports whether a call may use files that its client handed over to another replica. */
+  #usesSharedFiles(args: Arguments): boolean {
+    const { agentFiles, store, dialect } = this.#service;
+    if (store === undefined || agentFiles === undefined) return false;
+    // A tool that takes files need not name their root.
+    if (dialect.takesFiles && args.root === undefined) return true;
+    return Object.values(args).some((value) => agentFiles.hasRoot(value));
+  }
+
+  async #run(tool: Tool, args: Arguments, record: CallRecord, request = record.request): Promise<ResultFields> {
+    const { subject } = record;
     const service = this.#service;
-    const { requestTimeout } = service;
+    const { requestTimeout } = service.settings;
     const { calls, key = '' } = request.limits ?? {};
     const wait = calls?.take(key);
     if (wait !== undefined) await wait;
@@ -131,6 +159,9 @@ export class ToolCaller {
         return await this.#runConfirmed(tool, args, { request, context });
       }
       return await tool.run(args, context);
+    } catch (error) {
+      if (tool.effect !== 'read' || record.context === undefined || !mayBeTransient(error, request.roots)) throw error;
+      return await retryRead(tool, args, record.context);
     } finally {
       timer?.stop();
       slot?.close();
@@ -144,7 +175,7 @@ export class ToolCaller {
     { request: { roots }, context }: { request: CallRequest; context: ToolContext },
   ): Promise<ResultFields> {
     const { confirm } = context;
-    const timeoutMs = this.#service.confirmTimeout * 1000;
+    const timeoutMs = this.#service.settings.confirmTimeout * 1000;
     const agreement = await approve({ tool, args, context, roots, confirm, timeoutMs });
     if (agreement === undefined) return tool.run(args, context);
     context.agreement = agreement;
@@ -156,7 +187,8 @@ export class ToolCaller {
   }
 
   #fail(record: CallRecord, tool: Tool, thrown: unknown): JsonChunks {
-    const error = (thrown instanceof RingfenceError ? thrown : new ToolError('internal', {})) as CallError;
+    const known = thrown instanceof RingfenceError ? thrown : transientError(thrown);
+    const error = (known ?? new ToolError('internal', {})) as CallError;
     record.subject.useRoot(error.root);
     const text = this.#service.dialect.formatError(shortError(error), this.#failedCall(tool, record.request));
     const cause = error.code === 'internal' ? (error.cause ?? thrown) : thrown;
@@ -192,7 +224,7 @@ export class ToolCaller {
    * the line.
    */
   #end({ request, subject, started, context }: CallRecord, responseBytes: number, failure?: CallFailure): void {
-    const { dialect, logger, activity, running, agentFiles } = this.#service;
+    const { dialect, logger, activity, observers = [], running, agentFiles } = this.#service;
     const { name: tool, client } = request;
     const durationMs = performance.now() - started;
     this.#afterResponse.add(() => {
@@ -201,6 +233,7 @@ export class ToolCaller {
         tool,
         dialect: dialect.name,
         client,
+        clientName: request.clientName,
         root,
         path,
         about,
@@ -208,12 +241,14 @@ export class ToolCaller {
         responseBytes,
         failure,
         change: context?.logged,
+        trace: traceContextOf(request.meta),
       };
       recordCall(logger, event, activity);
+      for (const observe of observers) observe(event);
       running.end(request.running);
     });
     // An anonymous client gets a new key with its next call, so nothing could reach these files again.
-    if (client.kind === 'anonymous') agentFiles?.drop(client.key);
+    if (client.kind === 'anonymous' && agentFiles?.drop(client.key)) agentFiles.forget(client.key);
   }
 
   /** Ends a run without a log line: the call is run again once the client has answered. */
@@ -225,7 +260,7 @@ export class ToolCaller {
     // Without a question the SDK runs the call again at once, under a new key.
     if (required.questions.size === 0) {
       limits?.rate?.putBack();
-      if (client.kind === 'anonymous') agentFiles?.drop(client.key);
+      if (client.kind === 'anonymous' && agentFiles?.drop(client.key)) agentFiles.forget(client.key);
     }
     return required;
   }

@@ -13,8 +13,8 @@ import { DEFAULT_RESULT_FORM, type ResultForm } from '../../tools/result-form.ts
 import type { NamedRoot } from '../../tools/roots.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import type { Agreement, Confirm } from '../confirm/approve.ts';
-import type { Arguments, CallRequest } from './call-request.ts';
-import type { CallTimer } from './running-calls.ts';
+import type { Arguments, CallRequest } from './running/call-request.ts';
+import type { CallTimer } from './running/running-calls.ts';
 import type { Service } from './service.ts';
 
 /**
@@ -135,7 +135,7 @@ export class ToolContext implements CallContext {
   }
 
   get limits() {
-    return this.#options.service.limits;
+    return this.#options.service.settings.limits;
   }
 
   get results(): ResultForm {
@@ -165,7 +165,7 @@ export class ToolContext implements CallContext {
   }
 
   get durable(): boolean {
-    return this.#options.service.durable;
+    return this.#options.service.settings.durable;
   }
 
   get ownerNames() {
@@ -177,16 +177,38 @@ export class ToolContext implements CallContext {
     return request.sample && timer ? paused(request.sample, timer) : request.sample;
   }
 
-  /** Asks the person who uses the client, while the time limit of the call is paused. The answer goes to the log. */
+  /**
+   * Asks the person who uses the client, or else an operator, while the time limit of the call is paused. The answer goes
+   * to the log.
+   */
   get confirm(): Confirm | undefined {
-    const { request, timer, subject } = this.#options;
-    const { confirm } = request;
+    const { timer, subject, request } = this.#options;
+    const { running } = request;
+    const confirm = this.#person;
     if (confirm === undefined) return undefined;
     return async (question, options) => {
-      const asked = confirm(question, options);
-      const answer = await (timer === undefined ? asked : timer.pauseFor(asked));
-      subject.about.confirmation = answer;
-      return answer;
+      running.isWaiting = true;
+      try {
+        const asked = confirm(question, options);
+        const answer = await (timer === undefined ? asked : timer.pauseFor(asked));
+        subject.about.confirmation = answer;
+        return answer;
+      } finally {
+        running.isWaiting = false;
+      }
+    };
+  }
+
+  /** Asks the person at the client; an operator if the client can ask nobody; undefined if no operator can be reached. */
+  get #person(): Confirm | undefined {
+    const { request, tool, service } = this.#options;
+    const { confirm, client, clientName } = request;
+    const { approvals } = service;
+    if (approvals === undefined) return confirm;
+    const call = { tool: tool.name, client, clientName };
+    return async (question, options) => {
+      const answer = (await confirm?.(question, options)) ?? 'unsupported';
+      return answer === 'unsupported' ? approvals.ask(call, question, options) : answer;
     };
   }
 
@@ -196,7 +218,10 @@ export class ToolContext implements CallContext {
   }
 
   progress(done: number, total?: number): void {
-    this.#options.request.progress?.(done, total);
+    const { progress, running } = this.#options.request;
+    running.done = done;
+    running.total = total;
+    progress?.(done, total);
   }
 
   root(name: string): Root {

@@ -6,8 +6,9 @@ import type { AgentConfig, Config, ProjectConfig } from '../../config/config.ts'
 import { ConfigError } from '../../config/config-error.ts';
 import { RingfenceError } from '../../errors.ts';
 import type { Backend } from '../../fence/index.ts';
-import { AgentFiles } from './agent-files.ts';
-import { clientName } from './peer.ts';
+import { AgentFiles } from '../clients/agent-files.ts';
+import { partitionStore } from '../clients/partition-store.ts';
+import { clientName } from '../clients/peer.ts';
 import type { Service } from './service.ts';
 
 /** Cache limit of all clients together, as a multiple of one client's limit. */
@@ -40,18 +41,27 @@ export function withAgentFiles(service: Service, options: AgentFilesOptions): Se
     if (agent === undefined) continue;
     // The client is told which root is meant if there are several.
     const root = agentRoots.length > 1 ? name : undefined;
-    const partitions = opened.get(name) ?? partitionsOf({ ...agent, origin, root }, service.logger, options);
+    const partitions = opened.get(name) ?? partitionsOf({ ...agent, origin, root, name }, service, options);
     opened.set(name, partitions);
     byRoot.set(name, partitions);
   }
-  const ofProject = project && partitionsOf(project, service.logger, options);
+  const ofProject = project && partitionsOf({ ...project, name: '' }, service, options);
   return { ...service, agentFiles: new AgentFiles(ofProject, byRoot) };
 }
 
 type FilesConfig = AgentConfig &
-  Pick<ProjectConfig, 'origin'> & { readonly project?: string; readonly root?: string | undefined };
+  Pick<ProjectConfig, 'origin'> & {
+    readonly project?: string;
+    readonly root?: string | undefined;
+    /** Tells the files of one root from those of another in what the replicas have in common. */
+    readonly name: string;
+  };
 
-function partitionsOf(files: FilesConfig, logger: Logger, { config, backend }: AgentFilesOptions): AgentPartitions {
+function partitionsOf(
+  files: FilesConfig,
+  { logger, store }: Service,
+  { config, backend }: AgentFilesOptions,
+): AgentPartitions {
   const origin = config.file === undefined ? files.origin : `${config.file}: ${files.origin}`;
   return new AgentPartitions({
     policy: policyOf(files, { project: files.project, origin, backend, logger }),
@@ -59,6 +69,7 @@ function partitionsOf(files: FilesConfig, logger: Logger, { config, backend }: A
     maxTotalBytes: files.cacheBytes * FULL_CACHES,
     timeoutMs: files.timeout * 1000,
     rootName: files.root,
+    storeFor: store && ((clientKey) => partitionStore(store, clientKey, files)),
     audit: (event, clientKey) => recordOperation(logger, event, clientName(clientKey)),
   });
 }

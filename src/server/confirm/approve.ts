@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RootPath } from '../../fence/index.ts';
 import { FileError, isFileError } from '../../files/errors.ts';
+import type { Client } from '../../tools/client.ts';
 import { type NotConfirmedReason, ToolError } from '../../tools/errors.ts';
 import type { IntendedChange } from '../../tools/intended-change.ts';
 import type { Roots } from '../../tools/roots.ts';
@@ -18,6 +19,8 @@ export interface Confirmation {
   readonly message: string;
   /** Identifies the call and the state of its files: if they change, the question has another id. */
   readonly id: string;
+  /** Where the call changes something, the most important place first. */
+  readonly places: readonly { readonly root: string; readonly path: string }[];
 }
 
 /**
@@ -28,6 +31,19 @@ export type Confirm = (
   question: Confirmation,
   options: { readonly signal: AbortSignal; readonly timeoutMs: number },
 ) => Promise<'agreed' | NotConfirmedReason>;
+
+/** A call that somebody is asked about who does not sit at its client. */
+export interface AskingCall {
+  readonly tool: string;
+  readonly client: Client;
+  readonly clientName: string | undefined;
+}
+
+/** Reaches people who are not at the client, such as operators at a console. */
+export interface Approvals {
+  /** Asks one of them, as `Confirm` documents it. Resolves with `unsupported` if nobody may answer this. */
+  ask(call: AskingCall, ...question: Parameters<Confirm>): ReturnType<Confirm>;
+}
 
 /** A call that a person may have to agree to. */
 export interface ConfirmableCall {
@@ -85,8 +101,8 @@ export async function approve(call: ConfirmableCall): Promise<Agreement | undefi
   for (let left = MAX_QUESTIONS; left > 0; left -= 1) {
     const asked = await surveyAll(call);
     if (asked.message === undefined) return asked.agreement;
-    const { message, id } = asked;
-    const answer = (await confirm?.({ message, id }, { signal: context.signal, timeoutMs })) ?? 'unsupported';
+    const { message, id, places } = asked;
+    const answer = (await confirm?.({ message, id, places }, { signal: context.signal, timeoutMs })) ?? 'unsupported';
     if (answer !== 'agreed') {
       const { root, path } = asked.first;
       const details = { reason: answer, seconds: timeoutMs / 1000 };
@@ -111,6 +127,7 @@ interface SurveyedCall {
   readonly message: string | undefined;
   readonly id: string;
   readonly first: IntendedChange;
+  readonly places: Confirmation['places'];
   readonly agreement: Agreement;
 }
 
@@ -133,7 +150,8 @@ async function surveyAll({ tool, args, context, confirm }: ConfirmableCall): Pro
   const id = createHash('sha256')
     .update(JSON.stringify([message, args, states]))
     .digest('hex');
-  return { message, id, first, agreement: new Agreement(changes, surveys) };
+  const places = changes.map(({ root, path }) => ({ root: root.name, path: path.raw }));
+  return { message, id, first, places, agreement: new Agreement(changes, surveys) };
 }
 
 function keyOf({ root, path }: RootPath): string {

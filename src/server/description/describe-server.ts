@@ -1,6 +1,6 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { packageVersion } from '../../config/package-files.ts';
+import { packageVersion } from '../../config/program/package-files.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { MAX_RESULT_SIZE_CHARS, MAX_RESULT_SIZE_META, type ServerDescription } from './server-description.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
-import type { Principal, Principals } from '../call/principals.ts';
+import type { Principal, Principals } from '../clients/principals.ts';
 import type { HttpError } from './sdk-response.ts';
 
 /**

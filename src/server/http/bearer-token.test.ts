@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import type { Root } from '../../fence/index.ts';
 import { Roots } from '../../tools/roots.ts';
-import { Principals } from '../call/principals.ts';
+import { Principals } from '../clients/principals.ts';
 import { authenticate } from './access-control.ts';
 
 const roots = new Roots(['a', 'b'].map((name) => ({ root: { name } as Root, allowed: new Set() })));

@@ -98,9 +98,15 @@ function stopParsing(socket: Socket & { parser?: { onIncoming?: unknown } | null
 export class Connections {
   readonly #limits: HttpLimits;
   readonly #connections = new Map<Socket, Connection>();
+  readonly #whenEmpty: (() => void)[] = [];
 
   constructor(limits: HttpLimits) {
     this.#limits = limits;
+  }
+
+  /** How many are open. */
+  get size(): number {
+    return this.#connections.size;
   }
 
   /** Adds a connection. If there are too many, closes an idle one, or this one if all are busy. */
@@ -114,7 +120,13 @@ export class Connections {
     socket.once('close', () => {
       this.#connections.delete(socket);
       connection.close();
+      if (this.#connections.size === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
     });
+  }
+
+  /** Resolves once there are no connections. */
+  async allClosed(): Promise<void> {
+    if (this.#connections.size > 0) await new Promise<void>((resolve) => this.#whenEmpty.push(resolve));
   }
 
   /** Answers a request when those before it on the same connection are answered. */

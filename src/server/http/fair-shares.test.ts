@@ -11,9 +11,9 @@ import { SearchPool } from '../../search/index.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import { Roots } from '../../tools/roots.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { Principals } from '../call/principals.ts';
-import { RunningCalls } from '../call/running-calls.ts';
+import { RunningCalls } from '../call/running/running-calls.ts';
 import type { Service } from '../call/service.ts';
+import { Principals } from '../clients/principals.ts';
 import { describeServer } from '../description/describe-server.ts';
 import { type HttpOptions, type RunningHttpServer, startHttp } from './http-server.ts';
 
@@ -88,10 +88,7 @@ const service: Service = {
   roots,
   principals: new Principals({ tokens }, roots),
   search: new SearchPool(),
-  limits: { maxFullReadSize: 1 },
-  durable: true,
-  requestTimeout: 30,
-  confirmTimeout: 60,
+  settings: { limits: { maxFullReadSize: 1 }, durable: true, requestTimeout: 30, confirmTimeout: 60 },
   logger: pino({ level: 'silent' }),
   running: new RunningCalls(),
   scheduler: new FairScheduler(),
@@ -116,17 +113,19 @@ interface Sent {
   readonly token: string;
   readonly method?: string;
   readonly session?: string;
+  readonly lastEvent?: string;
   readonly body?: unknown;
   readonly modern?: string;
 }
 
 /** Sends a request on a connection of its own, and resolves when its answer begins. */
-function send({ token, method = 'POST', session, body, modern }: Sent): Promise<http.IncomingMessage> {
+function send({ token, method = 'POST', session, lastEvent, body, modern }: Sent): Promise<http.IncomingMessage> {
   const headers = {
     'content-type': 'application/json',
     accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
     authorization: `Bearer ${token}`,
     ...(session !== undefined && { 'mcp-session-id': session }),
+    ...(lastEvent !== undefined && { 'last-event-id': lastEvent }),
     ...(modern !== undefined && {
       'mcp-protocol-version': '2026-07-28',
       'mcp-method': 'tools/call',
@@ -161,8 +160,25 @@ function rawCall(name: string, args: object): string {
 }
 
 async function openSession(token: string): Promise<string> {
-  const { headers } = await finish(send({ token, body: INITIALIZE }));
-  return String(headers['mcp-session-id']);
+  return (await newSession(token)).session;
+}
+
+interface OpenedSession {
+  readonly token: string;
+  readonly session: string;
+  readonly lastEvent: string;
+}
+
+async function newSession(token: string, body: object = INITIALIZE): Promise<OpenedSession> {
+  const { headers, text } = await finish(send({ token, body }));
+  return { token, session: String(headers['mcp-session-id']), lastEvent: /^id: (.*)$/m.exec(text)?.[1] ?? '' };
+}
+
+/** Reports whether a session is still open. One that was closed goes on by its id, but without its event streams. */
+async function isOpen(opened: OpenedSession): Promise<boolean> {
+  const { token, session } = opened;
+  expect((await finish(send({ token, session, body: LIST }))).status).toBe(200);
+  return (await finish(send({ ...opened, method: 'GET' }))).status === 200;
 }
 
 async function until(isTrue: () => boolean): Promise<void> {
@@ -175,29 +191,26 @@ async function until(isTrue: () => boolean): Promise<void> {
 
 test('sessions: a token that opens many loses its own oldest ones, never those of another', async () => {
   await start({ sessions: { maxSessions: 16, idleMs: 60_000 } });
-  const [hers, first] = [await openSession('two'), await openSession('one')];
-  for (let count = 0; count < 40; count += 1) expect(await openSession('one')).toMatch(/-/);
-  const status = async (token: string, session: string) => (await finish(send({ token, session, body: LIST }))).status;
-  expect(await status('two', hers)).toBe(200);
-  expect(await status('one', first)).toBe(404);
-  expect(await openSession('two')).toMatch(/-/);
+  const [hers, first] = [await newSession('two'), await newSession('one')];
+  for (let count = 0; count < 40; count += 1) expect((await newSession('one')).lastEvent).toMatch(/-/);
+  expect(await isOpen(hers)).toBe(true);
+  expect(await isOpen(first)).toBe(false);
+  expect((await newSession('two')).lastEvent).toMatch(/-/);
 });
 
 test('sessions: a long initialize counts for several, and a huge one is refused', async () => {
   await start({ sessions: { maxSessions: 16, idleMs: 60_000 } });
-  const first = await openSession('one');
+  const first = await newSession('one');
   const initialize = (length: number) => ({
     ...INITIALIZE,
     params: { ...INITIALIZE.params, capabilities: { experimental: { x: { long: 'x'.repeat(length) } } } },
   });
-  const opened = async (length: number) => finish(send({ token: 'one', body: initialize(length) }));
-  const status = async (session: unknown) =>
-    (await finish(send({ token: 'one', session: String(session), body: LIST }))).status;
-  const { headers: long } = await opened(20_000);
-  expect(await status(first)).toBe(200);
-  expect((await opened(20_000)).status).toBe(200);
-  expect([await status(long['mcp-session-id']), await status(first)]).toEqual([404, 200]);
-  expect((await opened(70_000)).status).toBe(413);
+  const long = await newSession('one', initialize(20_000));
+  expect(await isOpen(first)).toBe(true);
+  expect((await newSession('one', initialize(20_000))).lastEvent).toMatch(/-/);
+  expect(await isOpen(first)).toBe(true);
+  expect(await isOpen(long)).toBe(false);
+  expect((await finish(send({ token: 'one', body: initialize(70_000) }))).status).toBe(413);
 });
 
 test('streams: a token that opens all that it can leaves some for others', async () => {

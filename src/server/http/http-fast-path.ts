@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { InFlight } from '../call/in-flight.ts';
-import type { Peer } from '../call/peer.ts';
+import type { InFlight } from '../call/running/in-flight.ts';
+import type { Peer } from '../clients/peer.ts';
 import { type FastCall, type FastPath, NEEDS_SDK } from '../protocol/fast/fast-path.ts';
 import { canBeAsked, isRecord, MODERN_VERSION, type PlainRequest } from '../protocol/fast/plain-request.ts';
 import { LEGACY_VERSIONS } from '../protocol/fast/responses.ts';

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
-import { openFileLimit } from '../../config/open-file-limit.ts';
-import type { Principal, Principals } from '../call/principals.ts';
+import { openFileLimit } from '../../config/program/open-file-limit.ts';
+import type { Principal, Principals } from '../clients/principals.ts';
 import type { ClientLimits } from '../limits/client-limits.ts';
 import { FairPool } from '../limits/fair-pool.ts';
 import { HeldBytes } from '../limits/held-bytes.ts';
@@ -94,6 +94,11 @@ export class HttpLimits {
   /** Returns the name of whoever has not sent an admitted request: all are one client where tokens are configured. */
   unknownClient(address: string | undefined): string {
     return this.clients === undefined ? addressKey(address ?? '') : 'unknown';
+  }
+
+  /** The memory in bytes that bodies and unread answers take. */
+  get heldBytes(): number {
+    return this.#bytes.total;
   }
 
   /** Returns an account of the memory that a request of a client takes. */

@@ -1,15 +1,19 @@
 import http, { type Server } from 'node:http';
+import net from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
 import { SearchPool } from '../../search/index.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import { Roots } from '../../tools/roots.ts';
 import { defineTool } from '../../tools/tool.ts';
-import { RunningCalls } from '../call/running-calls.ts';
+import { RunningCalls } from '../call/running/running-calls.ts';
 import { describeServer } from '../description/describe-server.ts';
 import { type RunningHttpServer, startHttp } from './http-server.ts';
+import type { Route } from './route.ts';
 
 const CALL = {
   jsonrpc: '2.0',
@@ -40,7 +44,7 @@ afterEach(async () => {
 });
 
 /** A server with one tool, which returns whether its client was gone when the call began. */
-async function start() {
+async function start(routes: readonly Route[] = [], missing?: () => readonly string[]) {
   const lines: Record<string, unknown>[] = [];
   const logger = pino(
     { formatters: { level: (level) => ({ level }) } },
@@ -75,20 +79,17 @@ async function start() {
     description: describeServer(dialect),
     roots: new Roots([]),
     search: new SearchPool(),
-    limits: { maxFullReadSize: 1 },
-    durable: true,
-    requestTimeout: 30,
-    confirmTimeout: 60,
+    settings: { limits: { maxFullReadSize: 1 }, durable: true, requestTimeout: 30, confirmTimeout: 60 },
     logger,
     running: new RunningCalls(),
     scheduler: new FairScheduler(),
     close: async () => {},
   };
   const created = vi.spyOn(http, 'createServer');
-  serving = await startHttp([{ path: '/mcp', service }], { host: '127.0.0.1', port: 0 });
+  serving = await startHttp([{ path: '/mcp', service }], { host: '127.0.0.1', port: 0, routes, missing });
   const server = created.mock.results[0]?.value as Server;
   const call = () => fetch(`${serving?.base}/mcp`, { method: 'POST', headers: HEADERS, body: JSON.stringify(CALL) });
-  return { server, lines, looks, call };
+  return { server, lines, looks, call, service };
 }
 
 test('a connection that cannot be accepted is a warning, and the server keeps serving', async () => {
@@ -106,4 +107,67 @@ test('a client that is gone by the time its request is read is noticed', async (
     .then((answer) => answer.text())
     .catch(() => {});
   expect(looks.filter((aborted) => !aborted)).toEqual([]);
+});
+
+test('a route answers at its path and below it, and is told when the server closes', async () => {
+  let isClosed = false;
+  const page: Route = {
+    path: '/page',
+    handle: ({ url }, response) => void response.end(`page ${url}`),
+    close: () => {
+      isClosed = true;
+    },
+  };
+  await start([page]);
+  const get = async (path: string) => (await fetch(`${serving?.base}${path}`)).text();
+  expect(await get('/page?a')).toBe('page /page?a');
+  expect(await get('/page/part')).toBe('page /page/part');
+  for (const other of ['/pages', '/', '/mcp/page']) expect(await get(other)).toContain('Not found');
+  await serving?.close(0);
+  expect(isClosed).toBe(true);
+});
+
+test('a route that fails is an internal error without its message', async () => {
+  const { lines } = await start([{ path: '/page', handle: () => Promise.reject(new Error('secret')) }]);
+  const answer = await fetch(`${serving?.base}/page`);
+  expect([answer.status, await answer.text()]).toEqual([500, expect.not.stringContaining('secret')]);
+  expect(lines).toMatchObject([{ level: 'error', msg: 'internal error' }]);
+});
+
+describe('/ready', () => {
+  const ready = (init?: RequestInit) => fetch(`${serving?.base}/ready`, init);
+
+  test('says that the server takes requests, and what it goes on without', async () => {
+    const missing: string[] = [];
+    await start([], () => missing);
+    expect(await (await ready()).json()).toEqual({ ready: true, missing: [] });
+    missing.push('redis');
+    const answer = await ready();
+    expect([answer.status, await answer.json()]).toEqual([200, { ready: true, missing: ['redis'] }]);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+  });
+
+  test('answers HEAD, and no other method', async () => {
+    await start();
+    const head = await ready({ method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    const post = await ready({ method: 'POST' });
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  test('is 503 while the server waits for the last calls', async () => {
+    const { service } = await start();
+    const running = service.running.start();
+    const socket = net.connect(serving?.port ?? 0, '127.0.0.1');
+    // A request that has begun keeps its connection open.
+    socket.write('GET /ready HTTP/1.1\r\n');
+    await sleep(100);
+    const closed = serving?.close(10_000);
+    socket.write('host: 127.0.0.1\r\n\r\n');
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 503 /);
+    expect(answer).toContain('{"ready":false,"missing":[]}');
+    service.running.end(running);
+    await closed;
+  });
 });

@@ -1,17 +1,20 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { describeThrown } from '../../audit/describe-thrown.ts';
 import { DEFAULTS } from '../../config/defaults.ts';
 import { atMost } from '../../runtime/at-most.ts';
-import { InFlight } from '../call/in-flight.ts';
+import { InFlight } from '../call/running/in-flight.ts';
 import type { Service } from '../call/service.ts';
+import type { Peer } from '../clients/peer.ts';
 import type { NewServer } from '../protocol/sdk/sdk-server.ts';
 import { authenticate, foreignOriginProblem, isLoopbackAddress } from './access-control.ts';
 import { Connections } from './connections.ts';
-import { HttpLimits } from './http-limits.ts';
+import { answerHealth, answerReady } from './health.ts';
+import { HttpLimits, SHARE_TAKEN } from './http-limits.ts';
 import { McpEndpoint } from './mcp-endpoint.ts';
 import { ReplayBudget } from './replay-buffer.ts';
+import { type Route, routeOf } from './route.ts';
 import { sendError } from './sdk-response.ts';
 import { SESSION_LIMITS, type SessionLimits } from './sessions.ts';
 import { answerWithinLimits } from './within-limits.ts';
@@ -34,6 +37,8 @@ export interface HttpOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
+  /** Whether another process listens there and hands over its connections, for `accept`; by default false. @internal */
+  readonly handedOver?: boolean | undefined;
   readonly sessions?: SessionLimits;
   /** The memory in bytes that requests may take in all; by default 512 MiB. */
   readonly memory?: number;
@@ -41,6 +46,10 @@ export interface HttpOptions {
   readonly maxConnections?: number;
   /** Whether the fast path answers plain requests; by default true. Without it the SDK answers every request. */
   readonly fastPath?: boolean;
+  /** What else is served; by default nothing. @internal */
+  readonly routes?: readonly Route[] | undefined;
+  /** Names what the server goes on without, for `/ready`; by default what the replicas have in common, while it is unavailable. */
+  readonly missing?: (() => readonly string[]) | undefined;
   /** Makes the SDK servers instead of those of the mounts' services. @internal */
   readonly newServer?: NewServer;
 }
@@ -51,8 +60,32 @@ export interface RunningHttpServer {
   readonly port: number;
   /** The URL for clients on this machine, without the path of a mount. */
   readonly base: string;
+  /** Serves a connection that was accepted elsewhere. @internal */
+  accept(socket: Socket): void;
+  /**
+   * Answers on, but is not ready any more: closes each connection after its next answer, and event streams now, so that
+   * clients connect again elsewhere. Resolves once there are no connections. @internal
+   */
+  retire(): Promise<void>;
+  /** Returns the clients of all sessions, each as often as it has one. @internal */
+  peers(): Peer[];
+  /** What clients take of the server at this moment. @internal */
+  figures(): HttpFigures;
   /** Stops accepting requests, waits for running calls, at most `graceMs`, then cancels the rest and closes. */
   close(graceMs: number): Promise<void>;
+}
+
+/** What the clients of a server take of it. */
+export interface HttpFigures {
+  readonly connections: number;
+  /** Requests that are being answered, with those whose event streams are open. */
+  readonly requests: number;
+  /** The memory in bytes that bodies and unread answers take. */
+  readonly heldBytes: number;
+  /** The number of sessions, by dialect. */
+  readonly sessions: ReadonlyMap<string, number>;
+  /** How many requests were refused so far because of their origin or their token. */
+  readonly refused: { readonly origin: number; readonly token: number };
 }
 
 /** A service and the path at which it is served. */
@@ -62,9 +95,9 @@ export interface Mount {
 }
 
 /**
- * Serves MCP at the path of each mount, and `ok` at `/health`. All mounts must share their principals, running calls,
- * scheduler and logger, as services of one `SharedService` do. Rejects with a system error if it cannot listen at that
- * address.
+ * Serves MCP at the path of each mount, what the routes serve at theirs, `ok` at `/health`, and at `/ready` whether the
+ * server takes requests. All mounts must share their principals, running calls, scheduler and logger, as services of
+ * one `SharedService` do. Rejects with a system error if it cannot listen at that address.
  */
 export async function startHttp(
   mounts: readonly [Mount, ...Mount[]],
@@ -73,6 +106,7 @@ export async function startHttp(
   const [{ service }] = mounts;
   const { principals } = service;
   const { fastPath = true, memory = DEFAULTS.memory, maxConnections, newServer } = options;
+  const { routes = [], missing = () => service.store?.missing() ?? [] } = options;
   const limits = new HttpLimits({ memory, maxConnections, principals, rates: service.rates });
   const sessions: SessionLimits = { clients: limits.clients, ...(options.sessions ?? SESSION_LIMITS) };
   const connections = new Connections(limits);
@@ -85,18 +119,31 @@ export async function startHttp(
   );
   const loopbackOnly = isLoopbackAddress(options.host);
   const posts = new InFlight<Promise<void>>();
+  const streams = new Set<ServerResponse>();
+  const refused = { origin: 0, token: 0 };
   let closing = false;
+  let leaving = false;
 
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url?.split('?', 1)[0];
-    if (path === '/health') return health(request, response);
+    if (path === '/health') return answerHealth(request, response);
+    if (path === '/ready') return answerReady(request, response, { ready: !leaving, missing: missing() });
+    const other = routes.length === 0 ? undefined : routeOf(routes, path ?? '');
+    if (other !== undefined) {
+      const client = limits.unknownClient(request.socket.remoteAddress);
+      if (!limits.requests.tryTake(client)) return sendError(response, SHARE_TAKEN);
+      response.once('close', () => limits.requests.give(client));
+      return other.handle(request, response);
+    }
     const foreign = foreignOriginProblem(request, loopbackOnly);
     if (foreign !== undefined) {
+      refused.origin += 1;
       service.logger.warn({ origin: request.headers.origin, host: request.headers.host }, 'foreign request refused');
       return sendError(response, { status: 403, message: `Forbidden: ${foreign}` });
     }
     const principal = principals && authenticate(request, principals);
     if (principal !== undefined && 'status' in principal) {
+      refused.token += 1;
       service.logger.warn({ address: request.socket.remoteAddress, problem: principal.message }, 'request refused');
       return sendError(response, principal);
     }
@@ -113,13 +160,17 @@ export async function startHttp(
   };
 
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    if (closing) response.setHeader('connection', 'close');
+    if (leaving) response.setHeader('connection', 'close');
     const handled = route(request, response).catch((error: unknown) => {
       service.logger.error({ error: describeThrown(error) }, 'internal error');
       if (!response.headersSent) sendError(response, { status: 500, code: -32603, message: 'Internal error' });
       else response.destroy();
     });
-    if (request.method !== 'POST') return;
+    if (request.method !== 'POST') {
+      streams.add(response);
+      response.once('close', () => streams.delete(response));
+      return;
+    }
     posts.add(handled);
     void handled.then(() => posts.delete(handled));
   };
@@ -138,21 +189,45 @@ export async function startHttp(
     // Node accepts one connection per turn of the event loop, and more may be waiting.
     service.scheduler.shortenNextTurn();
   });
-  server.listen(options.port, options.host.replace(/^\[(.*)\]$/, '$1'));
-  await once(server, 'listening');
+  if (options.handedOver) {
+    // With this event Node begins to look for connections that are too slow.
+    server.emit('listening');
+  } else {
+    server.listen(options.port, options.host.replace(/^\[(.*)\]$/, '$1'));
+    await once(server, 'listening');
+  }
   // For example EMFILE. That connection is lost, but open ones are not affected.
   server.on('error', (error) => service.logger.warn({ error: describeThrown(error) }, 'connection not accepted'));
 
-  const { port } = server.address() as AddressInfo;
+  const { port } = (server.address() as AddressInfo | null) ?? options;
   return {
     host: options.host,
     port,
     base: `http://${urlHost(options.host)}:${port}`,
+    accept: (socket) => {
+      socket.setNoDelay(true);
+      server.emit('connection', socket);
+    },
+    retire: async () => {
+      leaving = true;
+      for (const stream of streams) stream.end();
+      await connections.allClosed();
+    },
+    peers: () => [...endpoints.values()].flatMap((endpoint) => endpoint.peers()),
+    figures: () => ({
+      connections: connections.size,
+      requests: limits.requests.total,
+      heldBytes: limits.heldBytes,
+      sessions: new Map(mounts.map((mount) => [mount.service.dialect.name, endpoints.get(mount.path)?.sessions ?? 0])),
+      refused,
+    }),
     close: async (graceMs) => {
       closing = true;
+      leaving = true;
       const closed = once(server, 'close');
       server.close();
       server.closeIdleConnections();
+      for (const other of routes) other.close?.();
       await service.running.drain(graceMs);
       await atMost(LAST_RESPONSES_MS, Promise.all(posts.all()));
       await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()));
@@ -160,16 +235,6 @@ export async function startHttp(
       await closed;
     },
   };
-}
-
-function health({ method }: IncomingMessage, response: ServerResponse): void {
-  if (method !== 'GET' && method !== 'HEAD') {
-    sendError(response, { status: 405, message: 'Method not allowed', headers: { allow: 'GET, HEAD' } });
-    return;
-  }
-  response
-    .writeHead(200, { 'content-type': 'text/plain', 'content-length': 2 })
-    .end(method === 'HEAD' ? undefined : 'ok');
 }
 
 /** Returns the host for the URL of this server: loopback for an address that means all interfaces. */

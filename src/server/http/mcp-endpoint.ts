@@ -6,30 +6,42 @@ import {
   type McpHttpHandler,
   type McpRequestContext,
 } from '@modelcontextprotocol/server';
-import { type Peer, sessionPeer } from '../call/peer.ts';
-import type { Principal } from '../call/principals.ts';
+import { StoreUnavailable } from '../../cluster/shared-store.ts';
 import type { Service } from '../call/service.ts';
 import { ToolCaller } from '../call/tool-caller.ts';
+import { type Peer, sessionPeer } from '../clients/peer.ts';
+import type { Principal } from '../clients/principals.ts';
 import type { ClientLimits } from '../limits/client-limits.ts';
 import type { FairPool } from '../limits/fair-pool.ts';
 import type { HeldBytes } from '../limits/held-bytes.ts';
-import type { TokenBucket } from '../limits/token-bucket.ts';
 import { FastPath } from '../protocol/fast/fast-path.ts';
 import { plainRequest } from '../protocol/fast/plain-request.ts';
-import { refuseByRate } from '../protocol/rate-refusal.ts';
 import { type NewServer, sdkServerFactory } from '../protocol/sdk/sdk-server.ts';
+import { SessionIds } from '../sessions/session-id.ts';
 import { ClientDisconnect } from './client-disconnect.ts';
+import {
+  EVENT_NOT_KEPT,
+  INITIALIZE_TOO_LONG,
+  MAX_INITIALIZE_BYTES,
+  METHOD_NOT_ALLOWED,
+  NOT_ENDED_EVERYWHERE,
+  NOT_FOR_THIS_TOKEN,
+  NOT_PASSED_ON,
+  SESSION_NOT_FOUND,
+  SESSION_REQUIRED,
+  TOO_MANY_SESSIONS,
+} from './endpoint-errors.ts';
 import { cancelCall, HttpFastPath } from './http-fast-path.ts';
 import { SHARE_TAKEN } from './http-limits.ts';
 import { RETRY_MS } from './http-reply.ts';
+import type { NewSession } from './http-session.ts';
+import { rateRefusal, sharedRefusal } from './rate-response.ts';
 import type { ReplayBudget } from './replay-buffer.ts';
 import { BadBody, readJson } from './request-body.ts';
-import { acceptsStreams, type HttpError, sendError, sendWebResponse, toWebRequest } from './sdk-response.ts';
-import { type OpenOptions, type SessionLimits, Sessions } from './sessions.ts';
+import { acceptsStreams, sendError, sendWebResponse, toWebRequest } from './sdk-response.ts';
+import { type ActiveSession, type SessionLimits, Sessions } from './sessions.ts';
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
-/** The longest `initialize`: far more than a client has to say, but a session keeps it. */
-const MAX_INITIALIZE_BYTES = 64 * 1024;
 /** What must be left for a request to be answered. */
 const REQUEST_BYTES = 16 * 1024;
 
@@ -40,28 +52,6 @@ const REQUEST_BYTES = 16 * 1024;
 const BATCHED_BYTES = 1024 * 1024;
 /** The SDK refuses a longer batch. */
 const MAX_BATCH = 100;
-
-const NOT_FOR_THIS_TOKEN: HttpError = { status: 403, message: 'Forbidden: this token may not be used here' };
-const METHOD_NOT_ALLOWED: HttpError = {
-  status: 405,
-  message: 'Method not allowed',
-  headers: { allow: 'GET, POST, DELETE' },
-};
-const SESSION_REQUIRED: HttpError = { status: 400, message: 'Bad Request: the Mcp-Session-Id header is required' };
-const SESSION_NOT_FOUND: HttpError = { status: 404, code: -32001, message: 'Session not found' };
-const EVENT_NOT_KEPT: HttpError = {
-  status: 400,
-  message: 'Bad Request: what followed this Last-Event-ID is not kept here; send the request again',
-};
-const INITIALIZE_TOO_LONG: HttpError = {
-  status: 413,
-  message: `Payload Too Large: initialize must not exceed ${MAX_INITIALIZE_BYTES} bytes`,
-};
-const TOO_MANY_SESSIONS: HttpError = {
-  status: 503,
-  message: 'Too many sessions in use; try again later',
-  headers: { 'retry-after': '30' },
-};
 
 /** The limits of an endpoint. */
 export interface EndpointOptions {
@@ -114,7 +104,13 @@ export class McpEndpoint {
     this.#service = service;
     this.#anonymous = { client: undefined, roots: service.roots };
     this.#newServer = newServer ?? sdkServerFactory(service, caller);
-    this.#sessions = new Sessions((owner, options) => this.#newSession(owner, options), sessions, replayBudget);
+    this.#sessions = new Sessions((session) => this.#newSession(session), {
+      limits: sessions,
+      replayBudget,
+      dialect: service.dialect.name,
+      ids: new SessionIds(service.signingKeys),
+      store: service.store,
+    });
     if (fastPath) {
       const { description, running, resultForms } = service;
       this.#fastPath = new HttpFastPath(new FastPath({ description, running, resultForms, load: async () => caller }));
@@ -136,7 +132,8 @@ export class McpEndpoint {
     if (body === REFUSED) return;
     // The body is held twice.
     const length = held.size / 2;
-    const refusal = limits.rate && rateRefusal(body, limits.rate);
+    const { rate } = limits;
+    const refusal = rate && (rate.takeShared === undefined ? rateRefusal(body, rate) : await sharedRefusal(body, rate));
     if (refusal !== undefined) return sendError(response, refusal);
     const turn = turns.take(limits.key);
     if (turn !== undefined) await turn;
@@ -149,6 +146,16 @@ export class McpEndpoint {
     if (request.method === 'GET' && (await this.#resumeFastPath(received))) return;
     if (await this.#answerByFastPath(received)) return;
     await this.#answerBySdk(received);
+  }
+
+  /** How many sessions there are. */
+  get sessions(): number {
+    return this.#sessions.size;
+  }
+
+  /** Returns the clients of all sessions, each as often as it has one. */
+  peers(): Peer[] {
+    return this.#sessions.peers();
   }
 
   /** Closes all sessions and the SDK's handlers. */
@@ -166,7 +173,8 @@ export class McpEndpoint {
       return fastPath.answerStateless({ request, response, plain }, this.#statelessPeer(received), disconnect);
     }
     const { 'mcp-session-id': id } = request.headers;
-    const session = typeof id === 'string' ? this.#sessions.enter(id, principal) : undefined;
+    if (typeof id !== 'string') return false;
+    const session = this.#sessions.enter(id, principal) ?? (await this.#resume(id, received));
     if (session === undefined) return false;
     try {
       if (plain !== undefined) return await fastPath.answerInSession({ request, response, plain }, session);
@@ -182,10 +190,11 @@ export class McpEndpoint {
    * Continues an event stream of the fast path after the event that a client saw last, until the client is gone.
    * Returns false if the request is for the SDK, whose own streams it continues itself.
    */
-  async #resumeFastPath({ request, response, disconnect, principal }: EndpointRequest): Promise<boolean> {
+  async #resumeFastPath(received: EndpointRequest): Promise<boolean> {
+    const { request, response, disconnect, principal } = received;
     const { 'mcp-session-id': id, 'last-event-id': lastEventId, accept } = request.headers;
     if (typeof id !== 'string' || typeof lastEventId !== 'string' || !acceptsStreams(accept)) return false;
-    const session = this.#sessions.enter(id, principal);
+    const session = this.#sessions.enter(id, principal) ?? (await this.#resume(id, received));
     if (session === undefined) return false;
     try {
       const next = session.replay.after(lastEventId);
@@ -206,7 +215,7 @@ export class McpEndpoint {
     const { request, response, disconnect, body, principal, held } = received;
     const { signal } = disconnect;
     const web = toWebRequest(request, signal);
-    const parsed = body === undefined ? {} : { parsedBody: body };
+    const parsed: { parsedBody?: unknown } = body === undefined ? {} : { parsedBody: body };
     if (!(await isLegacyRequest(web, body))) {
       this.#peers.set(web, this.#statelessPeer(received));
       return sendWebResponse(response, await this.#handlerOf(principal).fetch(web, parsed), { signal, held });
@@ -214,9 +223,17 @@ export class McpEndpoint {
     const session = await this.#enterSession(received);
     if ('status' in session) return sendError(response, session);
     try {
+      if (body !== undefined) {
+        parsed.parsedBody = await this.#sessions.accept(session, body);
+        if (parsed.parsedBody === undefined) return void response.writeHead(202).end();
+      }
       const answer = await session.transport.handleRequest(web, parsed);
+      if (request.method === 'DELETE' && answer.ok) await this.#end(session);
       const before = request.method === 'GET' && answer.ok ? RETRY : undefined;
       await sendWebResponse(response, answer, { signal, held, before });
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      sendError(response, request.method === 'DELETE' ? NOT_ENDED_EVERYWHERE : NOT_PASSED_ON);
     } finally {
       session.leave();
     }
@@ -224,11 +241,28 @@ export class McpEndpoint {
 
   async #enterSession({ request, body, length, principal, limits }: EndpointRequest) {
     const id = request.headers['mcp-session-id'];
-    if (typeof id === 'string') return this.#sessions.enter(id, principal) ?? SESSION_NOT_FOUND;
+    if (typeof id === 'string') {
+      const session = this.#sessions.enter(id, principal) ?? (await this.#sessions.resume(id, principal, { limits }));
+      if (session === 'unknown') return SESSION_NOT_FOUND;
+      return session === 'too_many' ? TOO_MANY_SESSIONS : session;
+    }
     if (!isInitializeRequest(body)) return SESSION_REQUIRED;
     if (length > MAX_INITIALIZE_BYTES) return INITIALIZE_TOO_LONG;
-    const { name: clientName } = body.params.clientInfo;
-    return (await this.#sessions.open(principal, { limits, length, clientName })) ?? TOO_MANY_SESSIONS;
+    const { protocolVersion, capabilities, clientInfo } = body.params;
+    const client = { protocolVersion, capabilities, name: clientInfo.name };
+    return (await this.#sessions.open(client, principal, { limits, length })) ?? TOO_MANY_SESSIONS;
+  }
+
+  /** Ends a session everywhere, with the files of a client that is known by the session only. */
+  async #end({ transport, peer: { client } }: ActiveSession): Promise<void> {
+    if (client?.kind === 'session') this.#service.agentFiles?.forget(client.key);
+    await this.#sessions.end(transport.sessionId ?? '');
+  }
+
+  /** Goes on with a session that is not known here; undefined if it cannot. */
+  async #resume(id: string, { principal, limits }: EndpointRequest): Promise<ActiveSession | undefined> {
+    const session = await this.#sessions.resume(id, principal, { limits });
+    return typeof session === 'string' ? undefined : session;
   }
 
   /** Returns who sends a request that belongs to no session. */
@@ -237,9 +271,9 @@ export class McpEndpoint {
     return { client, roots, limits };
   }
 
-  #newSession(owner: Principal | undefined, { limits, clientName }: OpenOptions) {
+  #newSession({ owner, limits, clientName, digest }: NewSession) {
     const { agentFiles, roots } = this.#service;
-    const peer: Peer = { ...(owner ?? sessionPeer(roots)), limits, clientName };
+    const peer: Peer = { ...(owner ?? sessionPeer(roots, digest)), limits, clientName };
     const server = this.#newServer(peer, 'legacy');
     const { client } = peer;
     // The files of a principal outlive its sessions.
@@ -283,16 +317,4 @@ async function readBody(request: IncomingMessage, response: ServerResponse, held
     sendError(response, error.response);
     return REFUSED;
   }
-}
-
-/** Takes tokens for the requests of a body that are not calls. Returns how to refuse it if there are not enough. */
-function rateRefusal(body: unknown, rate: TokenBucket): HttpError | undefined {
-  for (const message of Array.isArray(body) ? body : [body]) {
-    const refusal = refuseByRate(message, rate);
-    if (refusal === undefined) continue;
-    const { id, retryAfterSeconds } = refusal;
-    const headers = { 'retry-after': String(Math.ceil(retryAfterSeconds)) };
-    return { status: 429, message: refusal.message, id: Array.isArray(body) ? null : id, headers };
-  }
-  return undefined;
 }

@@ -55,11 +55,16 @@ export class ReplayBuffer implements EventStore {
   /** By number, the least recently used first. */
   readonly #streams = new Map<number, FastStream | SdkStream>();
   readonly #sdkStreams = new Map<string, SdkStream>();
-  #opened = 0;
+  #opened: number;
   #bytes = 0;
 
-  constructor(budget: ReplayBudget) {
+  /**
+   * Takes the number before that of the first stream. Buffers that begin at random ones do not take an event of another
+   * replica, where the session was before, for one of their own.
+   */
+  constructor(budget: ReplayBudget, before = 0) {
     this.#budget = budget;
+    this.#opened = before;
     budget.join(this);
   }
 

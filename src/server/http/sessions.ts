@@ -1,13 +1,21 @@
-import { randomUUID } from 'node:crypto';
-import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
-import { InFlight } from '../call/in-flight.ts';
-import type { Peer } from '../call/peer.ts';
-import type { Principal } from '../call/principals.ts';
+import type { SharedStore } from '../../cluster/shared-store.ts';
+import type { Peer } from '../clients/peer.ts';
+import type { Principal } from '../clients/principals.ts';
 import type { ClientLimits } from '../limits/client-limits.ts';
 import { FairPool } from '../limits/fair-pool.ts';
-import type { FastCall } from '../protocol/fast/fast-path.ts';
-import { RETRY_MS } from './http-reply.ts';
-import { ReplayBudget, ReplayBuffer } from './replay-buffer.ts';
+import { ReplicaRelay } from '../sessions/replica-relay.ts';
+import {
+  digestOf,
+  type SessionClaims,
+  type SessionClient,
+  SessionIds,
+  type SessionScope,
+} from '../sessions/session-id.ts';
+import { SessionLives } from '../sessions/session-lives.ts';
+import { cancelCall } from './http-fast-path.ts';
+import { connectSession, type HttpSession, type NewSessionServer, touch } from './http-session.ts';
+import { ReplayBudget } from './replay-buffer.ts';
+import { replayInitialize } from './replay-initialize.ts';
 
 /** How many sessions there may be, and for how long. */
 export interface SessionLimits {
@@ -27,24 +35,6 @@ const LENGTH_OF_ONE = 2 * 1024;
 /** The limits by default. */
 export const SESSION_LIMITS: SessionLimits = { maxSessions: 2_000, idleMs: 30 * 60_000 };
 
-interface HttpSession {
-  readonly transport: WebStandardStreamableHTTPServerTransport;
-  readonly peer: Peer;
-  /** Calls that run on the fast path. They are cancelled when the session ends. */
-  readonly calls: InFlight<FastCall>;
-  /** What was sent to the client of late, in case that it did not arrive. */
-  readonly replay: ReplayBuffer;
-  /** The principal that opened the session and alone may use it; undefined where no tokens are configured. */
-  readonly owner: Principal | undefined;
-  /** The client in whose share of all sessions it is. */
-  readonly client: string;
-  /** For how many sessions it counts. */
-  readonly weight: number;
-  /** The number of requests being answered, including open event streams. */
-  open: number;
-  lastUsed: number;
-}
-
 /** A session in use. */
 export interface ActiveSession extends Pick<HttpSession, 'transport' | 'peer' | 'calls' | 'replay'> {
   /** Must be called once, when the request is answered. */
@@ -57,37 +47,61 @@ export interface OpenOptions {
   readonly limits?: ClientLimits | undefined;
   /** The length of the `initialize` in bytes. A session with a long one counts as several. */
   readonly length?: number;
-  /** The name of the program. */
-  readonly clientName?: string | undefined;
 }
 
-/**
- * Makes the SDK server and the peer of a new session. The server's `onclose` is called when the session ends, for any
- * reason.
- */
-type NewSessionServer = (
-  owner: Principal | undefined,
-  options: OpenOptions,
-) => { readonly server: Server; readonly peer: Peer };
+/** Options of `Sessions`. */
+export interface SessionOptions {
+  readonly limits?: SessionLimits;
+  readonly replayBudget?: ReplayBudget;
+  /** The name of the dialect in which the sessions are. */
+  readonly dialect?: string;
+  /** Issues and checks the ids; by default they are of use in this process only. */
+  readonly ids?: SessionIds;
+  /** What the replicas have in common; undefined if there are none. */
+  readonly store?: SharedStore | undefined;
+}
+
+/** Why a session cannot go on: its id cannot be used, or the client has no more sessions. */
+type Refusal = 'unknown' | 'too_many';
+
+/** The part of a session in the pool of all. */
+interface Share {
+  readonly client: string;
+  readonly weight: number;
+  /** Whether it was ever found by its id. From then on it gives back its part when it is closed. */
+  isFound: boolean;
+}
 
 /**
  * The HTTP sessions of clients that speak a revision before 2026-07-28, bounded in number and in idle time. When a
  * client has no more of them, a new one replaces its own least recently used one that has no open request (LRU), never
- * that of another client.
+ * that of another client. A session that was closed here, or that another replica opened, goes on by its id, unless a
+ * client has ended it.
  */
 export class Sessions {
-  readonly #sessions = new Map<string, HttpSession>();
+  readonly #sessions = new Map<string, HttpSession & Share>();
   readonly #newServer: NewSessionServer;
   readonly #limits: SessionLimits;
   readonly #replayBudget: ReplayBudget;
+  readonly #dialect: string;
+  readonly #ids: SessionIds;
+  readonly #lives: SessionLives;
+  readonly #relay: ReplicaRelay | undefined;
   readonly #expiry: NodeJS.Timeout;
-  /** Sessions that have no id yet are in it, too, or many clients at once could exceed the limit. */
+  /** Sessions that are not ready yet are in it, too, or many clients at once could exceed the limit. */
   readonly #pool: FairPool;
+  /** Sessions that are being made to go on, by their ids. */
+  readonly #resuming = new Map<string, Promise<(HttpSession & Share) | Refusal>>();
 
-  constructor(newServer: NewSessionServer, limits: SessionLimits = SESSION_LIMITS, replayBudget = new ReplayBudget()) {
+  constructor(newServer: NewSessionServer, options: SessionOptions = {}) {
+    const { limits = SESSION_LIMITS, replayBudget = new ReplayBudget(), dialect = '', store } = options;
     this.#newServer = newServer;
     this.#limits = limits;
     this.#replayBudget = replayBudget;
+    this.#dialect = dialect;
+    this.#ids = options.ids ?? new SessionIds();
+    this.#lives = new SessionLives(store, (digest) => this.#closeIf((session) => session.digest === digest));
+    this.#relay = store && new ReplicaRelay(store, (digest, message) => this.#deliver(digest, message));
     this.#pool = new FairPool({ size: limits.maxSessions, clients: limits.clients });
     this.#expiry = setInterval(() => this.#expire(), Math.min(limits.idleMs, 60_000)).unref();
   }
@@ -96,85 +110,132 @@ export class Sessions {
     return this.#sessions.size;
   }
 
-  /**
-   * Opens a session for an `initialize` request. It is in use until `leave` is called, which closes it if the SDK gave
-   * it no id. Only its owner can enter it. Returns undefined if the client has no more sessions, and all that it has
-   * are in use.
-   */
-  async open(owner?: Principal, options: OpenOptions = {}): Promise<ActiveSession | undefined> {
-    const client = options.limits?.key ?? '';
-    const weight = Math.max(1, Math.ceil((options.length ?? 0) / LENGTH_OF_ONE));
-    while (!this.#pool.tryTake(client, weight)) if (!this.#evict(client)) return undefined;
-    let id: string | undefined;
-    const replay = new ReplayBuffer(this.#replayBudget);
-    const transport = new WebStandardStreamableHTTPServerTransport({
-      eventStore: replay,
-      retryInterval: RETRY_MS,
-      sessionIdGenerator: () => randomUUID(),
-      onsessioninitialized: (given) => {
-        id = given;
-        this.#sessions.set(given, session);
-      },
-    });
-    const { server, peer } = this.#newServerFor(owner, options, () => this.#pool.give(client, weight));
-    const session: HttpSession = {
-      transport,
-      peer,
-      calls: new InFlight(),
-      replay,
-      owner,
-      client,
-      weight,
-      open: 1,
-      lastUsed: performance.now(),
-    };
-    const leave = (): void => {
-      if (id !== undefined) {
-        touch(session, -1);
-        return;
-      }
-      this.#pool.give(client, weight);
-      transport.close().catch(() => {});
-    };
-    try {
-      const { onclose } = server;
-      server.onclose = () => {
-        this.#remove(session);
-        for (const call of session.calls.all()) call.cancel();
-        replay.close();
-        onclose?.();
-      };
-      await server.connect(transport);
-    } catch (error) {
-      leave();
-      throw error;
-    }
-    return { transport, peer, calls: session.calls, replay, leave };
+  /** Returns the clients of all sessions, each as often as it has one. */
+  peers(): Peer[] {
+    return [...this.#sessions.values()].map(({ peer }) => peer);
   }
 
-  /** Marks a session as in use until `leave` is called. Returns undefined if this owner has no session of that id. */
+  /**
+   * Opens a session for an `initialize` request of this client. It is in use until `leave` is called, which closes it if
+   * the SDK did not accept the request. Only its owner can enter it. Returns undefined if the client has no more
+   * sessions, and all that it has are in use.
+   */
+  async open(client: SessionClient, owner?: Principal, options: OpenOptions = {}): Promise<ActiveSession | undefined> {
+    const id = this.#ids.issue(this.#scopeOf(owner), client);
+    const session = await this.#connect({ id, owner, clientName: client.name, ...options }, true);
+    if (session === undefined) return undefined;
+    const leave = (): void => {
+      touch(session, -1);
+      if (!session.isFound) this.#discard(session);
+    };
+    return { ...active(session), leave };
+  }
+
+  /** Marks a session as in use until `leave` is called. Returns undefined if this owner has no such session here. */
   enter(id: string, owner?: Principal): ActiveSession | undefined {
     const session = this.#sessions.get(id);
-    if (session === undefined || session.owner !== owner) return undefined;
-    touch(session, 1);
-    const { transport, peer, calls, replay } = session;
-    return { transport, peer, calls, replay, leave: () => touch(session, -1) };
+    if (session === undefined || session.owner !== owner?.client.key) return undefined;
+    return this.#use(session);
   }
 
-  /** Closes all sessions. */
+  /**
+   * Goes on with a session that is not known here, and marks it as in use until `leave` is called. Any id that this
+   * owner cannot use is `unknown`, whatever the reason; `too_many` is as in `open`.
+   */
+  async resume(id: string, owner?: Principal, options: OpenOptions = {}): Promise<ActiveSession | Refusal> {
+    const claims = this.#ids.verify(id, this.#scopeOf(owner));
+    if (claims === undefined) return 'unknown';
+    const resuming = this.#resuming.get(id) ?? this.#resume({ id, owner, clientName: claims.name, ...options }, claims);
+    this.#resuming.set(id, resuming);
+    try {
+      const session = await resuming;
+      return typeof session === 'string' ? session : this.#use(session);
+    } finally {
+      this.#resuming.delete(id);
+    }
+  }
+
+  /**
+   * Passes on what a client sent in a session but another replica waits for. Returns the rest of the body; undefined if
+   * there is none. Raises `StoreUnavailable`.
+   */
+  async accept({ transport }: ActiveSession, body: unknown): Promise<unknown> {
+    return this.#relay === undefined ? body : this.#relay.accept(digestOf(transport.sessionId ?? ''), body);
+  }
+
+  /** Closes a session, and makes its id unusable for all replicas. Raises `StoreUnavailable` if they cannot be told. */
+  async end(id: string): Promise<void> {
+    this.#closeIf((session) => session.id === id);
+    await this.#lives.end(digestOf(id));
+  }
+
+  /** Closes all sessions. Their ids can still be used. */
   async close(): Promise<void> {
     clearInterval(this.#expiry);
+    await Promise.all([this.#lives.close(), this.#relay?.close()]);
     await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
-    for (const session of this.#sessions.values()) this.#remove(session);
+    this.#sessions.clear();
   }
 
-  /** Makes the server of a session. If that fails, its place is given back. */
-  #newServerFor(owner: Principal | undefined, options: OpenOptions, undo: () => void): ReturnType<NewSessionServer> {
+  #scopeOf(owner: Principal | undefined): SessionScope {
+    return { principal: owner?.client.key, dialect: this.#dialect };
+  }
+
+  #use(session: HttpSession): ActiveSession {
+    touch(session, 1);
+    this.#lives.inUse(session);
+    return active(session);
+  }
+
+  async #resume(wanted: WantedSession, claims: SessionClaims): Promise<(HttpSession & Share) | Refusal> {
+    if (await this.#lives.isOver(digestOf(wanted.id), claims.issuedAt)) return 'unknown';
+    const session = await this.#connect(wanted, false);
+    if (session === undefined) return 'too_many';
     try {
-      return this.#newServer(owner, options);
+      await replayInitialize(session.transport, claims);
     } catch (error) {
-      undo();
+      this.#discard(session);
       throw error;
+    }
+    // Nobody finds it before it knows its client.
+    this.#add(session);
+    this.#lives.isNew(session);
+    touch(session, -1);
+    return session;
+  }
+
+  /**
+   * Makes a session, which is in use. With `isFound`, it is found by its id as soon as the SDK has accepted its
+   * `initialize`. Returns undefined if the client has no more sessions.
+   */
+  async #connect(wanted: WantedSession, isFound: boolean): Promise<(HttpSession & Share) | undefined> {
+    const client = wanted.limits?.key ?? '';
+    const weight = Math.max(1, Math.ceil((wanted.length ?? 0) / LENGTH_OF_ONE));
+    while (!this.#pool.tryTake(client, weight)) if (!this.#evict(client)) return undefined;
+    try {
+      const session = await connectSession({
+        ...wanted,
+        limits: wanted.limits,
+        newServer: this.#newServer,
+        replayBudget: this.#replayBudget,
+        relay: this.#relay,
+        onInitialized: () => isFound && this.#add(shared),
+        onClose: () => this.#remove(shared),
+      });
+      const shared = Object.assign(session, { client, weight, isFound: false });
+      return shared;
+    } catch (error) {
+      this.#pool.give(client, weight);
+      throw error;
+    }
+  }
+
+  /** Hands a message that another replica received to the session that it is for. */
+  #deliver(digest: string, message: object): void {
+    for (const session of this.#sessions.values()) {
+      if (session.digest !== digest) continue;
+      cancelCall(session, message);
+      session.transport.onmessage?.({ jsonrpc: '2.0', ...message } as never);
     }
   }
 
@@ -185,29 +246,50 @@ export class Sessions {
       if (session.client !== client) continue;
       if (session.open === 0 && session.lastUsed < (oldest?.lastUsed ?? Number.POSITIVE_INFINITY)) oldest = session;
     }
-    if (oldest !== undefined) this.#end(oldest);
+    this.#closeIf((session) => session === oldest);
     return oldest !== undefined;
   }
 
   #expire(): void {
     const limit = performance.now() - this.#limits.idleMs;
+    this.#closeIf(({ open, lastUsed }) => open === 0 && lastUsed < limit);
+    for (const session of this.#sessions.values()) session.replay.expire();
+  }
+
+  #closeIf(condition: (session: HttpSession) => boolean): void {
     for (const session of this.#sessions.values()) {
-      if (session.open === 0 && session.lastUsed < limit) this.#end(session);
-      else session.replay.expire();
+      if (!condition(session)) continue;
+      this.#remove(session);
+      session.transport.close().catch(() => {});
     }
   }
 
-  #end(session: HttpSession): void {
-    this.#remove(session);
-    session.transport.close().catch(() => {});
+  #add(session: HttpSession & Share): void {
+    session.isFound = true;
+    this.#sessions.set(session.id, session);
   }
 
-  #remove({ transport, client, weight }: HttpSession): void {
-    if (this.#sessions.delete(transport.sessionId ?? '')) this.#pool.give(client, weight);
+  #remove(session: HttpSession & Share): void {
+    if (this.#sessions.get(session.id) !== session) return;
+    this.#sessions.delete(session.id);
+    this.#pool.give(session.client, session.weight);
+  }
+
+  /** Closes a session that was never found by its id. */
+  #discard({ transport, client, weight }: HttpSession & Share): void {
+    this.#pool.give(client, weight);
+    transport.close().catch(() => {});
   }
 }
 
-function touch(session: HttpSession, change: 1 | -1): void {
-  session.open += change;
-  session.lastUsed = performance.now();
+interface WantedSession extends OpenOptions {
+  readonly id: string;
+  readonly owner: Principal | undefined;
+  readonly clientName: string;
+}
+
+/** Returns a session that is in use already. */
+function active(session: HttpSession): ActiveSession {
+  const { transport, peer, calls, replay } = session;
+  return { transport, peer, calls, replay, leave: () => touch(session, -1) };
 }

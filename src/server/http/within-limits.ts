@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Principal } from '../call/principals.ts';
+import type { Principal } from '../clients/principals.ts';
 import type { Connections } from './connections.ts';
 import { type HttpLimits, SHARE_TAKEN } from './http-limits.ts';
 import type { RequestClient } from './mcp-endpoint.ts';

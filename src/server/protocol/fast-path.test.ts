@@ -7,11 +7,11 @@ import { PassThrough } from 'node:stream';
 import { type JSONRPCMessage, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { configFromDirs } from '../../config/config-from-dirs.ts';
+import { configFromDirs } from '../../config/folders/config-from-dirs.ts';
 import { workspace } from '../../dialects/workspace/index.ts';
 import { chooseBackend } from '../../fence/index.ts';
-import { processPeer } from '../call/peer.ts';
 import { ToolCaller } from '../call/tool-caller.ts';
+import { processPeer } from '../clients/peer.ts';
 import { type RunningHttpServer, startHttp } from '../http/http-server.ts';
 import { openService } from '../open-service.ts';
 import { SdkTransport } from '../stdio/sdk-transport.ts';
@@ -316,7 +316,17 @@ describe('over HTTP', () => {
     let body = '';
     for await (const chunk of response) body += chunk;
     const { date: _, 'content-length': length, 'transfer-encoding': __, ...kept } = response.headers;
-    return { status: response.statusCode, body: unversioned(body), headers: kept, byLane: length !== undefined };
+    const text = unnumbered(unversioned(body));
+    return { status: response.statusCode, body: text, headers: kept, byLane: length !== undefined };
+  }
+
+  /** Numbers the event streams of a body from 0. A server begins to count them at a random number. */
+  function unnumbered(body: string): string {
+    const streams: string[] = [];
+    return body.replace(/^(id: )(\d+)(?=-)/gm, (_, id: string, stream: string) => {
+      if (!streams.includes(stream)) streams.push(stream);
+      return id + streams.indexOf(stream);
+    });
   }
 
   /** The headers of later requests: a session for one of 2025, copies of the body for one of 2026. */

@@ -18,10 +18,29 @@ export interface RateRefusal {
  * answered, and for any other message.
  */
 export function refuseByRate(message: unknown, rate: TokenBucket | undefined): RateRefusal | undefined {
-  if (rate === undefined || typeof message !== 'object' || message === null) return undefined;
-  const { id, method } = message as { readonly id?: unknown; readonly method?: unknown };
-  if (id === undefined || method === undefined || EXEMPT.includes(method)) return undefined;
-  const retryAfterSeconds = rate.take();
+  return rate !== undefined && takesToken(message) ? refusalOf(message, rate.take()) : undefined;
+}
+
+/** Does what `refuseByRate` does, with a token that is shared with other processes. */
+export async function refuseBySharedRate(
+  message: unknown,
+  take: () => Promise<number>,
+): Promise<RateRefusal | undefined> {
+  return takesToken(message) ? refusalOf(message, await take()) : undefined;
+}
+
+interface RequestMessage {
+  readonly id: unknown;
+  readonly method: unknown;
+}
+
+function takesToken(message: unknown): message is RequestMessage {
+  if (typeof message !== 'object' || message === null) return false;
+  const { id, method } = message as Partial<RequestMessage>;
+  return id !== undefined && method !== undefined && !EXEMPT.includes(method);
+}
+
+function refusalOf({ id }: RequestMessage, retryAfterSeconds: number): RateRefusal | undefined {
   if (retryAfterSeconds === 0) return undefined;
   return { id, retryAfterSeconds, message: `rate limit exceeded: retry in ${retryAfterSeconds} seconds` };
 }

@@ -1,8 +1,8 @@
 import type { Transport } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { processPeer } from '../call/peer.ts';
 import type { Service } from '../call/service.ts';
 import type { ToolCaller } from '../call/tool-caller.ts';
+import { processPeer } from '../clients/peer.ts';
 import { sdkServerFactory } from '../protocol/sdk/sdk-server.ts';
 
 /** Options of `serveSdk`. */

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
-import { InFlight } from '../call/in-flight.ts';
-import type { Peer } from '../call/peer.ts';
+import { InFlight } from '../call/running/in-flight.ts';
+import type { Peer } from '../clients/peer.ts';
 import { type FastCall, type FastPath, NEEDS_SDK, type NotificationSink } from '../protocol/fast/fast-path.ts';
 import {
   clientNameOf,

@@ -1,12 +1,13 @@
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { describeThrown } from '../../audit/describe-thrown.ts';
-import { importWhenLoadable, NotLoadableError } from '../../config/loadable-modules.ts';
+import { importWhenLoadable, NotLoadableError } from '../../config/program/loadable-modules.ts';
 import { atMost } from '../../runtime/at-most.ts';
 import { type WarmUp, type WarmUpOptions, warmUpInBackground } from '../background/warm-up.ts';
-import { processPeer } from '../call/peer.ts';
 import type { Service, SharedService } from '../call/service.ts';
 import type { ToolCaller } from '../call/tool-caller.ts';
+import { processPeer } from '../clients/peer.ts';
 import type { ServerDescription } from '../description/server-description.ts';
 import { FastPath } from '../protocol/fast/fast-path.ts';
 import type { MessageReceiver, ServeSdk } from './sdk-transport.ts';
@@ -41,11 +42,16 @@ export interface StdioOptions {
   readonly shared: SharedService;
   /** Loads what calls need. Called once, for the first call or after the handshake, which does not wait for it. */
   load(): Promise<Service>;
+  /** What to read requests from and write responses to; by default stdin and stdout. */
+  readonly streams?: { readonly input: Readable; readonly output: Writable };
 }
 
-/** Serves MCP, in every supported revision, on this process's stdin and stdout. Nothing else may write to stdout. */
-export function startStdio({ description, shared, load }: StdioOptions): RunningStdioServer {
-  const { stdin, stdout } = process;
+/**
+ * Serves MCP, in every supported revision, on this process's stdin and stdout, or other streams. Nothing else may write
+ * to the output.
+ */
+export function startStdio({ description, shared, load, streams }: StdioOptions): RunningStdioServer {
+  const { input: stdin, output: stdout } = streams ?? { input: process.stdin, output: process.stdout };
   const { logger, running, roots, rates, scheduler, resultForms } = shared;
   const onerror = (error: Error): void => logger.debug({ problem: error.name }, 'protocol error');
   const tools = new ToolLoader(load, logger);

@@ -1,13 +1,13 @@
 import type { Sample } from '../../../agent/sample.ts';
 import { DEFAULT_RESULT_FORM, type ResultForm } from '../../../tools/result-form.ts';
 import type { JsonChunks } from '../../../wire/json-chunks.ts';
-import type { CallRequest } from '../../call/call-request.ts';
 import { InputRequired } from '../../call/input-required.ts';
-import { anonymousClient, type Peer } from '../../call/peer.ts';
-import { progressReports } from '../../call/progress.ts';
 import type { ResultForms } from '../../call/result-forms.ts';
-import type { RunningCalls } from '../../call/running-calls.ts';
+import type { CallRequest } from '../../call/running/call-request.ts';
+import { progressReports } from '../../call/running/progress.ts';
+import type { RunningCalls } from '../../call/running/running-calls.ts';
 import type { ToolCaller } from '../../call/tool-caller.ts';
+import { anonymousClient, type Peer } from '../../clients/peer.ts';
 import type { ServerDescription } from '../../description/server-description.ts';
 import {
   declaredClientName,
@@ -111,9 +111,10 @@ export class FastPath {
     const call = {
       name,
       args,
+      meta: params._meta,
       client,
       clientName,
-      roots,
+      roots: roots.pinned(),
       sample: askLater,
       confirm: confirmLater,
       running,

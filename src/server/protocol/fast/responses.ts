@@ -1,6 +1,6 @@
 import type { ResultForm } from '../../../tools/result-form.ts';
 import { concatJson, type JsonChunks } from '../../../wire/json-chunks.ts';
-import type { Progress } from '../../call/progress.ts';
+import type { Progress } from '../../call/running/progress.ts';
 import { DESCRIPTION_CACHE, type ServerDescription, toolsFor } from '../../description/server-description.ts';
 import { MODERN_VERSION, type RequestId } from './plain-request.ts';
 
@@ -16,8 +16,9 @@ export class Responses {
   /** The end of every 2026-07-28 result, and of those that may be cached. */
   readonly #stamp: string;
   readonly #cacheStamp: string;
-  /** The tools as JSON, for each form of results that a client asked in. */
+  /** The tools as JSON, for each form of results that a client asked in, and the tools that it was made of. */
   readonly #tools = new Map<ResultForm, string>();
+  #described: ServerDescription['tools'] | undefined;
 
   constructor(description: ServerDescription) {
     this.#description = description;
@@ -45,6 +46,10 @@ export class Responses {
 
   /** Returns the response to `tools/list`. */
   tools(id: RequestId, modern: boolean, form: ResultForm): string {
+    if (this.#described !== this.#description.tools) {
+      this.#described = this.#description.tools;
+      this.#tools.clear();
+    }
     let tools = this.#tools.get(form);
     if (tools === undefined) {
       tools = `{"tools":${JSON.stringify(toolsFor(this.#description, form))}`;

@@ -5,6 +5,7 @@ import {
   type Result,
   Server,
   type ServerContext,
+  type Transport,
 } from '@modelcontextprotocol/server';
 import { escapeUnprintable, shorten } from '../../../runtime/printable.ts';
 
@@ -14,11 +15,25 @@ const MAX_LENGTH = 1_000;
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
 /**
- * The SDK's server, but with short errors: params that do not match the protocol's schema are answered with -32602 and
+ * The SDK's server, but with short errors, and it says when its connection ends. Params that do not match the protocol's schema are answered with -32602 and
  * the first mismatch, where the SDK sends -32603 and all of them; what a request is repeated from is shortened; and the
  * message of a bug is not sent.
  */
 export class BoundedServer extends Server {
+  /** Called when the server is connected; what it returns, when the connection has ended. */
+  onconnected: (() => (() => void) | undefined) | undefined;
+
+  override async connect(transport: Transport): Promise<void> {
+    await super.connect(transport);
+    const ended = this.onconnected?.();
+    if (ended === undefined) return;
+    const { onclose } = transport;
+    transport.onclose = () => {
+      ended();
+      onclose?.();
+    };
+  }
+
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const wrapped = super._wrapHandler(method, handler);
     return async (request, context) => {

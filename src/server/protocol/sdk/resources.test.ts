@@ -4,9 +4,9 @@ import { AgentPartitions } from '../../../agent/bridge/agent-partitions.ts';
 import { SecurityPolicy } from '../../../agent/policy/security-policy.ts';
 import { Activity } from '../../../audit/activity.ts';
 import { Roots } from '../../../tools/roots.ts';
-import { AgentFiles } from '../../call/agent-files.ts';
-import { type Peer, principalClient, sessionPeer } from '../../call/peer.ts';
 import type { Service } from '../../call/service.ts';
+import { AgentFiles } from '../../clients/agent-files.ts';
+import { type Peer, principalClient, sessionPeer } from '../../clients/peer.ts';
 import { Resources } from './resources.ts';
 
 const roots = new Roots([{ kind: 'agent', root: { name: 'laptop' }, allowed: new Set() }]);
@@ -24,7 +24,7 @@ function setUp() {
     activity: new Activity({ unusual: () => {} }),
     logger: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
   } as unknown as Service;
-  const peer = sessionPeer(roots);
+  const peer = sessionPeer(roots, 'one');
   const bridge = agent.of(peer.client?.key ?? '');
   return { agent, service, peer, bridge, lines, resources: new Resources(service, peer) };
 }
@@ -111,7 +111,7 @@ test('no client sees another client’s files or those of a root it may not know
   const { bridge, service, agent } = setUp();
   bridge.cacheFiles([{ path: 'docs/a.md', content: 'a' }]);
   const strangers: [Service, Peer][] = [
-    [service, sessionPeer(roots)],
+    [service, sessionPeer(roots, 'another')],
     [service, { roots, client: undefined }],
   ];
   agent.of('principal:x').cacheFiles([{ path: 'docs/a.md', content: 'x' }]);

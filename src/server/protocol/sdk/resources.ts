@@ -10,9 +10,9 @@ import { RingfenceError } from '../../../errors.ts';
 import { byCodePoint } from '../../../runtime/unicode.ts';
 import type { Client } from '../../../tools/client.ts';
 import { MAX_RESULT_BYTES } from '../../../wire/result-size.ts';
-import type { ClientFiles } from '../../call/agent-files.ts';
-import type { Peer } from '../../call/peer.ts';
 import type { Service } from '../../call/service.ts';
+import type { ClientFiles } from '../../clients/agent-files.ts';
+import type { Peer } from '../../clients/peer.ts';
 import { mimeType } from './mime-type.ts';
 
 const SCHEME = 'agent://';

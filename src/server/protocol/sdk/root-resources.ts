@@ -19,8 +19,8 @@ import type { Capability } from '../../../tools/capabilities.ts';
 import { type CallError, ToolError } from '../../../tools/errors.ts';
 import type { NamedRoot } from '../../../tools/roots.ts';
 import { MAX_RESULT_BYTES } from '../../../wire/result-size.ts';
-import { anonymousClient, type Peer } from '../../call/peer.ts';
 import type { Service } from '../../call/service.ts';
+import { anonymousClient, type Peer } from '../../clients/peer.ts';
 import { knownMimeType, mimeType } from './mime-type.ts';
 
 /** The template of a file's URI. A path may be written with or without percent-encoding of its reserved characters. */
@@ -126,10 +126,10 @@ export class RootResources {
   }
 
   async #bytesOf({ root: name, path }: FileAddress, signal: AbortSignal): Promise<Buffer> {
-    const found = this.#peer.roots.find(name, ['read_file']);
-    const { limits, scheduler, agentFiles } = this.#service;
+    const found = this.#peer.roots.pinned().find(name, ['read_file']);
+    const { settings, scheduler, agentFiles } = this.#service;
     if (found.kind !== 'agent') {
-      const options = { maxBytes: limits.maxFullReadSize };
+      const options = { maxBytes: settings.limits.maxFullReadSize };
       return (await readFile(found.root, found.root.parse(path), options, { signal, scheduler })).bytes;
     }
     const cached = this.#peer.client && agentFiles?.find(this.#peer, name)?.cached(path);

@@ -16,10 +16,10 @@ import { ExpiringKeys } from '../../asking/expiring-keys.ts';
 import { MultiRoundCalls } from '../../asking/multi-round-calls.ts';
 import { pushedSample } from '../../asking/sampling.ts';
 import { InputRequired } from '../../call/input-required.ts';
-import { anonymousClient, type Peer } from '../../call/peer.ts';
-import { progressReports } from '../../call/progress.ts';
+import { progressReports } from '../../call/running/progress.ts';
 import type { Service } from '../../call/service.ts';
 import { ToolCaller } from '../../call/tool-caller.ts';
+import { anonymousClient, type Peer } from '../../clients/peer.ts';
 import { DESCRIPTION_CACHE, toolsFor } from '../../description/server-description.ts';
 import { clientNameOf } from '../fast/plain-request.ts';
 import { BoundedServer } from './bounded-server.ts';
@@ -37,27 +37,26 @@ const UNCACHED = { ttlMs: 0, cacheScope: 'private' } as const;
  * everything that these servers can share is made once, here.
  */
 export function sdkServerFactory(service: Service, caller = new ToolCaller(service)): NewServer {
-  const { logger, description, agentFiles, running, resultForms } = service;
-  const { serverInfo, capabilities, instructions } = description;
-  const rounds = new MultiRoundCalls();
+  const { logger, description, agentFiles, running, resultForms, connections } = service;
+  const { serverInfo, capabilities } = description;
+  const rounds = new MultiRoundCalls(service.signingKeys);
   /**
    * Calls of anonymous clients that wait for an answer. The files that such a client handed over are kept for that
    * long.
    */
   const suspended = new ExpiringKeys((key) => agentFiles?.drop(key));
-  const options = {
-    capabilities,
-    instructions,
-    cacheHints: {
-      'tools/list': DESCRIPTION_CACHE,
-      'server/discover': DESCRIPTION_CACHE,
-      'resources/templates/list': DESCRIPTION_CACHE,
-      'resources/list': UNCACHED,
-      'resources/read': UNCACHED,
-    },
+  const cacheHints = {
+    'tools/list': DESCRIPTION_CACHE,
+    'server/discover': DESCRIPTION_CACHE,
+    'resources/templates/list': DESCRIPTION_CACHE,
+    'resources/list': UNCACHED,
+    'resources/read': UNCACHED,
   };
   return (peer, era) => {
-    const server = new BoundedServer(serverInfo, options);
+    const { instructions } = description;
+    const server = new BoundedServer(serverInfo, { capabilities, instructions, cacheHints });
+    // A request of 2026-07-28 has a server of its own, which ends with it.
+    if (era === 'legacy') server.onconnected = () => connections?.add({ peer, close: () => server.close() });
     server.onerror = (error) => logger.debug({ problem: error.name }, 'protocol error');
     const nameFor = ({ mcpReq }: ServerContext): string | undefined => {
       const declared: Readonly<Record<string, unknown>> | undefined = mcpReq.envelope;
@@ -95,9 +94,10 @@ export function sdkServerFactory(service: Service, caller = new ToolCaller(servi
         const request = {
           name,
           args,
+          meta: _meta,
           client,
           clientName,
-          roots: peer.roots,
+          roots: peer.roots.pinned(),
           sample,
           confirm,
           running: call,
@@ -131,7 +131,10 @@ function setResourceHandlers(server: Server, service: Service, peer: Peer): void
   const inRoots = showsFiles ? new RootResources(service, peer) : undefined;
   const resourceTemplates = [...(showsFiles ? ROOT_TEMPLATES : []), ...(takesFiles ? RESOURCE_TEMPLATES : [])];
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates }));
-  server.setRequestHandler('resources/list', ({ params }) => {
+  // Files that the client handed over to another replica.
+  const pull = async (): Promise<void> => service.agentFiles?.pull(peer);
+  server.setRequestHandler('resources/list', async ({ params }) => {
+    await pull();
     // The cursors of the two lists differ in their first character.
     const cursor = params?.cursor?.slice(1);
     const first = params?.cursor?.startsWith(ROOTS_CURSOR) ? undefined : handedOver?.list(cursor);
@@ -143,6 +146,7 @@ function setResourceHandlers(server: Server, service: Service, peer: Peer): void
     };
   });
   server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+    await pull();
     if (inRoots !== undefined && isRootUri(uri)) return inRoots.read(uri);
     if (handedOver === undefined) throw new ResourceNotFoundError(uri);
     return handedOver.read(uri);

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { FileCache } from '../cache/file-cache.ts';
+import { SecurityPolicy } from '../policy/security-policy.ts';
+import { FilesystemBridge } from './filesystem-bridge.ts';
+import { type PartitionStore, PartitionSync } from './partition-sync.ts';
+
+class TestStore implements PartitionStore {
+  readonly blobs = new Map<string, { blob: Buffer; version: string }>();
+  reads = 0;
+  #version = 0;
+
+  async put(key: string, blob: Buffer) {
+    this.#version += 1;
+    this.blobs.set(key, { blob, version: String(this.#version) });
+    return String(this.#version);
+  }
+
+  async get(key: string) {
+    this.reads += 1;
+    return this.blobs.get(key)?.blob;
+  }
+
+  async list() {
+    return [...this.blobs].map(([key, { version }]) => ({ key, version }));
+  }
+
+  async delete(key?: string) {
+    if (key === undefined) this.blobs.clear();
+    else this.blobs.delete(key);
+  }
+}
+
+function replica(store: PartitionStore, maxBytes = 1000) {
+  const policy = new SecurityPolicy({ remote: true, allowedPaths: ['.'] });
+  const bridge = new FilesystemBridge({ policy, cache: new FileCache({ maxBytes }) });
+  return { bridge, sync: new PartitionSync(bridge, store) };
+}
+
+type Replica = ReturnType<typeof replica>;
+
+async function call<T>({ bridge, sync }: Replica, work: (bridge: FilesystemBridge) => T): Promise<T> {
+  await sync.pull();
+  try {
+    return work(bridge);
+  } finally {
+    await sync.push();
+  }
+}
+
+const chunk = (index: number, content: string, total = 2) => ({ path: 'big.txt', content, chunk: { index, total } });
+
+test('files and listings that one replica got are at the other, with all that is known of them', async () => {
+  const store = new TestStore();
+  const [one, other] = [replica(store), replica(store)];
+  const binary = Buffer.from([0, 255, 128]);
+  const mtime = new Date(7_000);
+  await call(one, (bridge) => {
+    bridge.cacheFiles([{ path: 'a.txt', content: 'ä', mtime, size: 2 }]);
+    bridge.cacheFiles([{ path: 'b.bin', content: binary.toString('base64'), encoding: 'base64', mtime: '2026-01-01' }]);
+    bridge.storeListing('docs', [{ name: 'x', type: 'file', size: 3 }], '*');
+    bridge.cache.set('text', { content: 'as text' });
+  });
+  await other.sync.pull();
+  expect([...other.bridge.cache.entries()].map(([key]) => key)).toEqual(
+    [...one.bridge.cache.entries()].map(([key]) => key),
+  );
+  for (const path of ['a.txt', 'b.bin', 'text']) {
+    expect(other.bridge.cached(path)).toEqual({
+      ...one.bridge.cached(path),
+      ...(path === 'a.txt' && { mtime: 7_000 }),
+    });
+  }
+  expect(await other.bridge.listDirectory('docs', { pattern: '*' })).toMatchObject([{ name: 'x', size: 3 }]);
+  const { reads } = store;
+  await other.sync.pull();
+  await one.sync.pull();
+  expect(store.reads).toBe(reads);
+});
+
+test('what is replaced, invalidated or evicted at one replica is so at the other', async () => {
+  const store = new TestStore();
+  const [one, other] = [replica(store, 10), replica(store, 10)];
+  await call(one, (bridge) => bridge.cacheFiles([{ path: 'z', content: '' }]));
+  await call(one, (bridge) => bridge.cacheFiles([{ path: 'a', content: '1234' }]));
+  await call(other, (bridge) => bridge.cacheFiles([{ path: 'a', content: 'new' }]));
+  expect((await call(one, (bridge) => bridge.cached('a')))?.text).toBe('new');
+  await call(one, (bridge) => bridge.cache.delete('a'));
+  expect(await call(other, (bridge) => bridge.cached('a'))).toBeUndefined();
+  await call(one, (bridge) => bridge.cacheFiles([{ path: 'b', content: '123456' }]));
+  await call(other, (bridge) => bridge.cacheFiles([{ path: 'c', content: '123456' }]));
+  await one.sync.pull();
+  expect([one.bridge.cache.has('b'), one.bridge.cache.has('c')]).toEqual([false, true]);
+});
+
+test('chunks that arrive at different replicas make up one file', async () => {
+  const store = new TestStore();
+  const [one, other] = [replica(store), replica(store)];
+  expect(await call(one, (bridge) => bridge.receiveFile(chunk(0, 'first ')))).toMatchObject({ complete: false });
+  expect(await call(other, (bridge) => bridge.receiveFile(chunk(1, 'second')))).toMatchObject({ complete: true });
+  expect((await call(one, (bridge) => bridge.cached('big.txt')))?.text).toBe('first second');
+  expect([...store.blobs.keys()]).toEqual(['f:big.txt']);
+  expect([one.bridge.stats().chunkSets, other.bridge.stats().chunkSets]).toEqual([0, 0]);
+  // The next version of the file begins anew.
+  expect(await call(other, (bridge) => bridge.receiveFile(chunk(1, '2')))).toMatchObject({ complete: false });
+  expect(await call(one, (bridge) => bridge.receiveFile(chunk(0, '1')))).toMatchObject({ complete: true });
+  expect((await call(other, (bridge) => bridge.cached('big.txt')))?.text).toBe('12');
+});
+
+test('a store that lost everything gets it back from the replicas', async () => {
+  const store = new TestStore();
+  const [one, other] = [replica(store), replica(store)];
+  await call(one, (bridge) => bridge.cacheFiles([{ path: 'a', content: 'kept' }]));
+  store.blobs.clear();
+  await call(one, () => {});
+  expect((await call(other, (bridge) => bridge.cached('a')))?.text).toBe('kept');
+});

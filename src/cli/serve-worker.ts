@@ -1,0 +1,52 @@
+import { ParentStore } from '../cluster/parent-store.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { serveParentProcess } from '../processes/serve-parent-process.ts';
+import { atMost } from '../runtime/at-most.ts';
+import type { SigningSecrets } from '../server/sessions/signing-keys.ts';
+import type { Announcement } from './banner.ts';
+import { startServing } from './serving.ts';
+
+/**
+ * How long a worker that has been replaced keeps connections on which nothing is asked: longer than they may be idle, so
+ * that no client loses one on which it sends a request at this moment.
+ */
+const RETIRE_MS = 70_000;
+
+/** What a worker is told first. */
+export interface WorkerStart {
+  /** The config, with the port on which the parent listens. */
+  readonly config: Config;
+  /** Sign the ids of sessions and the like, where the config has no secrets for that. */
+  readonly secrets: SigningSecrets;
+}
+
+/** What a worker says of itself when it has started. */
+export type WorkerReport = Announcement;
+
+serveParentProcess<WorkerStart>({
+  start: async ({ config, secrets }, { number, channel }) => {
+    const gatherMetrics = () => channel.call<string[]>('metrics of all');
+    const common = { store: new ParentStore(channel), secrets };
+    const serving = await startServing(config, {
+      listens: false,
+      handedOver: true,
+      worker: number,
+      common,
+      gatherMetrics,
+    });
+    channel.onCall('metrics', () => serving.metrics());
+    const { http, version, hardening, facts, base, port } = serving;
+    return {
+      report: { version, hardening, facts, base, port } satisfies WorkerReport,
+      accept: (socket) => http.accept(socket),
+      drain: () => void http.retire(),
+      retire: async () => {
+        await atMost(RETIRE_MS, http.retire());
+        await serving.stop({ reason: 'replaced' });
+      },
+      stop: () => serving.stop({}),
+    };
+  },
+  refusal: (error) => (error instanceof ConfigError ? error.message : undefined),
+});

@@ -1,0 +1,130 @@
+import type { ProcessChannel } from '../runtime/process-channel.ts';
+import {
+  type BlobEntry,
+  type BlobLimits,
+  type LeaseAnswer,
+  type SetOptions,
+  type SharedStore,
+  StoreUnavailable,
+  type TokenRate,
+  type Unsubscribe,
+} from './shared-store.ts';
+
+/** How long the parent may take to answer. */
+const ANSWER_MS = 1_000;
+
+type Listener = (message: string) => void;
+
+/** A `SharedStore` that the parent of this process keeps for all its workers, by `serveStore`. */
+export class ParentStore implements SharedStore {
+  readonly #channel: ProcessChannel;
+  readonly #listeners = new Map<number, Listener>();
+  #lastSubscription = 0;
+  #isClosed = false;
+
+  constructor(channel: ProcessChannel) {
+    this.#channel = channel;
+    channel.onNotice('store message', ([subscription, message]) =>
+      this.#listeners.get(subscription as number)?.(message as string),
+    );
+  }
+
+  takeTokens(key: string, rate: TokenRate, count: number): Promise<number> {
+    return this.#ask('takeTokens', key, rate, count);
+  }
+
+  async get(key: string): Promise<Buffer | undefined> {
+    return toBuffer(await this.#ask('get', key));
+  }
+
+  set(key: string, value: string | Buffer, options: SetOptions): Promise<boolean> {
+    return this.#ask('set', key, value, options);
+  }
+
+  delete(key: string): Promise<boolean> {
+    return this.#ask('delete', key);
+  }
+
+  increment(key: string, amount: number, ttlMs: number): Promise<number> {
+    return this.#ask('increment', key, amount, ttlMs);
+  }
+
+  putBlob(owner: string, key: string, blob: Buffer, limits: BlobLimits): Promise<string | undefined> {
+    return this.#ask('putBlob', owner, key, blob, limits);
+  }
+
+  async getBlob(owner: string, key: string): Promise<Buffer | undefined> {
+    return toBuffer(await this.#ask('getBlob', owner, key));
+  }
+
+  listBlobs(owner: string): Promise<readonly BlobEntry[]> {
+    return this.#ask('listBlobs', owner);
+  }
+
+  deleteBlobs(owner: string, key?: string): Promise<void> {
+    return this.#ask('deleteBlobs', owner, key);
+  }
+
+  publish(channel: string, message: string): Promise<void> {
+    return this.#ask('publish', channel, message);
+  }
+
+  async subscribe(channel: string, listener: Listener): Promise<Unsubscribe> {
+    this.#lastSubscription += 1;
+    const subscription = this.#lastSubscription;
+    this.#listeners.set(subscription, listener);
+    try {
+      await this.#ask('subscribe', subscription, channel);
+    } catch (error) {
+      this.#listeners.delete(subscription);
+      throw error;
+    }
+    return async () => {
+      if (this.#listeners.delete(subscription)) await this.#ask('unsubscribe', subscription);
+    };
+  }
+
+  acquireLease(key: string, ttlMs: number): Promise<LeaseAnswer> {
+    return this.#ask('acquireLease', key, ttlMs);
+  }
+
+  renewLease(key: string, token: number, ttlMs: number): Promise<boolean> {
+    return this.#ask('renewLease', key, token, ttlMs);
+  }
+
+  releaseLease(key: string, token: number, note?: string): Promise<boolean> {
+    return this.#ask('releaseLease', key, token, note);
+  }
+
+  missing(): readonly string[] {
+    return [];
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const subscriptions = [...this.#listeners.keys()];
+    this.#listeners.clear();
+    for (const subscription of subscriptions) this.#channel.notify('store unsubscribe', subscription);
+  }
+
+  async #ask<T>(operation: string, ...args: readonly unknown[]): Promise<T> {
+    if (this.#isClosed) throw new StoreUnavailable('unreachable');
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new StoreUnavailable('timed_out')), ANSWER_MS);
+    });
+    const answered = this.#channel.call<T>('store', operation, ...args).catch((error: unknown) => {
+      throw new StoreUnavailable('unreachable', error);
+    });
+    try {
+      return await Promise.race([answered, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Bytes arrive as those of a `Buffer`, but may be of its base class. */
+function toBuffer(bytes: Uint8Array | undefined): Buffer | undefined {
+  return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,146 @@
+import { type RedisOptions, Valkey } from 'iovalkey';
+import { SCRIPTS } from './redis-scripts.ts';
+import { type StoreProblem, StoreUnavailable } from './shared-store.ts';
+
+/** How long a command may take, the wait for a connection included. */
+const COMMAND_MS = 1_000;
+/** How often a connection that is not used is tried, so that its loss is noticed. */
+const HEARTBEAT_MS = 2_000;
+const MIN_RETRY_MS = 20;
+const MAX_RETRY_MS = 1_000;
+
+const OPTIONS: RedisOptions = {
+  scripts: SCRIPTS,
+  commandTimeout: COMMAND_MS,
+  connectTimeout: COMMAND_MS,
+  // Closes a connection on which a reply is missing. Its commands fail, and those that follow do not wait behind them.
+  socketTimeout: COMMAND_MS,
+  // Commands that got no reply are not sent again: they may have taken effect.
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  autoResubscribe: false,
+  enableOfflineQueue: false,
+  lazyConnect: true,
+  retryStrategy: (times) => Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** Math.min(times, 10)),
+  // After a failover the old primary refuses writes; its name may lead to the new one by now.
+  reconnectOnError: ({ message }) => /^(READONLY|MASTERDOWN|LOADING)/.test(message),
+};
+
+/** Is told when a connection is lost, once, and when it is back. */
+export interface ConnectionEvents {
+  lost(problem: StoreProblem): void;
+  back(): void;
+}
+
+/**
+ * A connection to Redis that is made again whenever it is lost. A command waits for it, but not longer than
+ * `COMMAND_MS` after the loss: then it fails at once. Errors hold neither address nor password.
+ */
+export class RedisConnection {
+  readonly #redis: Valkey;
+  readonly #events: ConnectionEvents;
+  readonly #heartbeat: NodeJS.Timeout;
+  readonly #waiting = new Set<() => void>();
+  #prepare: (redis: Valkey) => Promise<unknown> = (redis) => redis.ping();
+  #downSince: number | undefined = performance.now();
+  #problem: StoreProblem | undefined;
+  /** Whether the last attempt to connect failed because of the password. */
+  #isRefused = false;
+
+  constructor(url: string, events: ConnectionEvents) {
+    this.#redis = new Valkey(url, OPTIONS);
+    this.#events = events;
+    this.#redis.on('ready', () => this.#isReady());
+    this.#redis.on('close', () => {
+      this.#downSince ??= performance.now();
+    });
+    // What failed is told to whoever sent a command. Without a listener the library writes to stderr.
+    this.#redis.on('error', (error) => {
+      this.#isRefused = problemOf(error) === 'wrong_password';
+    });
+    this.#redis.connect().catch(() => {});
+    this.#heartbeat = setInterval(() => {
+      this.run((redis) => redis.ping()).catch(() => {});
+    }, HEARTBEAT_MS).unref();
+  }
+
+  /** Why the last command failed; undefined if it succeeded. */
+  get problem(): StoreProblem | undefined {
+    return this.#problem;
+  }
+
+  /** Called for each message of a channel that this connection is subscribed to. */
+  onMessage(listener: (channel: string, message: string) => void): void {
+    this.#redis.on('message', listener);
+  }
+
+  /** Sets what is done first whenever the connection has been made; by default it is tried. */
+  onReady(prepare: (redis: Valkey) => Promise<unknown>): void {
+    this.#prepare = prepare;
+  }
+
+  /** Sends a command. Raises `StoreUnavailable` if it fails or takes too long. */
+  async run<T>(command: (redis: Valkey) => Promise<T>): Promise<T> {
+    try {
+      if (this.#redis.status !== 'ready') await this.#ready();
+      const result = await command(this.#redis);
+      this.#succeeded();
+      return result;
+    } catch (error) {
+      const failure = error instanceof StoreUnavailable ? error : new StoreUnavailable(problemOf(error));
+      this.#failed(failure.details.problem);
+      throw failure;
+    }
+  }
+
+  /** Ends the connection. */
+  close(): void {
+    clearInterval(this.#heartbeat);
+    this.#redis.disconnect();
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** Waits until commands can be sent. Raises `StoreUnavailable` once the connection has been lost for too long. */
+  async #ready(): Promise<void> {
+    const left = (this.#downSince ?? performance.now()) + COMMAND_MS - performance.now();
+    if (left > 0 && this.#redis.status !== 'end') {
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          clearTimeout(timer);
+          this.#waiting.delete(wake);
+          resolve();
+        };
+        const timer = setTimeout(wake, left);
+        this.#waiting.add(wake);
+      });
+    }
+    if (this.#redis.status !== 'ready') throw new StoreUnavailable(this.#isRefused ? 'wrong_password' : 'unreachable');
+  }
+
+  #isReady(): void {
+    this.#downSince = undefined;
+    for (const wake of this.#waiting) wake();
+    this.run(this.#prepare).catch(() => {});
+  }
+
+  #succeeded(): void {
+    if (this.#problem === undefined) return;
+    this.#problem = undefined;
+    this.#events.back();
+  }
+
+  #failed(problem: StoreProblem): void {
+    const known = this.#problem;
+    this.#problem = problem;
+    if (known === undefined) this.#events.lost(problem);
+  }
+}
+
+/** Names a failure. The error itself is dropped: it may hold the arguments of a command, such as the password. */
+function problemOf(error: unknown): StoreProblem {
+  const message = error instanceof Error ? error.message : '';
+  if (message.startsWith('OOM')) return 'full';
+  if (/^(WRONGPASS|NOAUTH|ERR AUTH|ERR invalid password)/.test(message)) return 'wrong_password';
+  if (message.startsWith('Command timed out')) return 'timed_out';
+  return error instanceof Error && error.name === 'ReplyError' ? 'failed' : 'unreachable';
+}

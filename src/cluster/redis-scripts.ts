@@ -1,0 +1,123 @@
+/**
+ * The operations that Redis carries out as {@link https://valkey.io/topics/eval-intro/ scripts}, because each reads and
+ * writes in one step. They use the clock of the server, in microseconds, which a number in Lua holds exactly.
+ */
+
+const NOW = `local t = redis.call('TIME') local now = t[1] * 1000000 + t[2]`;
+
+/** A number that is larger than any before: the time, or one more than the last if the clock was set back. */
+const NEXT_TOKEN = `
+local function next_token(last)
+  local token = math.max(now, tonumber(redis.call('GET', last) or 0) + 1)
+  redis.call('SET', last, string.format('%.0f', token), 'PX', 86400000)
+  return string.format('%.0f', token)
+end`;
+
+const TAKE_TOKENS = `
+${NOW}
+local rate, burst, count = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local tokens, at = tonumber(bucket[1] or burst), tonumber(bucket[2] or now)
+tokens = math.min(burst, tokens + math.max(0, now - at) / 1000000 * rate)
+if tokens < count then return string.format('%.6f', (count - tokens) / rate) end
+tokens = math.min(burst, tokens - count)
+redis.call('HSET', KEYS[1], 'tokens', string.format('%.6f', tokens), 'at', string.format('%.0f', now))
+redis.call('PEXPIRE', KEYS[1], math.ceil(burst / rate * 1000) + 1000)
+return '0'`;
+
+const INCREMENT = `
+local value = redis.call('INCRBY', KEYS[1], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return value`;
+
+/**
+ * An owner has two hashes, of bytes and of versions, and a sorted set of its keys by last use. The field `ttl` of the
+ * versions is no key: those have a prefix. The lengths are added up again on each put, so that they cannot drift.
+ */
+const PUT_BLOB = `
+${NOW}${NEXT_TOKEN}
+local blobs, versions, uses, last = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local key, blob, max_bytes, max_entries, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+local version = next_token(last)
+redis.call('HDEL', blobs, key)
+local bytes, entries = #blob, 1
+local oldest = redis.call('ZRANGE', uses, 0, -1)
+local sizes = {}
+for i, each in ipairs(oldest) do
+  sizes[i] = redis.call('HSTRLEN', blobs, each)
+  if each ~= key then bytes = bytes + sizes[i] entries = entries + 1 end
+end
+for i, each in ipairs(oldest) do
+  if bytes <= max_bytes and entries <= max_entries then break end
+  if each ~= key then
+    redis.call('HDEL', blobs, each) redis.call('HDEL', versions, each) redis.call('ZREM', uses, each)
+    bytes = bytes - sizes[i] entries = entries - 1
+  end
+end
+redis.call('HSET', blobs, key, blob)
+redis.call('HSET', versions, key, version)
+redis.call('ZADD', uses, version, key)
+redis.call('HSET', versions, 'ttl', ttl)
+for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ttl) end
+return version`;
+
+const GET_BLOB = `
+${NOW}
+local blob = redis.call('HGET', KEYS[1], ARGV[1])
+if not blob then return false end
+local ttl = redis.call('HGET', KEYS[2], 'ttl')
+redis.call('ZADD', KEYS[3], string.format('%.0f', now), ARGV[1])
+for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ttl) end
+return blob`;
+
+const LIST_BLOBS = `
+local list = {}
+for _, key in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do
+  list[#list + 1] = key
+  list[#list + 1] = redis.call('HGET', KEYS[2], key)
+end
+return list`;
+
+const DELETE_BLOB = `
+redis.call('HDEL', KEYS[1], ARGV[1]) redis.call('HDEL', KEYS[2], ARGV[1]) redis.call('ZREM', KEYS[3], ARGV[1])
+return 1`;
+
+/**
+ * Without a last token, the store is empty, and may have lost notes: for a while, every lease without one has an unknown
+ * holder before. The note of the holder is unknown until it releases the lease.
+ */
+const ACQUIRE_LEASE = `
+local left = redis.call('PTTL', KEYS[1])
+if left > 0 then return {'', left} end
+${NOW}${NEXT_TOKEN}
+if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('SET', KEYS[4], '', 'PX', ARGV[3]) end
+local token = next_token(KEYS[2])
+redis.call('SET', KEYS[1], token, 'PX', ARGV[1])
+local note = redis.call('GET', KEYS[3]) or redis.call('GET', KEYS[4])
+redis.call('SET', KEYS[3], '', 'PX', ARGV[2])
+return {token, 0, note}`;
+
+const RENEW_LEASE = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
+
+const RELEASE_LEASE = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if ARGV[2] then redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3]) end
+return redis.call('DEL', KEYS[1])`;
+
+/** The scripts by the name of the command that runs them. */
+export const SCRIPTS = {
+  ringfenceTakeTokens: { lua: TAKE_TOKENS, numberOfKeys: 1 },
+  ringfenceIncrement: { lua: INCREMENT, numberOfKeys: 1 },
+  ringfencePutBlob: { lua: PUT_BLOB, numberOfKeys: 4 },
+  ringfenceGetBlob: { lua: GET_BLOB, numberOfKeys: 3 },
+  ringfenceListBlobs: { lua: LIST_BLOBS, numberOfKeys: 3 },
+  ringfenceDeleteBlob: { lua: DELETE_BLOB, numberOfKeys: 3 },
+  ringfenceAcquireLease: { lua: ACQUIRE_LEASE, numberOfKeys: 4 },
+  ringfenceRenewLease: { lua: RENEW_LEASE, numberOfKeys: 1 },
+  ringfenceReleaseLease: { lua: RELEASE_LEASE, numberOfKeys: 2 },
+} as const;
+
+/** The name of a script. */
+export type ScriptName = keyof typeof SCRIPTS;

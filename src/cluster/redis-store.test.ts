@@ -1,0 +1,151 @@
+import { setTimeout as later } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import { noRedis, type RedisServer, startRedis } from '../../tests/support/redis.ts';
+import { RedisStore } from './redis-store.ts';
+import { StoreUnavailable } from './shared-store.ts';
+
+const PASSWORD = 'pass-word-of-redis';
+
+describe.skipIf(noRedis)(`a Redis that fails${noRedis === undefined ? '' : ` (skipped: ${noRedis})`}`, () => {
+  let redis: RedisServer;
+  let store: RedisStore;
+  let events: string[];
+
+  async function open(options: Parameters<typeof startRedis>[0] = {}): Promise<void> {
+    redis = await startRedis(options);
+    events = [];
+    store = new RedisStore({
+      url: redis.url,
+      lost: (problem) => events.push(problem),
+      back: () => events.push('back'),
+    });
+    await store.set('before', 'x', { ttlMs: 60_000 });
+  }
+
+  afterEach(async () => {
+    await store.close();
+    redis.resume();
+    await redis[Symbol.asyncDispose]();
+  });
+
+  /** Runs a command and returns why it failed, and how long that took. */
+  async function failure(work: () => Promise<unknown> = () => store.get('before')) {
+    const started = performance.now();
+    const error = await work().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(StoreUnavailable);
+    return { problem: (error as StoreUnavailable).details.problem, ms: performance.now() - started, error };
+  }
+
+  test('is noticed within a second, told once, and used again once it is back', async () => {
+    await open();
+    await redis.kill();
+    const first = await failure();
+    expect(first).toMatchObject({ problem: 'unreachable' });
+    expect(first.ms).toBeLessThan(3_000);
+    await later(1_100);
+    // Nobody waits for what is known to be gone.
+    for (let i = 0; i < 50; i += 1) expect((await failure()).ms).toBeLessThan(500);
+    expect(events).toEqual(['unreachable']);
+    expect(store.missing()).toEqual(['redis (unreachable)']);
+    await redis.start();
+    await expect.poll(() => store.missing(), { timeout: 10_000 }).toEqual([]);
+    expect(await store.get('before')).toBeUndefined();
+    expect(events).toEqual(['unreachable', 'back']);
+  });
+
+  test('that does not answer is given up after a second, and others do not wait behind', async () => {
+    await open();
+    redis.pause();
+    const failures = await Promise.all([failure(), failure(), failure()]);
+    for (const { ms } of failures) expect(ms).toBeLessThan(3_000);
+    await later(1_100);
+    expect((await failure()).ms).toBeLessThan(500);
+    expect(events).toHaveLength(1);
+    redis.resume();
+    await expect.poll(() => store.missing(), { timeout: 10_000 }).toEqual([]);
+    expect(String(await store.get('before'))).toBe('x');
+  });
+
+  test('that is full says so, and what needs no more memory still works', async () => {
+    await open({ args: ['--maxmemory', '3mb', '--maxmemory-policy', 'noeviction'] });
+    const lease = await store.acquireLease('l', 60_000);
+    const fill = async (): Promise<void> => {
+      for (let i = 0; ; i += 1) await store.set(`filler ${i}`, Buffer.alloc(100_000), { ttlMs: 60_000 });
+    };
+    expect(await failure(fill)).toMatchObject({ problem: 'full' });
+    expect(events).toEqual(['full']);
+    expect(store.missing()).toEqual(['redis (full)']);
+    expect(String(await store.get('before'))).toBe('x');
+    if (!lease.granted) throw new Error('no lease');
+    expect(await store.renewLease('l', lease.token, 60_000)).toBe(true);
+    expect(await store.releaseLease('l', lease.token)).toBe(true);
+  });
+
+  test('and starts again, empty, gives larger tokens than before, and does not know who held a lease', async () => {
+    await open();
+    const before = await store.acquireLease('l', 60_000);
+    if (!before.granted) throw new Error('no lease');
+    await store.releaseLease('l', before.token, 'left');
+    await redis.kill();
+    await redis.start();
+    const after = await store.acquireLease('l', 60_000);
+    if (!after.granted) throw new Error('no lease');
+    // Not undefined: there may have been a holder a moment ago.
+    expect(after.note).toBe('');
+    expect(after.token).toBeGreaterThan(before.token);
+    expect(await store.renewLease('l', before.token, 60_000)).toBe(false);
+  });
+
+  test('and is back has all subscriptions, also those made without it', async () => {
+    await open();
+    const heard: string[] = [];
+    await store.subscribe('c', (message) => heard.push(message));
+    await redis.kill();
+    await store.subscribe('d', (message) => heard.push(message));
+    await redis.start();
+    await expect.poll(() => store.missing(), { timeout: 10_000 }).toEqual([]);
+    await expect
+      .poll(
+        async () => {
+          await store.publish('c', 'c').catch(() => {});
+          await store.publish('d', 'd').catch(() => {});
+          return heard.includes('c') && heard.includes('d');
+        },
+        { timeout: 10_000 },
+      )
+      .toBe(true);
+  });
+
+  test('is used with its password, which no error shows', async () => {
+    await open({ password: PASSWORD });
+    expect(String(await store.get('before'))).toBe('x');
+    const wrong = new RedisStore({ url: redis.url.replace(PASSWORD, `${PASSWORD}-wrong`) });
+    const refused = await failure(() => wrong.get('before'));
+    expect(refused.error).toMatchObject({ details: { problem: 'wrong_password' } });
+    await wrong.close();
+    await redis.kill();
+    for (const { error } of [refused, await failure()]) {
+      const { stack, cause } = error as Error;
+      expect(JSON.stringify([stack, cause, error])).not.toContain(PASSWORD);
+    }
+  });
+
+  test('every entry expires', async () => {
+    await open();
+    const limits = { maxBytes: 100, maxEntries: 10, ttlMs: 60_000 };
+    await store.takeTokens('t', { perSecond: 1, burst: 2 }, 1);
+    await store.increment('n', 1, 60_000);
+    await store.putBlob('o', 'k', Buffer.from('x'), limits);
+    await store.getBlob('o', 'k');
+    await store.acquireLease('l', 60_000);
+    const { Valkey } = await import('iovalkey');
+    const client = new Valkey(redis.url);
+    const keys = await client.keys('*');
+    expect(keys.length).toBeGreaterThanOrEqual(8);
+    for (const key of keys) expect([key, (await client.pttl(key)) > 0]).toEqual([key, true]);
+    client.disconnect();
+  });
+});

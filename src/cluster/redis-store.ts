@@ -1,0 +1,153 @@
+import type { Valkey } from 'iovalkey';
+import { RedisConnection } from './redis-connection.ts';
+import type { ScriptName } from './redis-scripts.ts';
+import {
+  type BlobEntry,
+  type BlobLimits,
+  type LeaseAnswer,
+  NOTE_TTL_MS,
+  type SetOptions,
+  type SharedStore,
+  type StoreProblem,
+  type TokenRate,
+  type Unsubscribe,
+} from './shared-store.ts';
+import { Subscriptions } from './subscriptions.ts';
+
+type ScriptArguments = readonly (string | number | Buffer)[];
+type ScriptCommands = Record<ScriptName, (...args: ScriptArguments) => Promise<unknown>> &
+  Record<`${ScriptName}Buffer`, (...args: ScriptArguments) => Promise<unknown>>;
+
+/** Options of a `RedisStore`. */
+export interface RedisStoreOptions {
+  /** `redis://` or `rediss://` for TLS, with user, password, host, port and the number of the database. */
+  readonly url: string;
+  /** Called once when the store becomes unavailable. */
+  readonly lost?: ((problem: StoreProblem) => void) | undefined;
+  /** Called once when it can be used again. */
+  readonly back?: (() => void) | undefined;
+}
+
+/** For how long a server that was emptied does not know who held leases before: longer than machines cache files. */
+const EMPTIED_TTL_MS = 10_000;
+/** The key of the last fencing token. */
+const LAST_TOKEN = 'token';
+
+/** A `SharedStore` on {@link https://valkey.io Valkey} or Redis 6.2 or newer. */
+export class RedisStore implements SharedStore {
+  readonly #commands: RedisConnection;
+  readonly #subscriptions: Subscriptions;
+  readonly #prefix: string;
+
+  constructor({ url, lost = () => {}, back = () => {} }: RedisStoreOptions) {
+    // Channels are common to all databases of a server; their names tell them apart.
+    this.#prefix = `ringfence:${new URL(url).pathname.slice(1) || '0'}:`;
+    this.#commands = new RedisConnection(url, { lost, back });
+    this.#subscriptions = new Subscriptions(() => new RedisConnection(url, { lost: () => {}, back: () => {} }));
+  }
+
+  async takeTokens(key: string, { perSecond, burst }: TokenRate, count: number): Promise<number> {
+    return Number(await this.#script('ringfenceTakeTokens', [this.#key('bucket', key), perSecond, burst, count]));
+  }
+
+  async get(key: string): Promise<Buffer | undefined> {
+    return (await this.#commands.run((redis) => redis.getBuffer(this.#key('value', key)))) ?? undefined;
+  }
+
+  async set(key: string, value: string | Buffer, { ttlMs, ifAbsent = false }: SetOptions): Promise<boolean> {
+    const at = this.#key('value', key);
+    const stored = await this.#commands.run((redis) =>
+      ifAbsent ? redis.set(at, value, 'PX', whole(ttlMs), 'NX') : redis.set(at, value, 'PX', whole(ttlMs)),
+    );
+    return stored === 'OK';
+  }
+
+  async delete(key: string): Promise<boolean> {
+    return (await this.#commands.run((redis) => redis.del(this.#key('value', key)))) === 1;
+  }
+
+  async increment(key: string, amount: number, ttlMs: number): Promise<number> {
+    return Number(await this.#script('ringfenceIncrement', [this.#key('counter', key), amount, whole(ttlMs)]));
+  }
+
+  async putBlob(owner: string, key: string, blob: Buffer, limits: BlobLimits): Promise<string | undefined> {
+    const { maxBytes, maxEntries, ttlMs } = limits;
+    if (blob.length > maxBytes) return undefined;
+    const keys = [...this.#blobKeys(owner), this.#key(LAST_TOKEN)];
+    return String(
+      await this.#script('ringfencePutBlob', [...keys, `=${key}`, blob, maxBytes, maxEntries, whole(ttlMs)]),
+    );
+  }
+
+  async getBlob(owner: string, key: string): Promise<Buffer | undefined> {
+    const blob = await this.#script('ringfenceGetBlobBuffer', [...this.#blobKeys(owner), `=${key}`]);
+    return (blob as Buffer | null) ?? undefined;
+  }
+
+  async listBlobs(owner: string): Promise<readonly BlobEntry[]> {
+    const list = (await this.#script('ringfenceListBlobs', this.#blobKeys(owner))) as string[];
+    return Array.from({ length: list.length / 2 }, (_, i) => ({
+      key: (list[2 * i] ?? '').slice(1),
+      version: list[2 * i + 1] ?? '',
+    }));
+  }
+
+  async deleteBlobs(owner: string, key?: string): Promise<void> {
+    const keys = this.#blobKeys(owner);
+    if (key === undefined) await this.#commands.run((redis) => redis.del(...keys));
+    else await this.#script('ringfenceDeleteBlob', [...keys, `=${key}`]);
+  }
+
+  async publish(channel: string, message: string): Promise<void> {
+    await this.#commands.run((redis) => redis.publish(this.#key('channel', channel), message));
+  }
+
+  subscribe(channel: string, listener: (message: string) => void): Promise<Unsubscribe> {
+    return this.#subscriptions.add(this.#key('channel', channel), listener);
+  }
+
+  async acquireLease(key: string, ttlMs: number): Promise<LeaseAnswer> {
+    const keys = [this.#key('lease', key), this.#key(LAST_TOKEN), this.#key('note', key), this.#key('emptied')];
+    const answer = await this.#script('ringfenceAcquireLease', [...keys, whole(ttlMs), NOTE_TTL_MS, EMPTIED_TTL_MS]);
+    const [token, left, note] = answer as [string, number, string | null | undefined];
+    if (token === '') return { granted: false, expiresInMs: left };
+    return { granted: true, token: Number(token), note: note ?? undefined };
+  }
+
+  async renewLease(key: string, token: number, ttlMs: number): Promise<boolean> {
+    return (await this.#script('ringfenceRenewLease', [this.#key('lease', key), token, whole(ttlMs)])) === 1;
+  }
+
+  async releaseLease(key: string, token: number, note?: string): Promise<boolean> {
+    const left = note === undefined ? [] : [note, NOTE_TTL_MS];
+    const keys = [this.#key('lease', key), this.#key('note', key)];
+    return (await this.#script('ringfenceReleaseLease', [...keys, token, ...left])) === 1;
+  }
+
+  missing(): readonly string[] {
+    const problem = this.#commands.problem ?? this.#subscriptions.problem;
+    return problem === undefined ? [] : [`redis (${problem.replace('_', ' ')})`];
+  }
+
+  async close(): Promise<void> {
+    this.#commands.close();
+    this.#subscriptions.close();
+  }
+
+  #script(name: keyof ScriptCommands, args: ScriptArguments): Promise<unknown> {
+    return this.#commands.run((redis: Valkey) => (redis as unknown as ScriptCommands)[name](...args));
+  }
+
+  #key(kind: string, name = ''): string {
+    return `${this.#prefix}${kind}:${name}`;
+  }
+
+  #blobKeys(owner: string): [string, string, string] {
+    return [this.#key('blobs', owner), this.#key('versions', owner), this.#key('uses', owner)];
+  }
+}
+
+/** Redis takes whole milliseconds only, and none would mean that the entry is gone at once. */
+function whole(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds));
+}

@@ -1,0 +1,128 @@
+import { RingfenceError } from '../errors.ts';
+
+/**
+ * Why a store cannot be used: it cannot be reached, does not accept the password, did not answer in time, has no memory
+ * left, or refused.
+ */
+export type StoreProblem = 'unreachable' | 'wrong_password' | 'timed_out' | 'full' | 'failed';
+
+interface StoreErrorDetails {
+  readonly store_unavailable: { readonly problem: StoreProblem };
+}
+
+/** The one error of a `SharedStore`. The command may or may not have taken effect. It never shows the store's address. */
+export class StoreUnavailable extends RingfenceError<StoreErrorDetails, 'store_unavailable'> {
+  constructor(problem: StoreProblem, cause?: unknown) {
+    super('store_unavailable', { problem }, { cause });
+  }
+}
+
+/** The rate of a token bucket. */
+export interface TokenRate {
+  /** How many tokens it gains a second. */
+  readonly perSecond: number;
+  /** How many tokens it holds at most. A new bucket is full. */
+  readonly burst: number;
+}
+
+/** How a value is stored. */
+export interface SetOptions {
+  /** After how long the value is gone. */
+  readonly ttlMs: number;
+  /** Keeps a value that is there. */
+  readonly ifAbsent?: boolean | undefined;
+}
+
+/** The bounds of the blobs of one owner. */
+export interface BlobLimits {
+  readonly maxBytes: number;
+  readonly maxEntries: number;
+  /** After how long without a put or get of any blob all blobs of the owner are gone. */
+  readonly ttlMs: number;
+}
+
+/** A blob of an owner, without its bytes. */
+export interface BlobEntry {
+  readonly key: string;
+  /** Differs from that of every other content that was ever stored by this key. */
+  readonly version: string;
+}
+
+/** The answer to a request for a lease. */
+export type LeaseAnswer =
+  | {
+      readonly granted: true;
+      /** The fencing token: larger than that of every lease granted before, on this key or any other. */
+      readonly token: number;
+      /** What the last holder has left with its release; empty if that is not known; undefined if there was none for long. */
+      readonly note?: string | undefined;
+    }
+  | {
+      readonly granted: false;
+      /** When the present lease expires, unless it is renewed. */
+      readonly expiresInMs: number;
+    };
+
+/** How long a note stays that a holder of a lease leaves for the next one. */
+export const NOTE_TTL_MS = 600_000;
+
+/** Ends a subscription. */
+export type Unsubscribe = () => Promise<void>;
+
+/**
+ * What the replicas of a server have in common. Every entry expires. Every operation is atomic, is over within about a
+ * second, and raises `StoreUnavailable` if the store cannot do it; none is repeated by itself. Times are measured by the
+ * clock of the store. Arguments and results are strings, numbers, buffers and plain objects of these, so that they can
+ * be passed to another process.
+ */
+export interface SharedStore {
+  /**
+   * Takes tokens from a bucket and returns 0. If there are too few, takes none and returns in how many seconds there
+   * will be enough. A negative count puts tokens back.
+   */
+  takeTokens(key: string, rate: TokenRate, count: number): Promise<number>;
+
+  /** Returns a value; undefined if there is none. */
+  get(key: string): Promise<Buffer | undefined>;
+  /** Stores a value. Returns false if it was to be absent and was not. */
+  set(key: string, value: string | Buffer, options: SetOptions): Promise<boolean>;
+  /** Removes a value. Returns false if there was none. */
+  delete(key: string): Promise<boolean>;
+  /** Adds to a counter, which starts at 0 and is gone `ttlMs` after it was last added to. Returns its new value. */
+  increment(key: string, amount: number, ttlMs: number): Promise<number>;
+
+  /**
+   * Stores a blob of an owner as its most recently used and evicts the least recently used ones to keep the limits
+   * (LRU). Returns its version; undefined if it is larger than `maxBytes`, in which case nothing changes.
+   */
+  putBlob(owner: string, key: string, blob: Buffer, limits: BlobLimits): Promise<string | undefined>;
+  /** Returns a blob and makes it the most recently used; undefined if there is none. */
+  getBlob(owner: string, key: string): Promise<Buffer | undefined>;
+  /** Returns the blobs of an owner, from the least to the most recently used. */
+  listBlobs(owner: string): Promise<readonly BlobEntry[]>;
+  /** Removes a blob, or all blobs of the owner if no key is given. */
+  deleteBlobs(owner: string, key?: string): Promise<void>;
+
+  /** Sends a message to those who are subscribed to a channel now, in all replicas, this one included. */
+  publish(channel: string, message: string): Promise<void>;
+  /**
+   * Calls the listener for every message of a channel. A message that is published while the store is unavailable is
+   * lost.
+   */
+  subscribe(channel: string, listener: (message: string) => void): Promise<Unsubscribe>;
+
+  /** Grants a lease unless there is one. It ends after `ttlMs`, unless it is renewed. */
+  acquireLease(key: string, ttlMs: number): Promise<LeaseAnswer>;
+  /** Lets the lease of this token end after `ttlMs` from now. Returns false if it has ended already. */
+  renewLease(key: string, token: number, ttlMs: number): Promise<boolean>;
+  /**
+   * Ends the lease of this token, and leaves a note for the next holder, which is kept for ten minutes at least. Returns
+   * false if the lease has ended already, and then leaves none.
+   */
+  releaseLease(key: string, token: number, note?: string): Promise<boolean>;
+
+  /** Names what cannot be used at present; empty if everything works. */
+  missing(): readonly string[];
+  /** Ends all subscriptions and connections. */
+  close(): Promise<void>;
+}

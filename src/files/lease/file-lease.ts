@@ -1,0 +1,86 @@
+import type { Stats } from 'node:fs';
+import { type Dir, leasedName, type Name } from '../../fence/index.ts';
+import { FileError, isFileError } from '../errors.ts';
+import { type Granted, LEASE_MS, type Leases } from './leases.ts';
+import { compareStamp, stampOf } from './stamp.ts';
+
+const RENEW_MS = LEASE_MS / 4;
+
+interface FileLeaseOptions {
+  readonly leases: Leases;
+  readonly key: string;
+  readonly granted: Granted;
+  /** Go on if the store cannot be asked whether the lease still holds. */
+  readonly optional: boolean;
+}
+
+/**
+ * The right of this process to change a file, among all servers that share its file system. It is renewed while it is
+ * held. A process may lose it nevertheless, by being stopped for longer than it lasts, and not know. So whoever holds it
+ * next first removes the temporary files of older holders (`leasedName`): what they would rename over the file is gone.
+ * That protects a change whose temporary file exists when `confirm` finds the lease still held.
+ */
+export class FileLease implements AsyncDisposable {
+  /** The fencing token: larger than that of every holder before. */
+  readonly token: number;
+  /** What the last holder has left, as `stampOf` makes it; empty if it may not have finished; undefined if there was none. */
+  readonly note: string | undefined;
+  readonly #options: FileLeaseOptions;
+  readonly #timer: NodeJS.Timeout;
+  #left: string | undefined;
+
+  constructor(options: FileLeaseOptions) {
+    const { leases, key, granted } = options;
+    this.token = granted.token;
+    this.note = granted.note;
+    this.#left = granted.note || undefined;
+    this.#options = options;
+    // Whoever is about to change the file finds out by `confirm` if the lease could not be renewed.
+    const renew = (): void => void leases.store.renewLease(key, this.token, LEASE_MS).catch(() => {});
+    this.#timer = setInterval(renew, RENEW_MS).unref();
+  }
+
+  /** Makes a name for the temporary file that is to become the file. */
+  temporaryName(dir: Dir, name: Name): string {
+    return leasedName(dir, name.toString(), this.token);
+  }
+
+  /**
+   * Raises `lease_lost` if another server has the lease by now or may get it at once, `coordination_unavailable` if that
+   * cannot be known. To be called once the temporary file is complete, as the last thing before it is renamed.
+   */
+  async confirm(): Promise<void> {
+    const { leases, key, optional } = this.#options;
+    try {
+      if (!(await leases.renew(key, this.token))) throw new FileError('lease_lost', {});
+    } catch (error) {
+      if (!(optional && isFileError(error, 'coordination_unavailable'))) throw error;
+    }
+  }
+
+  /**
+   * Raises `changed_meanwhile` if a file that was opened, or none, is not the one that this machine saw as the latest: of
+   * two looks at a name, the later may show what was there before.
+   */
+  assertLatest(stats: Stats | undefined): void {
+    if (this.#left === undefined || compareStamp(stats, this.#left) === 'same') return;
+    throw new FileError('changed_meanwhile', {});
+  }
+
+  /** Says what the next holder has to find: a file, or none. */
+  leaves(stats: Stats | undefined): void {
+    this.#left = stampOf(stats);
+  }
+
+  /** Says that nobody knows what the next holder has to find. */
+  leavesUnknown(): void {
+    this.#left = undefined;
+  }
+
+  /** Ends the lease. A store that cannot be reached ends it itself before long. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    const { leases, key } = this.#options;
+    await leases.store.releaseLease(key, this.token, this.#left).catch(() => {});
+  }
+}

@@ -1,0 +1,23 @@
+/** The answer to a request for a lease. */
+export type LeaseGrant =
+  | {
+      readonly granted: true;
+      /** The fencing token: larger than that of every lease granted before. */
+      readonly token: number;
+      /** What the last holder has left with its release; empty if that is not known; undefined if there was none for long. */
+      readonly note?: string | undefined;
+    }
+  | { readonly granted: false; readonly expiresInMs: number };
+
+/**
+ * Grants leases on files that servers on several machines change. Raises a `RingfenceError` if it cannot be reached.
+ * The `SharedStore` of a cluster is one.
+ */
+export interface LeaseStore {
+  /** Grants a lease unless there is one. It ends after `ttlMs`, unless it is renewed. */
+  acquireLease(key: string, ttlMs: number): Promise<LeaseGrant>;
+  /** Lets the lease of this token end after `ttlMs` from now. Returns false if it has ended already. */
+  renewLease(key: string, token: number, ttlMs: number): Promise<boolean>;
+  /** Ends the lease of this token, and leaves a note for the next holder. Returns false if it has ended already. */
+  releaseLease(key: string, token: number, note?: string): Promise<boolean>;
+}

@@ -1,0 +1,40 @@
+import type { Stats } from 'node:fs';
+
+/** A stamp of a file that is missing. */
+const MISSING = 'missing';
+
+/**
+ * Returns what tells a file from those that it replaces, on all machines that share it: its inode, its size, which another
+ * machine may have seen when it was not complete yet, and when it was written.
+ */
+export function stampOf(stats: Stats | undefined): string {
+  return stats === undefined ? MISSING : `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
+}
+
+/** What a file is in comparison with a stamp: that very file, one that came later, or an older one or none. */
+export type StampMatch = 'same' | 'newer' | 'older';
+
+/**
+ * Compares a file with the stamp of what was there last. When it was changed does not tell: being replaced is a change of
+ * the file that was replaced. With `skewMs`, a file counts as newer only if it was written so much later, on whichever
+ * machine.
+ */
+export function compareStamp(stats: Stats | undefined, stamp: string, skewMs = 0): StampMatch {
+  if (stats === undefined) return stamp === MISSING ? 'same' : 'older';
+  if (isReplaced(stats)) return 'older';
+  const [ino, size, mtimeMs] = stamp.split(' ').map(Number);
+  if (stats.ino === ino && stats.size === size) return 'same';
+  // What comes after none may be what was removed.
+  if (mtimeMs === undefined) return skewMs === 0 ? 'newer' : 'older';
+  return stats.mtimeMs > mtimeMs + skewMs ? 'newer' : 'older';
+}
+
+/** Reports whether a file has lost its last name, although a machine still shows it by that name. */
+export function isReplaced(stats: Stats | undefined): boolean {
+  return stats?.nlink === 0;
+}
+
+/** Reports whether a file is the one of a stamp, whatever its size. */
+export function isSameInode(stats: Stats | undefined, stamp: string): boolean {
+  return stats !== undefined && stats.ino === Number(stamp.split(' ')[0]);
+}

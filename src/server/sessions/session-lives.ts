@@ -1,0 +1,89 @@
+import { MemoryStore } from '../../cluster/memory-store.ts';
+import { type SharedStore, StoreUnavailable, type Unsubscribe } from '../../cluster/shared-store.ts';
+
+/** How long an id can be used after it was used last. */
+const LIFE_MS = 24 * 60 * 60_000;
+/** How often the use of a session is noted. Until an id is `LIFE_MS` old, it lives without a note. */
+const NOTE_MS = 10 * 60_000;
+/** How often a session that is in use is checked for having been ended elsewhere, in case that the message was lost. */
+const CHECK_MS = 60_000;
+
+const CHANNEL = 'ended sessions';
+
+/** A session that is known here. */
+export interface LivingSession {
+  /** Stands for the id. */
+  readonly digest: string;
+  /** When it was last checked and noted, by `performance.now()`. */
+  checkedAt: number;
+  notedAt: number;
+}
+
+/**
+ * What all replicas know of sessions beside what their ids say: which were ended, and which of the old ones are in use.
+ * While the store is unavailable, an id counts as long as its signature says.
+ */
+export class SessionLives {
+  readonly #store: SharedStore;
+  readonly #ended: (digest: string) => void;
+  readonly #subscription: Promise<Unsubscribe>;
+
+  /** Calls `ended` with the digest of every id that is ended, by any replica. */
+  constructor(store: SharedStore = new MemoryStore(), ended: (digest: string) => void = () => {}) {
+    this.#store = store;
+    this.#ended = ended;
+    this.#subscription = store.subscribe(CHANNEL, ended);
+  }
+
+  /** Reports whether an id that is met for the first time can no longer be used. */
+  async isOver(digest: string, issuedAt: number, now = Date.now()): Promise<boolean> {
+    const isOld = now - issuedAt > LIFE_MS;
+    try {
+      if ((await this.#store.get(endedKey(digest))) !== undefined) return true;
+      return isOld && (await this.#store.get(usedKey(digest))) === undefined;
+    } catch (error) {
+      if (error instanceof StoreUnavailable) return isOld;
+      throw error;
+    }
+  }
+
+  /** Makes an id unusable for all replicas. Raises `StoreUnavailable` if they cannot be told. */
+  async end(digest: string): Promise<void> {
+    await this.#store.set(endedKey(digest), '', { ttlMs: LIFE_MS + NOTE_MS });
+    await this.#store.publish(CHANNEL, digest);
+  }
+
+  /** Lets the next use of a session be noted, which is one that this replica did not open. */
+  isNew(session: LivingSession): void {
+    session.checkedAt = Number.NEGATIVE_INFINITY;
+    session.notedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Notes in the background that a session is in use, and looks whether another replica has ended it. */
+  inUse(session: LivingSession): void {
+    const now = performance.now();
+    if (now - session.checkedAt < CHECK_MS) return;
+    session.checkedAt = now;
+    const isNoted = now - session.notedAt < NOTE_MS;
+    if (!isNoted) session.notedAt = now;
+    void this.#review(session.digest, isNoted).then(
+      (isOver) => isOver && this.#ended(session.digest),
+      () => {
+        session.notedAt = Number.NEGATIVE_INFINITY;
+      },
+    );
+  }
+
+  /** Stops listening. */
+  async close(): Promise<void> {
+    await (await this.#subscription)();
+  }
+
+  async #review(digest: string, isNoted: boolean): Promise<boolean> {
+    if (!isNoted) await this.#store.set(usedKey(digest), '', { ttlMs: LIFE_MS });
+    return (await this.#store.get(endedKey(digest))) !== undefined;
+  }
+}
+
+const endedKey = (digest: string): string => `ended session:${digest}`;
+const usedKey = (digest: string): string => `used session:${digest}`;

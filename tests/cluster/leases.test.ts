@@ -1,0 +1,217 @@
+import fs from 'node:fs';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { MemoryStore } from '../../src/cluster/memory-store.ts';
+import { StoreUnavailable } from '../../src/cluster/shared-store.ts';
+import type { RootPath } from '../../src/fence/index.ts';
+import { onEveryBackend, outcome, Sandbox } from '../../src/fence/sandbox.fixture.ts';
+import { copy } from '../../src/files/copy/copy.ts';
+import { move } from '../../src/files/copy/move.ts';
+import { replaceText } from '../../src/files/edit/edit-file.ts';
+import type { LeaseStore } from '../../src/files/lease/lease-store.ts';
+import { Leases } from '../../src/files/lease/leases.ts';
+import { removeFile } from '../../src/files/remove/remove-entry.ts';
+import { writeFile } from '../../src/files/write/write-file.ts';
+
+const FAST = { durable: false };
+/** How long a lease lasts here. */
+const SHORT_MS = 300;
+
+/** A store that notes who asks for which lease. */
+class WatchedStore implements LeaseStore {
+  readonly asked: string[] = [];
+  readonly tokens: number[] = [];
+  /** Delays the answer that a lease still holds, as if the process that asked had been stopped. */
+  stop: Promise<unknown> | undefined;
+  readonly #store: LeaseStore;
+
+  constructor(store: LeaseStore) {
+    this.#store = store;
+  }
+
+  async acquireLease(key: string, ttlMs: number) {
+    const answer = await this.#store.acquireLease(key, Math.min(ttlMs, SHORT_MS));
+    if (answer.granted) {
+      this.asked.push(key);
+      this.tokens.push(answer.token);
+    }
+    return answer;
+  }
+
+  async renewLease(key: string, token: number, ttlMs: number) {
+    const held = await this.#store.renewLease(key, token, Math.min(ttlMs, SHORT_MS));
+    const { stop } = this;
+    this.stop = undefined;
+    await stop;
+    return held;
+  }
+
+  releaseLease(key: string, token: number, note?: string) {
+    return this.#store.releaseLease(key, token, note);
+  }
+}
+
+/** A sandbox with two roots on it, each with a view of one store, as two replicas have. */
+function twoReplicas(open: () => Sandbox) {
+  const box = open();
+  onTestFinished(() => box[Symbol.dispose]());
+  const store = new MemoryStore();
+  const [a, b] = [new WatchedStore(store), new WatchedStore(store)];
+  const rootOfB = box.open('.', 'openat2');
+  new Leases(a).coordinate(box.root);
+  new Leases(b).coordinate(rootOfB);
+  return { box, a, b, at: box.root.parse('f'), roots: { a: box.root, b: rootOfB } };
+}
+
+onEveryBackend((open) => {
+  describe.each(['edit', 'append', 'overwrite'] as const)('a holder that is stopped before its %s lands', (kind) => {
+    test('does not undo what the next holder has done', async () => {
+      const { box, a, roots, at } = twoReplicas(open);
+      box.file('f', 'one two\n');
+      const other = withResolvers();
+      a.stop = other.promise;
+      const stopped = {
+        edit: () => replaceText(roots.a, at, { oldText: 'one', newText: 'ONE' }, FAST),
+        append: () => writeFile(roots.a, at, Buffer.from('more\n'), { ...FAST, mode: 'append' }),
+        overwrite: () => writeFile(roots.a, at, Buffer.from('ONE\n'), FAST),
+      }[kind]();
+      await expect.poll(() => box.tree().length).toBe(2);
+      await replaceText(roots.b, at, { oldText: 'two', newText: 'TWO' }, FAST);
+      expect(box.text('f')).toBe('one TWO\n');
+      // The next holder has removed what would have been renamed.
+      expect(box.tree()).toEqual(['f']);
+      other.resolve(undefined);
+      await stopped;
+      expect(a.tokens).toHaveLength(2);
+      expect(box.text('f')).toBe({ edit: 'ONE TWO\n', append: 'one TWO\nmore\n', overwrite: 'ONE\n' }[kind]);
+      expect(box.tree()).toEqual(['f']);
+    });
+  });
+
+  test('a holder that dies is waited for, and no longer than its lease lasts', async () => {
+    const { box, a, b, roots, at } = twoReplicas(open);
+    box.file('f', 'one\n');
+    const key = `${fs.statSync(box.inside).ino}/f`;
+    await a.acquireLease(key, 60_000);
+    const started = performance.now();
+    await replaceText(roots.b, at, { oldText: 'one', newText: 'two' }, FAST);
+    expect(performance.now() - started).toBeGreaterThan(SHORT_MS / 2);
+    expect(b.asked).toEqual([key]);
+    expect(box.text('f')).toBe('two\n');
+  });
+
+  test('concurrent edits of two roots are all kept, and each holder has a larger token', async () => {
+    const { box, a, b, roots, at } = twoReplicas(open);
+    const names = Array.from({ length: 20 }, (_, index) => `<${index}>`);
+    box.file('f', names.join(''));
+    const edit = (name: string, index: number) =>
+      replaceText(index % 2 ? roots.a : roots.b, at, { oldText: name, newText: name.replace('<', '(') }, FAST);
+    await Promise.all(names.map(edit));
+    expect(box.text('f')).toBe(names.join('').replaceAll('<', '('));
+    expect(new Set([...a.tokens, ...b.tokens]).size).toBe(names.length);
+    expect(box.tree()).toEqual(['f']);
+  });
+});
+
+test('a file has one lease, by whatever root, link or folder it is reached', async () => {
+  const { box, a, roots } = twoReplicas(() => new Sandbox('openat2'));
+  box.file('d/f', '0');
+  box.link('d', 'folder');
+  box.link('../d/f', 'd/link');
+  const inner = box.open('d', 'procfd');
+  new Leases(a).coordinate(inner);
+  await writeFile(inner, inner.parse('f'), Buffer.from('1'), FAST);
+  for (const path of ['d/f', 'folder/f', 'd/link', '/d/../d/f']) {
+    await writeFile(roots.a, roots.a.parse(path), Buffer.from(path), FAST);
+  }
+  expect(new Set(a.asked)).toEqual(new Set([`${fs.statSync(box.host('d')).ino}/f`]));
+  expect(a.asked).toHaveLength(5);
+});
+
+test.each(['remove', 'move', 'move onto', 'copy onto'] as const)(
+  'a %s waits for the edit of another server',
+  async (kind) => {
+    const { box, a, b, roots, at } = twoReplicas(() => new Sandbox('openat2'));
+    box.file('f', 'one\n');
+    box.file('g', 'g\n');
+    const other = withResolvers();
+    a.stop = other.promise;
+    const edit = replaceText(roots.a, at, { oldText: 'one', newText: 'ONE' }, FAST);
+    await expect.poll(() => box.tree().length).toBe(3);
+    const [f, g] = ['f', 'g'].map((name) => box.at(name, roots.b)) as [RootPath, RootPath];
+    const done = {
+      remove: () => removeFile(roots.b, at, FAST),
+      move: () => move(f, box.at('h', roots.b), FAST),
+      'move onto': () => move(g, f, FAST),
+      'copy onto': () => copy(g, f, FAST),
+    }[kind]();
+    await new Promise((resolve) => setTimeout(resolve, SHORT_MS / 4));
+    expect(box.text('f')).toBe('one\n');
+    expect(b.tokens).toEqual([]);
+    other.resolve(undefined);
+    await Promise.all([edit, done]);
+    const left = { remove: ['g'], move: ['g', 'h'], 'move onto': ['f'], 'copy onto': ['f', 'g'] }[kind];
+    expect(box.tree()).toEqual(left);
+    expect(box.text(left.at(kind === 'copy onto' ? 0 : -1) as string)).toBe(kind === 'move' ? 'ONE\n' : 'g\n');
+  },
+);
+
+test('new files in new folders are created once', async () => {
+  const { box, roots } = twoReplicas(() => new Sandbox('openat2'));
+  const create = (root: typeof roots.a) =>
+    outcome(writeFile(root, root.parse('new/f'), Buffer.from('x'), { ...FAST, mode: 'create_only' }));
+  expect((await Promise.all([roots.a, roots.b].map(create))).sort()).toEqual(['already_exists', 'ok']);
+  expect(box.tree()).toEqual(['new/', 'new/f']);
+});
+
+test('without the store, edits and appends are refused at once after seconds, overwrites and new files go on', {
+  timeout: 30_000,
+}, async () => {
+  using box = new Sandbox('openat2');
+  const gone = () => Promise.reject(new StoreUnavailable('unreachable'));
+  new Leases({ acquireLease: gone, renewLease: gone, releaseLease: gone }).coordinate(box.root);
+  box.file('f', 'one\n');
+  const at = box.root.parse('f');
+  const edit = () => replaceText(box.root, at, { oldText: 'one', newText: 'two' }, FAST);
+  expect(await outcome(edit)).toBe('coordination_unavailable');
+  const started = performance.now();
+  expect(await outcome(edit)).toBe('coordination_unavailable');
+  const append = { ...FAST, mode: 'append' } as const;
+  expect(await outcome(writeFile(box.root, at, Buffer.from('x'), append))).toBe('coordination_unavailable');
+  expect(box.text('f')).toBe('one\n');
+  expect(await outcome(writeFile(box.root, at, Buffer.from('three\n'), FAST))).toBe('ok');
+  const create = { ...FAST, mode: 'create_only' } as const;
+  expect(await outcome(writeFile(box.root, box.root.parse('g'), Buffer.from('g'), create))).toBe('ok');
+  expect(performance.now() - started).toBeLessThan(3_000);
+  expect(box.text('f')).toBe('three\n');
+  expect(box.tree()).toEqual(['f', 'g']);
+});
+
+test('a store that is lost before the last check stops an edit, and not an overwrite', {
+  timeout: 30_000,
+}, async () => {
+  using box = new Sandbox('openat2');
+  const store = new MemoryStore();
+  const gone = () => Promise.reject(new StoreUnavailable('timed_out'));
+  const losing: LeaseStore = {
+    acquireLease: (key, ttlMs) => store.acquireLease(key, ttlMs),
+    renewLease: gone,
+    releaseLease: (...release) => store.releaseLease(...release),
+  };
+  new Leases(losing).coordinate(box.root);
+  box.file('f', 'one\n');
+  const at = box.root.parse('f');
+  expect(await outcome(replaceText(box.root, at, { oldText: 'one', newText: 'two' }, FAST))).toBe(
+    'coordination_unavailable',
+  );
+  expect(box.text('f')).toBe('one\n');
+  expect(await outcome(writeFile(box.root, at, Buffer.from('two\n'), FAST))).toBe('ok');
+  expect(box.tree()).toEqual(['f']);
+});
+
+function withResolvers() {
+  let resolve: (value: unknown) => void = () => {};
+  const promise = new Promise((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

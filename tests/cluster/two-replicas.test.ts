@@ -1,0 +1,3 @@
+import { testSharedEdits } from '../support/shared-edits.ts';
+
+testSharedEdits(200);

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import { setTimeout as later } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
+import { tempDir } from './temp-dir.ts';
+
+/** Why tests with a real Redis cannot run here; undefined if they can. */
+export const noRedis: string | undefined =
+  spawnSync('redis-server', ['--version']).error === undefined ? undefined : 'redis-server is not installed';
+
+/** Options of `startRedis`. */
+interface RedisServerOptions {
+  readonly password?: string;
+  /** More of the command line, such as `--maxmemory 2mb`. */
+  readonly args?: readonly string[];
+}
+
+/** A Redis of a test, on a port of loopback that stays the same when it is started again. */
+export class RedisServer {
+  readonly port: number;
+  readonly url: string;
+  readonly #folder = tempDir('ringfence-redis-');
+  readonly #args: readonly string[];
+  #child: ChildProcess | undefined;
+
+  constructor(port: number, { password, args = [] }: RedisServerOptions) {
+    this.port = port;
+    this.url = `redis://${password === undefined ? '' : `:${password}@`}127.0.0.1:${port}`;
+    this.#args = [...(password === undefined ? [] : ['--requirepass', password]), ...args];
+  }
+
+  /** Starts it, empty. Resolves when it accepts connections. */
+  async start(): Promise<void> {
+    const options = ['--port', `${this.port}`, '--bind', '127.0.0.1', '--save', '', '--dir', this.#folder];
+    this.#child = spawn('redis-server', [...options, ...this.#args], { stdio: 'ignore' });
+    const child = this.#child;
+    while (!(await accepts(this.port))) {
+      if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
+      await later(10);
+    }
+  }
+
+  /** Ends it at once, with all that it holds. */
+  async kill(): Promise<void> {
+    if (this.#child === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const ended = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** Stops it, so that it neither answers nor closes its connections. */
+  pause(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
+  /** Ends it and removes its folder. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    fs.rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Starts a Redis on a free port. */
+export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
+  const server = new RedisServer(await freePort(), options);
+  await server.start();
+  return server;
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = net.connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
