@@ -34,7 +34,8 @@ export const api = {
     const { key } = await post<{ key: string }>('/sign-in', { token });
     localStorage.setItem(KEY, key);
   },
-  signOut: () => post<void>('/sign-out', {}),
+  // The key goes even if the server cannot be told: without it, nobody can use the session from this page.
+  signOut: () => post<void>('/sign-out', {}).finally(() => localStorage.removeItem(KEY)),
   state: () => get<ServerState>('/state'),
   figures: () => get<readonly Figures[]>('/figures'),
   calls: (limit: number, before?: number) =>

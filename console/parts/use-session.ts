@@ -1,5 +1,5 @@
 import { createContext } from 'preact';
-import { useContext, useEffect, useReducer } from 'preact/hooks';
+import { useContext, useLayoutEffect, useReducer } from 'preact/hooks';
 import { Session, type Topic } from '../data/session.ts';
 
 export const SessionContext = createContext(new Session());
@@ -9,6 +9,7 @@ export function useSession(...topics: readonly Topic[]): Session {
   const session = useContext(SessionContext);
   const [, render] = useReducer((count: number) => count + 1, 0);
   const key = topics.join(' ');
-  useEffect(() => session.subscribe((topic) => key.split(' ').includes(topic) && render(null)), [session, key]);
+  // Not useEffect, which runs after the next frame: an answer that comes before it would not be shown.
+  useLayoutEffect(() => session.subscribe((topic) => key.split(' ').includes(topic) && render(null)), [session, key]);
   return session;
 }

@@ -57,6 +57,24 @@ describe.skipIf(!hasBrowser)(`in a browser${WITHOUT_BROWSER}`, () => {
     await page.getByLabel('Token').waitFor();
   });
 
+  test('an answer that comes before the first frame is shown', async () => {
+    const { page } = await open();
+    await page.addInitScript('globalThis.fetch = async () => new Response("{}", { status: 401 })');
+    await page.reload();
+    await page.getByLabel('Token').waitFor();
+  });
+
+  test('signing out while the server cannot be reached still leaves no way back on this page', async () => {
+    const { page } = await signedIn();
+    await page.route('**/sign-out', (route) => route.abort());
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Token').waitFor();
+    await page.reload();
+    await page.getByLabel('Token').waitFor();
+    // The browser reports the request that was cut off on purpose.
+    opened[0]?.complaints.splice(0);
+  });
+
   test('calls appear as they end, violations stand out, and filters narrow them', async () => {
     const view = await signedIn();
     const { page } = view;
