@@ -1,9 +1,7 @@
 import fs from 'node:fs';
-import { StringDecoder } from 'node:string_decoder';
+import { LineSplitter } from '../runtime/line-splitter.ts';
 
 const CHUNK_BYTES = 256 * 1024;
-/** A longer line is passed on in parts, so that a file without line breaks does not fill the memory. */
-const MAX_LINE = 1024 * 1024;
 const POLL_MS = 200;
 
 /** Options of `readLogLines`. */
@@ -65,27 +63,6 @@ export async function* streamLines(stream: AsyncIterable<Buffer>): AsyncGenerato
   const splitter = new LineSplitter();
   for await (const chunk of stream) yield* splitter.add(chunk);
   yield* splitter.end();
-}
-
-class LineSplitter {
-  readonly #decoder = new StringDecoder('utf8');
-  #rest = '';
-
-  *add(chunk: Buffer): Generator<string> {
-    const lines = (this.#rest + this.#decoder.write(chunk)).split('\n');
-    this.#rest = lines.pop() ?? '';
-    for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line;
-    if (this.#rest.length > MAX_LINE) {
-      yield this.#rest;
-      this.#rest = '';
-    }
-  }
-
-  *end(): Generator<string> {
-    const last = this.#rest + this.#decoder.end();
-    this.#rest = '';
-    if (last !== '') yield last;
-  }
 }
 
 function pause(signal: AbortSignal | undefined): Promise<void> {

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { LineSplitter } from '../runtime/line-splitter.ts';
 import { ProcessChannel } from '../runtime/process-channel.ts';
-import { LineSplitter } from './line-splitter.ts';
 
 /** How a worker ended. */
 export interface WorkerEnd {
@@ -64,13 +64,13 @@ export class WorkerProcess<Start = unknown> {
     });
     const channel = new ProcessChannel(this.#child);
     this.channel = channel;
-    const lines = new LineSplitter(onLine);
-    this.#child.stderr?.on('data', (chunk: Buffer) => lines.write(chunk));
+    const lines = new LineSplitter();
+    this.#child.stderr?.on('data', (chunk: Buffer) => lines.add(chunk).forEach(onLine));
     this.ended = new Promise((resolve) => {
       // After `close`, all that it wrote has been read.
       this.#child.once('close', (code, signal) => {
         this.#state = 'ended';
-        lines.end();
+        lines.end().forEach(onLine);
         resolve({ code, signal });
       });
       this.#child.once('error', () => {
