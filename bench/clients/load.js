@@ -7,14 +7,18 @@ import { HttpClient } from './http.js';
 let agent;
 let clients = [];
 
-/** `{ open: { url, era, clients } }` connects, `{ run: { calls, ms } }` calls for so long, `{ close: true }` hangs up. */
+/** `{ open: { urls, era, clients } }` connects, by turns, `{ run: { calls, ms } }` calls for so long, `{ close: true }` hangs up. */
 answerRequests(async ({ open, run }) => {
   if (run !== undefined) return turn(run);
   agent?.destroy();
   clients = [];
   if (open === undefined) return undefined;
   agent = new http.Agent({ keepAlive: true, maxSockets: open.clients });
-  clients = Array.from({ length: open.clients }, () => new HttpClient(open.url, { era: open.era, agent }));
+  const { urls, era } = open;
+  clients = Array.from(
+    { length: open.clients },
+    (_, index) => new HttpClient(urls[index % urls.length], { era, agent }),
+  );
   await Promise.all(clients.map((client) => client.open()));
   return undefined;
 });

@@ -50,7 +50,7 @@ async function contest({ servers, load, probe, era, clients, rounds, ms }) {
   const sums = { ours: new Sum(), theirs: new Sum() };
   const turn = async (name, time) => {
     const { url, calls } = servers[name];
-    await load.ask({ open: { url: name === 'theirs' ? `${url}/${era}` : url, era, clients } });
+    await load.ask({ open: { urls: [name === 'theirs' ? `${url}/${era}` : url], era, clients } });
     const health = probe.ask({ url: new URL('/health', url).href, ms: time });
     sums[name].add(await load.ask({ run: { calls, ms: time } }), await health);
     await load.ask({ close: true });

@@ -22,8 +22,9 @@ const TICK_MS = 10;
 const LOAD = fileURLToPath(new URL('../clients/load.js', import.meta.url));
 
 /**
- * What coordination costs: the processor time of a call, of all processes together, against one process. It says the
- * same on a machine with few cores or many. Then what replicas behind a balancer do for many clients.
+ * What coordination costs: the processor time of a call, of all processes together, against as many servers that know
+ * nothing of each other, and against one process, which has the cores to itself. Then what replicas behind a balancer
+ * do for many clients.
  */
 export async function processes({ data, scratch, rounds, iterations, config }) {
   const settings = config(mixedFolder(data, scratch), { durable_writes: false });
@@ -32,47 +33,55 @@ export async function processes({ data, scratch, rounds, iterations, config }) {
   for (const count of COUNTS) {
     const one = await ringfenceOnHttp(settings);
     const several = await ringfenceOnHttp(settings, ['--processes', `${count}`]);
+    const apart = await Promise.all(Array.from({ length: count }, () => ringfenceOnHttp(settings)));
+    const { best, failures } = await costs({ one: [one], several: [several], apart }, { count, rounds, ms });
     const work = `processor time of a mixed call, ${count} processes`;
-    rows.push({ ...(await costs({ one, several, count, rounds, ms })), work, against: 'one process' });
+    const row = {
+      work,
+      ours: best.several,
+      agrees: failures.length === 0,
+      note: failures[0] ?? 'all processes together',
+    };
+    // Servers apart share the cores and caches as well, but nothing coordinates them.
+    rows.push({ ...row, against: `${count} servers apart`, theirs: best.apart, target: COST_TARGET });
+    const hasCores = os.availableParallelism() >= count;
+    rows.push({ ...row, against: 'one process', theirs: best.one, target: hasCores ? COST_TARGET : undefined });
   }
   const missing = spawnSync('haproxy', ['-v']).error && 'haproxy is not installed';
   if (missing === undefined) rows.push(await replicas({ settings, scratch, rounds, ms }));
   return rows;
 }
 
-/** Turns of both, one after another; of each side the best round counts. */
-async function costs({ one, several, count, rounds, ms }) {
+/** Turns of all sides, one after another; of each side, a list of servers, the best round counts. */
+async function costs(sides, { count, rounds, ms }) {
   const load = new Helper(LOAD);
-  const best = { one: Number.POSITIVE_INFINITY, several: Number.POSITIVE_INFINITY };
+  const best = Object.fromEntries(Object.keys(sides).map((name) => [name, Number.POSITIVE_INFINITY]));
   const failures = [];
-  const turn = async (name, server, time) => {
-    const clients = CLIENTS_EACH * (server === several ? count : 1);
-    await load.ask({ open: { url: server.url, era: '2026', clients } });
-    const before = processorMs(server.pid);
-    const done = await load.ask({ run: { calls: 'mixed', ms: time } });
+  const turn = async (name) => {
+    const servers = sides[name];
+    const clients = CLIENTS_EACH * (name === 'one' ? 1 : count);
+    await load.ask({ open: { urls: servers.map(({ url }) => url), era: '2026', clients } });
+    const used = () => servers.reduce((sum, { pid }) => sum + processorMs(pid), 0);
+    const before = used();
+    const done = await load.ask({ run: { calls: 'mixed', ms } });
     // At least a tick, or a turn of a few milliseconds costs nothing.
-    const used = Math.max(TICK_MS, processorMs(server.pid) - before);
+    const perCall = Math.max(TICK_MS, used() - before) / done.calls;
     await load.ask({ close: true });
     failures.push(...done.failures);
-    return { name, perCall: used / done.calls };
+    return perCall;
   };
   try {
     // Each process has to warm up.
     if (rounds > 1)
-      for (const server of [one, ...Array.from({ length: count }, () => several)]) await turn('', server, ms);
+      for (const name of Object.keys(sides))
+        for (let times = name === 'one' ? 1 : count; times > 0; times--) await turn(name);
     for (let round = 0; round < rounds; round++) {
-      const order = [
-        ['one', one],
-        ['several', several],
-      ];
-      for (const [name, server] of round % 2 === 0 ? order : order.reverse()) {
-        best[name] = Math.min(best[name], (await turn(name, server, ms)).perCall);
-      }
+      const order = Object.keys(sides);
+      for (const name of round % 2 === 0 ? order : order.reverse()) best[name] = Math.min(best[name], await turn(name));
     }
-    const note = failures[0] ?? 'all processes together';
-    return { ours: best.several, theirs: best.one, target: COST_TARGET, agrees: failures.length === 0, note };
+    return { best, failures };
   } finally {
-    await Promise.all([load.close(), one.close(), several.close()]);
+    await Promise.all([load, ...Object.values(sides).flat()].map((closable) => closable.close()));
   }
 }
 
@@ -86,7 +95,7 @@ async function replicas({ settings, scratch, rounds, ms }) {
   const best = { one: 0, all: 0 };
   const failures = [];
   const turn = async (name, url) => {
-    await load.ask({ open: { url, era: '2026', clients: MANY_CLIENTS } });
+    await load.ask({ open: { urls: [url], era: '2026', clients: MANY_CLIENTS } });
     const done = await load.ask({ run: { calls: 'mixed', ms } });
     await load.ask({ close: true });
     failures.push(...done.failures);
