@@ -287,3 +287,21 @@ describe.skipIf(noTerminal !== undefined)(
     });
   },
 );
+
+test.skipIf(noTerminal !== undefined)(
+  `a long call shows a bar on a terminal, and removes it for its result${noTerminal === undefined ? '' : ` (skipped: ${noTerminal})`}`,
+  async () => {
+    const file = path.join(dir, 'large.bin');
+    fs.writeFileSync(file, '');
+    fs.truncateSync(file, 1024 ** 3);
+    const { code, screen } = await runOnTerminal([
+      ...['call', '--root', dir, 'hash_file', 'path=large.bin', 'algorithm=md5'],
+    ]);
+    expect(code).toBe(0);
+    expect(screen).toMatch(/hash_file {2}\[#* *\] \d+% {2}[\d,]+\/1,073,741,824/);
+    // The hash of so many zeros.
+    const [bars, result] = screen.split('cd573cfaace07e7949bc0c46028904ff');
+    expect(result).toBeDefined();
+    expect(bars?.lastIndexOf('\r\u001b[K')).toBeGreaterThan(bars?.lastIndexOf('%') ?? -1);
+  },
+);
