@@ -44,8 +44,7 @@ export async function processes({ data, scratch, rounds, iterations, config }) {
     };
     // Servers apart share the cores and caches as well, but nothing coordinates them.
     rows.push({ ...row, against: `${count} servers apart`, theirs: best.apart, target: COST_TARGET });
-    const hasCores = os.availableParallelism() >= count;
-    rows.push({ ...row, against: 'one process', theirs: best.one, target: hasCores ? COST_TARGET : undefined });
+    rows.push({ ...row, against: 'one process', theirs: best.one, target: COST_TARGET });
   }
   const missing = spawnSync('haproxy', ['-v']).error && 'haproxy is not installed';
   if (missing === undefined) rows.push(await replicas({ settings, scratch, rounds, ms }));
