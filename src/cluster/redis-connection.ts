@@ -4,8 +4,10 @@ import { type StoreProblem, StoreUnavailable } from './shared-store.ts';
 
 /** How long a command may take, the wait for a connection included. */
 const COMMAND_MS = 1_000;
-/** How often a connection that is not used is tried, so that its loss is noticed. */
-const HEARTBEAT_MS = 2_000;
+/** How often a connection is probed, so that its loss is noticed while nobody uses it, and that it works again. */
+const PROBE_MS = 2_000;
+/** A store that has just been full is full again before long: entries expire, and others take their place. */
+const FULL_MS = 5_000;
 const MIN_RETRY_MS = 20;
 const MAX_RETRY_MS = 1_000;
 
@@ -26,9 +28,19 @@ const OPTIONS: RedisOptions = {
   reconnectOnError: ({ message }) => /^(READONLY|MASTERDOWN|LOADING)/.test(message),
 };
 
-/** Is told when a connection is lost, once, and when it is back. */
-export interface ConnectionEvents {
+type Command<T> = (redis: Valkey) => Promise<T>;
+
+/** Options of a `RedisConnection`. */
+export interface ConnectionOptions {
+  readonly url: string;
+  /**
+   * The command that shows whether everything works. It should write if others do: a Redis that is a replica since a
+   * failover still answers reads.
+   */
+  readonly probe: Command<unknown>;
+  /** Called once when a command fails. */
   lost(problem: StoreProblem): void;
+  /** Called once when the probe succeeds again. */
   back(): void;
 }
 
@@ -38,18 +50,20 @@ export interface ConnectionEvents {
  */
 export class RedisConnection {
   readonly #redis: Valkey;
-  readonly #events: ConnectionEvents;
-  readonly #heartbeat: NodeJS.Timeout;
+  readonly #options: ConnectionOptions;
+  readonly #probing: NodeJS.Timeout;
   readonly #waiting = new Set<() => void>();
-  #prepare: (redis: Valkey) => Promise<unknown> = (redis) => redis.ping();
+  #prepare: Command<unknown> | undefined;
   #downSince: number | undefined = performance.now();
   #problem: StoreProblem | undefined;
+  /** When a command last failed. */
+  #failedAt = 0;
   /** Whether the last attempt to connect failed because of the password. */
   #isRefused = false;
 
-  constructor(url: string, events: ConnectionEvents) {
-    this.#redis = new Valkey(url, OPTIONS);
-    this.#events = events;
+  constructor(options: ConnectionOptions) {
+    this.#redis = new Valkey(options.url, OPTIONS);
+    this.#options = options;
     this.#redis.on('ready', () => this.#isReady());
     this.#redis.on('close', () => {
       this.#downSince ??= performance.now();
@@ -59,12 +73,10 @@ export class RedisConnection {
       this.#isRefused = problemOf(error) === 'wrong_password';
     });
     this.#redis.connect().catch(() => {});
-    this.#heartbeat = setInterval(() => {
-      this.run((redis) => redis.ping()).catch(() => {});
-    }, HEARTBEAT_MS).unref();
+    this.#probing = setInterval(() => this.#probe(), PROBE_MS).unref();
   }
 
-  /** Why the last command failed; undefined if it succeeded. */
+  /** Why a command failed; undefined if none has since the last probe that succeeded. */
   get problem(): StoreProblem | undefined {
     return this.#problem;
   }
@@ -74,18 +86,16 @@ export class RedisConnection {
     this.#redis.on('message', listener);
   }
 
-  /** Sets what is done first whenever the connection has been made; by default it is tried. */
-  onReady(prepare: (redis: Valkey) => Promise<unknown>): void {
+  /** Sets what is done first whenever the connection has been made. */
+  onReady(prepare: Command<unknown>): void {
     this.#prepare = prepare;
   }
 
   /** Sends a command. Raises `StoreUnavailable` if it fails or takes too long. */
-  async run<T>(command: (redis: Valkey) => Promise<T>): Promise<T> {
+  async run<T>(command: Command<T>): Promise<T> {
     try {
       if (this.#redis.status !== 'ready') await this.#ready();
-      const result = await command(this.#redis);
-      this.#succeeded();
-      return result;
+      return await command(this.#redis);
     } catch (error) {
       const failure = error instanceof StoreUnavailable ? error : new StoreUnavailable(problemOf(error));
       this.#failed(failure.details.problem);
@@ -95,7 +105,7 @@ export class RedisConnection {
 
   /** Ends the connection. */
   close(): void {
-    clearInterval(this.#heartbeat);
+    clearInterval(this.#probing);
     this.#redis.disconnect();
     for (const wake of this.#waiting) wake();
   }
@@ -120,19 +130,28 @@ export class RedisConnection {
   #isReady(): void {
     this.#downSince = undefined;
     for (const wake of this.#waiting) wake();
-    this.run(this.#prepare).catch(() => {});
+    if (this.#prepare !== undefined) this.run(this.#prepare).catch(() => {});
+    this.#probe();
   }
 
-  #succeeded(): void {
-    if (this.#problem === undefined) return;
-    this.#problem = undefined;
-    this.#events.back();
+  #probe(): void {
+    const { probe, back } = this.#options;
+    this.run(probe).then(
+      () => {
+        const isFull = this.#problem === 'full' && performance.now() - this.#failedAt < FULL_MS;
+        if (this.#problem === undefined || isFull) return;
+        this.#problem = undefined;
+        back();
+      },
+      () => {},
+    );
   }
 
   #failed(problem: StoreProblem): void {
     const known = this.#problem;
     this.#problem = problem;
-    if (known === undefined) this.#events.lost(problem);
+    this.#failedAt = performance.now();
+    if (known === undefined) this.#options.lost(problem);
   }
 }
 

@@ -30,6 +30,8 @@ export interface RedisStoreOptions {
 
 /** For how long a server that was emptied does not know who held leases before: longer than machines cache files. */
 const EMPTIED_TTL_MS = 10_000;
+/** How long what the probe writes stays, which nobody reads. */
+const PROBE_TTL_MS = 1_000;
 /** The key of the last fencing token. */
 const LAST_TOKEN = 'token';
 
@@ -42,8 +44,11 @@ export class RedisStore implements SharedStore {
   constructor({ url, lost = () => {}, back = () => {} }: RedisStoreOptions) {
     // Channels are common to all databases of a server; their names tell them apart.
     this.#prefix = `ringfence:${new URL(url).pathname.slice(1) || '0'}:`;
-    this.#commands = new RedisConnection(url, { lost, back });
-    this.#subscriptions = new Subscriptions(() => new RedisConnection(url, { lost: () => {}, back: () => {} }));
+    const probe = (redis: Valkey) => redis.set(this.#key('probe'), '', 'PX', PROBE_TTL_MS);
+    this.#commands = new RedisConnection({ url, probe, lost, back });
+    this.#subscriptions = new Subscriptions(
+      () => new RedisConnection({ url, probe: (redis) => redis.ping(), lost: () => {}, back: () => {} }),
+    );
   }
 
   async takeTokens(key: string, { perSecond, burst }: TokenRate, count: number): Promise<number> {
