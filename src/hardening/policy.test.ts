@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Config, RootConfig } from '../config/config.ts';
 import { defaultConfig } from '../config/defaults.ts';
 import { CAPABILITIES, READING_CAPABILITIES } from '../tools/capabilities.ts';
@@ -99,4 +99,16 @@ test('only a replica may connect, to the port of Redis, whose name it looks up',
   expect(policy('rediss://:p@[::1]:7000/1').connectPort).toBe(7000);
   const looksUp = (redis: string) => policy(redis).paths.some(({ path: name }) => name === '/etc/resolv.conf');
   expect(['redis://127.0.0.1', 'redis://[::1]', 'redis://redis'].map(looksUp)).toEqual([false, false, true]);
+});
+
+test('a replica reads the certificates that it is told to trust, if it needs some', () => {
+  vi.stubEnv('NODE_EXTRA_CA_CERTS', '/etc/redis-ca.pem');
+  const reads = (redis: string) =>
+    landlockPolicy(config({ cluster: { secrets: ['x'], redis } }), { listens: true }).paths.some(
+      ({ path: name, access }) => name === '/etc/redis-ca.pem' && access === 'read',
+    );
+  expect(['redis://127.0.0.1', 'rediss://127.0.0.1'].map(reads)).toEqual([false, true]);
+  vi.stubEnv('NODE_EXTRA_CA_CERTS', undefined);
+  expect(reads('rediss://127.0.0.1')).toBe(false);
+  vi.unstubAllEnvs();
 });

@@ -33,12 +33,14 @@ export function landlockPolicy(config: Config, { listens }: { readonly listens: 
   const redis = config.cluster && new URL(config.cluster.redis);
   const resolvesHost =
     (listens && isIP(config.host) === 0) || (redis !== undefined && isIP(redis.hostname.replace(/^\[|\]$/g, '')) === 0);
+  const certificates = redis?.protocol === 'rediss:' ? process.env.NODE_EXTRA_CA_CERTS : undefined;
   return {
     paths: [
       ...roots.map((root): PathRule => ({ path: root.path, access: accessTo(root) })),
       { path: '/dev/null', access: 'write' },
       ...renewable(config.file, 'open', config),
       ...renewable(config.logFile, 'append', config),
+      ...(certificates ? [{ path: certificates, access: 'read' } as const] : []),
       ...[...NODE_READS, ...packageFolders(), ...(resolvesHost ? NAME_SERVICE_READS : [])].map(
         (readable): PathRule => ({ path: readable, access: 'read' }),
       ),
