@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Valkey } from 'iovalkey';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Replicas, startReplicas } from '../support/balanced-replicas.ts';
 import { noRedis } from '../support/redis.ts';
 import { SamplingClient } from '../support/sampling-client.ts';
@@ -78,12 +79,28 @@ describe.skipIf(noRedis)(`files of clients${noRedis === undefined ? '' : ` (skip
     expect(client.asked).toHaveLength(4);
   });
 
-  test('the files of a session go when it is ended, and stay when it is only forgotten', async () => {
+  test('the files of a session stay while it may go on, and go when it is ended', async () => {
+    const redis = new Valkey(replicas.redis.url);
+    onTestFinished(() => redis.disconnect());
+    const owners = async (): Promise<string[]> => (await redis.keys('ringfence:*:blobs:*')).sort();
+    const before = await owners();
     const client = await connect();
     await client.ok('guide_cache_file', { path: 'a.md', content: 'a' });
-    await httpTransport(client.client).terminateSession();
+    expect((await owners()).length).toBe(before.length + 1);
+    const { sessionId = '', protocolVersion = '' } = httpTransport(client.client);
+    // Without a word to the server.
     await client.client.close();
-    await using next = await connect();
-    expect((await next.client.listResources()).resources).toHaveLength(0);
+    const headers = { 'mcp-session-id': sessionId, 'mcp-protocol-version': protocolVersion };
+    const url = new URL('/mcp/guide', replicas.url);
+    for (const _ of replicas.servers) {
+      const read = await fetch(url, {
+        method: 'POST',
+        headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 9, method: 'resources/list' }),
+      });
+      expect(await read.text()).toContain('a.md');
+    }
+    expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(200);
+    await expect.poll(owners).toEqual(before);
   });
 });

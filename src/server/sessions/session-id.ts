@@ -80,7 +80,9 @@ export class SessionIds {
     const isCanonical = mac.toString('base64url') === id.slice(end + 1);
     const isSigned = this.#keys.filter((key) => equal(macOf(signed, key), mac)).length > 0;
     if (!isCanonical || !isSigned) return undefined;
-    const [, payload = ''] = signed.split('.');
+    const [version, payload = ''] = signed.split('.');
+    // A replica that was updated already may issue another form.
+    if (version !== VERSION) return undefined;
     const [, issuedAt, of, protocolVersion, name, features] = JSON.parse(
       Buffer.from(payload, 'base64url').toString(),
     ) as Payload;
