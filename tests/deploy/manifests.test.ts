@@ -27,6 +27,7 @@ const object = (kind: string, name = 'ringfence'): Manifest => {
 const pod = object('Deployment').spec.template;
 const [container] = pod.spec.containers;
 const config = parse(text('deploy/ringfence.yaml')) as Manifest;
+const SECRETS = ['RINGFENCE_CLUSTER_SECRET', 'RINGFENCE_TOKEN'];
 const envOf = ({ env = [] }: Manifest): Record<string, string> =>
   Object.fromEntries(env.map(({ name, value }: Manifest) => [name, value]));
 
@@ -58,15 +59,18 @@ describe('the config of replicas', () => {
     await expect(load(written, envOf(container))).resolves.toMatchObject({
       cluster: { redis: expect.stringContaining('redis://ringfence-valkey:6379') },
     });
-    const set = [...Object.keys(envOf(container)), ...Object.keys(object('Secret').stringData)];
+    const set = [...Object.keys(envOf(container)), ...SECRETS];
     expect(set.sort()).toEqual(Object.keys(compose.services.ringfence.environment).sort());
   });
 
-  test('no secret stands in a file', () => {
-    expect(Object.values(object('Secret').stringData)).toEqual(['', '']);
+  test('no secret stands in a file, and none would replace one that is there', () => {
+    expect(objects.filter(({ kind }) => kind === 'Secret')).toEqual([]);
     expect(text('deploy/env.example').match(/^\w+=.+$/m)).toBeNull();
     const example = [...text('deploy/env.example').matchAll(/^(\w+)=/gm)].map(([, name]) => name);
-    expect(example).toEqual(Object.keys(object('Secret').stringData));
+    expect(example).toEqual(SECRETS);
+    const [command = ''] = /^kubectl create secret generic ringfence .*$/m.exec(text('deploy/README.md')) ?? [];
+    expect([...command.matchAll(/--from-literal=(\w+)=/g)].map(([, name]) => name)).toEqual(SECRETS);
+    expect(container.envFrom[0].secretRef.name).toBe('ringfence');
   });
 });
 
@@ -103,7 +107,6 @@ describe('Kubernetes', () => {
     expect(from[0].podSelector.matchLabels).toEqual(pod.metadata.labels);
     const volumes = Object.fromEntries(pod.spec.volumes.map((volume: Manifest) => [volume.name, volume]));
     object('ConfigMap', volumes.config.configMap.name);
-    object('Secret', container.envFrom[0].secretRef.name);
     expect(object('PersistentVolumeClaim', volumes.files.persistentVolumeClaim.claimName).spec.accessModes).toEqual([
       'ReadWriteMany',
     ]);

@@ -221,7 +221,7 @@ export const configSchema = z.strictObject({
         ),
     })
     .optional()
-    .describe('What replicas of this server have in common. Default: there are none.'),
+    .describe('What replicas of this server have in common. Not together with history. Default: there are none.'),
 });
 
 /** A config file with its defaults filled in. */
