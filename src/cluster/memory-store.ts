@@ -145,6 +145,10 @@ export class MemoryStore implements SharedStore {
     return true;
   }
 
+  async leaseNote(key: string): Promise<string | undefined> {
+    return this.#notes.get(key);
+  }
+
   async releaseLease(key: string, token: number, note?: string): Promise<boolean> {
     if (this.#leases.get(key) !== token) return false;
     if (note !== undefined) this.#notes.set(key, note, NOTE_TTL_MS);

@@ -92,6 +92,10 @@ export class ParentStore implements SharedStore {
     return this.#ask('renewLease', key, token, ttlMs);
   }
 
+  leaseNote(key: string): Promise<string | undefined> {
+    return this.#ask('leaseNote', key);
+  }
+
   releaseLease(key: string, token: number, note?: string): Promise<boolean> {
     return this.#ask('releaseLease', key, token, note);
   }

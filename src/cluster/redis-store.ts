@@ -123,6 +123,10 @@ export class RedisStore implements SharedStore {
     return (await this.#script('ringfenceRenewLease', [this.#key('lease', key), token, whole(ttlMs)])) === 1;
   }
 
+  async leaseNote(key: string): Promise<string | undefined> {
+    return (await this.#commands.run((redis) => redis.get(this.#key('note', key)))) ?? undefined;
+  }
+
   async releaseLease(key: string, token: number, note?: string): Promise<boolean> {
     const left = note === undefined ? [] : [note, NOTE_TTL_MS];
     const keys = [this.#key('lease', key), this.#key('note', key)];

@@ -42,5 +42,6 @@ const OPERATIONS = [
   'publish',
   'acquireLease',
   'renewLease',
+  'leaseNote',
   'releaseLease',
 ] as const satisfies readonly (keyof SharedStore)[];

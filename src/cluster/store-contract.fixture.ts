@@ -187,8 +187,11 @@ export function testSharedStore(name: string, open: OpenReplicas): void {
       expect(first.note ?? '').toBe('');
       expect(await b.releaseLease('noted', first.token - 1, 'not theirs')).toBe(false);
       expect(await a.releaseLease('noted', first.token, 'left')).toBe(true);
+      expect(await b.leaseNote('noted')).toBe('left');
+      expect(await b.leaseNote('never held')).toBeUndefined();
       const second = await acquire(b, 20);
       expect(second.note).toBe('left');
+      expect(await a.leaseNote('noted')).toBe('');
       // The second holder does not release.
       await later(50);
       const third = await acquire(a);

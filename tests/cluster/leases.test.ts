@@ -45,6 +45,10 @@ class WatchedStore implements LeaseStore {
     return held;
   }
 
+  leaseNote(key: string) {
+    return this.#store.leaseNote(key);
+  }
+
   releaseLease(key: string, token: number, note?: string) {
     return this.#store.releaseLease(key, token, note);
   }
@@ -168,7 +172,7 @@ test('without the store, edits and appends are refused at once after seconds, ov
 }, async () => {
   using box = new Sandbox('openat2');
   const gone = () => Promise.reject(new StoreUnavailable('unreachable'));
-  new Leases({ acquireLease: gone, renewLease: gone, releaseLease: gone }).coordinate(box.root);
+  new Leases({ acquireLease: gone, renewLease: gone, leaseNote: gone, releaseLease: gone }).coordinate(box.root);
   box.file('f', 'one\n');
   const at = box.root.parse('f');
   const edit = () => replaceText(box.root, at, { oldText: 'one', newText: 'two' }, FAST);
@@ -195,6 +199,7 @@ test('a store that is lost before the last check stops an edit, and not an overw
   const losing: LeaseStore = {
     acquireLease: (key, ttlMs) => store.acquireLease(key, ttlMs),
     renewLease: gone,
+    leaseNote: (key) => store.leaseNote(key),
     releaseLease: (...release) => store.releaseLease(...release),
   };
   new Leases(losing).coordinate(box.root);

@@ -2,8 +2,9 @@ import type { Stats } from 'node:fs';
 import * as z from 'zod';
 import { type CallerPath, entryTypeOf, isFenceError, type Root } from '../../fence/index.ts';
 import { type Access, accessOf } from '../../files/list/access.ts';
-import { statPath } from '../../files/list/stat-path.ts';
+import { statLatest } from '../../files/list/stat-path.ts';
 import { isoTime } from '../../runtime/iso-times.ts';
+import type { OperationContext } from '../../runtime/operation-context.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { formatPath, isHidden, parsePath } from './path.ts';
 import { entryType, filePath } from './shared-schemas.ts';
@@ -37,14 +38,14 @@ export const info = defineTool({
     const root = context.boundRoot();
     const path = parsePath(root, args.path);
     const name = path.segments.at(-1) ?? '.';
-    const { exists, ...facts } = await factsAbout(root, path);
+    const { exists, ...facts } = await factsAbout(root, path, context);
     return { exists, name, path: formatPath(path), ...facts, is_hidden: isHidden(name) };
   },
 });
 
-async function factsAbout(root: Root, path: CallerPath) {
+async function factsAbout(root: Root, path: CallerPath, context: OperationContext) {
   try {
-    const { stats, target } = statPath(root, path);
+    const { stats, target } = await statLatest(root, path, context);
     const permissions = target === null ? NO_ACCESS : await accessOf(root, path);
     return { exists: true, ...describe(target?.stats ?? stats), permissions: { ...permissions } };
   } catch (error) {

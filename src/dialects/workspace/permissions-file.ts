@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import * as z from 'zod';
 import { OwnerNames } from '../../fence/index.ts';
 import { permissionsOf } from '../../files/list/permissions.ts';
-import { statPath } from '../../files/list/stat-path.ts';
+import { statLatest } from '../../files/list/stat-path.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { filePath, rootName, SUBJECT, targetLine } from './shared-schemas.ts';
 
@@ -26,7 +26,7 @@ export const permissionsFile = defineTool({
   output,
   run: async ({ root, path }, context) => {
     const home = context.root(root);
-    const { stats, target } = statPath(home, home.parse(path));
+    const { stats, target } = await statLatest(home, home.parse(path), context);
     const names = context.ownerNames ?? new OwnerNames();
     const own = describe(path, stats, names);
     if (target === undefined) return own;

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import * as z from 'zod';
 import type { AgentEntry } from '../../agent/bridge/agent-root.ts';
 import { parseCallerPath } from '../../fence/index.ts';
-import { statPath } from '../../files/list/stat-path.ts';
+import { statLatest } from '../../files/list/stat-path.ts';
 import { versionOf } from '../../files/version.ts';
 import { isoTime } from '../../runtime/iso-times.ts';
 import { defineTool } from '../../tools/tool.ts';
@@ -32,7 +32,7 @@ export const statFile = defineTool({
   run: async ({ root, path }, context) => {
     const { root: home, agent } = context.resolveRoot(root);
     if (agent !== undefined) return describeEntry(path, await agent.stat(path));
-    const { stats, target } = statPath(home, home.parse(path));
+    const { stats, target } = await statLatest(home, home.parse(path), context);
     const own = describe(path, stats);
     if (target === undefined) return own;
     return { ...own, target: target && describe(target.path, target.stats) };

@@ -11,6 +11,7 @@ import {
 } from '../../fence/index.ts';
 import { type Change, changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { showLatest } from '../lease/show-latest.ts';
 import { withLease } from '../lease/with-lease.ts';
 import { discardTree } from '../remove/remove-folder.ts';
 import { undoAppendTo } from '../write/append-journal.ts';
@@ -67,6 +68,7 @@ export async function copy(
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<CopyResult> {
   return withLocation(from.root, from.path, async () => {
+    await showLatest(from.root, from.path, context.signal);
     using source = from.root.locate(from.path, { follow: true });
     if (source.stats === undefined) throw new FenceError('not_found', {});
     const end = options.intoFolders === false || options.ifMatch !== undefined ? to : resolveInto(from.path, to);

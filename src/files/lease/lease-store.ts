@@ -18,6 +18,8 @@ export interface LeaseStore {
   acquireLease(key: string, ttlMs: number): Promise<LeaseGrant>;
   /** Lets the lease of this token end after `ttlMs` from now. Returns false if it has ended already. */
   renewLease(key: string, token: number, ttlMs: number): Promise<boolean>;
+  /** Returns what the last holder has left with its release; empty if that is not known; undefined if there was none for long. */
+  leaseNote(key: string): Promise<string | undefined>;
   /** Ends the lease of this token, and leaves a note for the next holder. Returns false if it has ended already. */
   releaseLease(key: string, token: number, note?: string): Promise<boolean>;
 }

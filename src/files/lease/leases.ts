@@ -12,6 +12,8 @@ export const PATIENCE_MS = 28_000;
 /** For how long the store may be gone before calls no longer wait for it: a restart takes less. */
 const OUTAGE_MS = 4_000;
 const OUTAGE_RETRY_MS = 100;
+/** How many overruled notes are known. */
+const MAX_OVERRULED = 1_000;
 const MIN_POLL_MS = 1;
 const MAX_POLL_MS = 10;
 
@@ -29,6 +31,7 @@ export type Granted = Extract<LeaseGrant, { granted: true }>;
 /** Takes leases of a store, and waits for those that others hold. */
 export class Leases {
   readonly store: LeaseStore;
+  readonly #overruled = new Map<string, string>();
   #unavailableSince: number | undefined;
 
   constructor(store: LeaseStore) {
@@ -52,6 +55,27 @@ export class Leases {
       if (performance.now() > deadline) throw new FenceError('busy', {});
       await sleep(MIN_POLL_MS + Math.random() * (MAX_POLL_MS - MIN_POLL_MS));
     }
+  }
+
+  /** Returns what the last holder of a lease has left; undefined if that is not known, or nobody can be asked. */
+  async noteOf(key: string): Promise<string | undefined> {
+    try {
+      return await this.store.leaseNote(key);
+    } catch (error) {
+      if (error instanceof RingfenceError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Remembers that what a note says is no longer so, because another program has changed the file since. */
+  overrule(key: string, note: string): void {
+    if (this.#overruled.size >= MAX_OVERRULED) this.#overruled.clear();
+    this.#overruled.set(key, note);
+  }
+
+  /** Reports whether what a note says is known to be no longer so. */
+  isOverruled(key: string, note: string): boolean {
+    return this.#overruled.get(key) === note;
   }
 
   /** Renews a lease, and reports whether it still was one. Raises `coordination_unavailable`. */

@@ -72,7 +72,7 @@ async function waitFor(lease: FileLease, note: string, entry: LeasedEntry): Prom
 }
 
 /** Reports whether a file is the one of a note, or certainly a later one. */
-function isLatest(now: Stats | undefined, note: string): boolean {
+export function isLatest(now: Stats | undefined, note: string): boolean {
   return compareStamp(now, note) === 'same' || compareStamp(now, note, SKEW_MS) === 'newer';
 }
 

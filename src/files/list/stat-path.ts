@@ -1,5 +1,7 @@
 import type { Stats } from 'node:fs';
 import { type CallerPath, FenceError, isFenceError, type Root } from '../../fence/index.ts';
+import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
+import { showLatest } from '../lease/show-latest.ts';
 
 /** What is at a path. */
 export interface PathStatus {
@@ -18,6 +20,19 @@ export function statPath(root: Root, path: CallerPath): PathStatus {
   if (found.stats === undefined) throw new FenceError('not_found', {}, { path: path.raw, root: root.name });
   if (!found.stats.isSymbolicLink()) return { stats: found.stats };
   return { stats: found.stats, target: targetOf(root, path) };
+}
+
+/**
+ * Stats a path as `statPath` does, once this machine shows what other machines have changed. Raises also the reason of an
+ * aborted signal.
+ */
+export async function statLatest(
+  root: Root,
+  path: CallerPath,
+  { signal }: Pick<OperationContext, 'signal'> = DEFAULT_CONTEXT,
+): Promise<PathStatus> {
+  await showLatest(root, path, signal);
+  return statPath(root, path);
 }
 
 function targetOf(root: Root, link: CallerPath): NonNullable<PathStatus['target']> | null {

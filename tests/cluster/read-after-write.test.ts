@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { recordFigure } from '../support/figures.ts';
+import { cannotRunGluster } from '../support/gluster-volume.ts';
+import { noRedis } from '../support/redis.ts';
+import { startReplicas } from '../support/replicas.ts';
+
+const reason = cannotRunGluster ?? noRedis;
+const ROUNDS = 10;
+const at = (file: string) => ({ root: 'shared', path: file });
+
+test.skipIf(reason !== undefined)(
+  `what a client writes at one replica it reads at the other (${reason ?? 'GlusterFS, two mounts'})`,
+  { timeout: 120_000 },
+  async () => {
+    await using replicas = await startReplicas();
+    const [a, b] = replicas.servers;
+    if (a === undefined || b === undefined) throw new Error('two replicas');
+    let text = 'begin\n';
+    await a.ok('write_file', { ...at('f'), content: text });
+    let slowestMs = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const [writer, reader] = round % 2 ? [a, b] : [b, a];
+      // Both machines have the file in their caches.
+      for (const server of [a, b]) await server.ok('read_file', at('f'));
+      text += `${round}\n`;
+      if (round % 3 === 0) await writer.ok('write_file', { ...at('f'), content: text });
+      else if (round % 3 === 1) await writer.ok('write_file', { ...at('f'), content: `${round}\n`, mode: 'append' });
+      else
+        await writer.ok('edit_file', { ...at('f'), old_text: `${round - 1}\n`, new_text: `${round - 1}\n${round}\n` });
+      const started = performance.now();
+      expect(await reader.ok('read_file', at('f'))).toMatchObject({ content: text });
+      slowestMs = Math.max(slowestMs, performance.now() - started);
+      const hash = createHash('sha256').update(text).digest('hex');
+      expect(await reader.ok('hash_file', { ...at('f'), algorithm: 'sha256' })).toMatchObject({ hash });
+      expect(await reader.ok('stat_file', at('f'))).toMatchObject({ size: text.length });
+    }
+    recordFigure('GlusterFS: the slowest read after a write at another replica', slowestMs, 'ms');
+  },
+);
+
+test.skipIf(reason !== undefined)(
+  `what another program writes is waited for once, and what is gone is not found (${reason ?? 'GlusterFS, two mounts'})`,
+  { timeout: 60_000 },
+  async () => {
+    await using replicas = await startReplicas();
+    const [a, b] = replicas.servers;
+    if (a === undefined || b === undefined) throw new Error('two replicas');
+    await a.ok('write_file', { ...at('f'), content: 'by a replica' });
+    await b.ok('read_file', at('f'));
+    fs.writeFileSync(path.join(replicas.volume.mounts[1] as string, 'f'), 'by a program');
+    expect(await b.ok('read_file', at('f'))).toMatchObject({ content: 'by a program' });
+    const started = performance.now();
+    for (let i = 0; i < 20; i += 1) await b.ok('read_file', at('f'));
+    // Less than it would take to wait each time.
+    expect(performance.now() - started).toBeLessThan(20 * 500);
+    await a.ok('remove_file', at('f'));
+    expect(await b.fails('read_file', at('f'))).toContain('file not found');
+    // Without Redis, nobody knows what the others wrote, but what is there is read.
+    await a.ok('write_file', { ...at('g'), content: 'g' });
+    await replicas.redis.kill();
+    await sleep(2_000);
+    expect(await b.ok('read_file', at('g'))).toMatchObject({ content: 'g' });
+  },
+);
