@@ -36,6 +36,8 @@ export class MemoryStore implements SharedStore {
   readonly #blobs = new ExpiringMap<OwnedBlobs>();
   readonly #leases = new ExpiringMap<number>();
   readonly #notes = new ExpiringMap<string>();
+  /** The leases whose notes are outdated: those that were granted since, and not released with a new one. */
+  readonly #outdated = new ExpiringMap<true>();
   readonly #listeners = new Map<string, Set<Listener>>();
   /** Larger tokens than those of an earlier process: the clock gives the first, and each is larger than the last. */
   #lastToken = 0;
@@ -133,9 +135,8 @@ export class MemoryStore implements SharedStore {
     if (expiresInMs > 0) return { granted: false, expiresInMs };
     const token = this.#nextToken();
     this.#leases.set(key, token, ttlMs);
-    const note = this.#notes.get(key);
-    // Unknown until it is released.
-    this.#notes.set(key, '', NOTE_TTL_MS);
+    const note = this.#outdated.get(key) ? '' : this.#notes.get(key);
+    this.#outdated.set(key, true, NOTE_TTL_MS);
     return { granted: true, token, note };
   }
 
@@ -151,7 +152,10 @@ export class MemoryStore implements SharedStore {
 
   async releaseLease(key: string, token: number, note?: string): Promise<boolean> {
     if (this.#leases.get(key) !== token) return false;
-    if (note !== undefined) this.#notes.set(key, note, NOTE_TTL_MS);
+    if (note !== undefined) {
+      this.#notes.set(key, note, NOTE_TTL_MS);
+      this.#outdated.delete(key);
+    }
     return this.#leases.delete(key);
   }
 

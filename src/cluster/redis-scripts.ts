@@ -84,17 +84,17 @@ return 1`;
 
 /**
  * Without a last token, the store is empty, and may have lost notes: for a while, every lease without one has an unknown
- * holder before. The note of the holder is unknown until it releases the lease.
+ * holder before. From when a lease is granted until it is released with a note, the last note (key 3) is outdated (key 4).
  */
 const ACQUIRE_LEASE = `
 local left = redis.call('PTTL', KEYS[1])
 if left > 0 then return {'', left} end
 ${NOW}${NEXT_TOKEN}
-if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('SET', KEYS[4], '', 'PX', ARGV[3]) end
+if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('SET', KEYS[5], '', 'PX', ARGV[3]) end
 local token = next_token(KEYS[2])
 redis.call('SET', KEYS[1], token, 'PX', ARGV[1])
-local note = redis.call('GET', KEYS[3]) or redis.call('GET', KEYS[4])
-redis.call('SET', KEYS[3], '', 'PX', ARGV[2])
+local note = redis.call('GET', KEYS[4]) or redis.call('GET', KEYS[3]) or redis.call('GET', KEYS[5])
+redis.call('SET', KEYS[4], '', 'PX', ARGV[2])
 return {token, 0, note}`;
 
 const RENEW_LEASE = `
@@ -103,7 +103,7 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 
 const RELEASE_LEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if ARGV[2] then redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3]) end
+if ARGV[2] then redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3]) redis.call('DEL', KEYS[3]) end
 return redis.call('DEL', KEYS[1])`;
 
 /** The scripts by the name of the command that runs them. */
@@ -114,9 +114,9 @@ export const SCRIPTS = {
   ringfenceGetBlob: { lua: GET_BLOB, numberOfKeys: 3 },
   ringfenceListBlobs: { lua: LIST_BLOBS, numberOfKeys: 3 },
   ringfenceDeleteBlob: { lua: DELETE_BLOB, numberOfKeys: 3 },
-  ringfenceAcquireLease: { lua: ACQUIRE_LEASE, numberOfKeys: 4 },
+  ringfenceAcquireLease: { lua: ACQUIRE_LEASE, numberOfKeys: 5 },
   ringfenceRenewLease: { lua: RENEW_LEASE, numberOfKeys: 1 },
-  ringfenceReleaseLease: { lua: RELEASE_LEASE, numberOfKeys: 2 },
+  ringfenceReleaseLease: { lua: RELEASE_LEASE, numberOfKeys: 3 },
 } as const;
 
 /** The name of a script. */

@@ -112,7 +112,8 @@ export class RedisStore implements SharedStore {
   }
 
   async acquireLease(key: string, ttlMs: number): Promise<LeaseAnswer> {
-    const keys = [this.#key('lease', key), this.#key(LAST_TOKEN), this.#key('note', key), this.#key('emptied')];
+    const [lease, ...notes] = this.#leaseKeys(key);
+    const keys = [lease, this.#key(LAST_TOKEN), ...notes, this.#key('emptied')];
     const answer = await this.#script('ringfenceAcquireLease', [...keys, whole(ttlMs), NOTE_TTL_MS, EMPTIED_TTL_MS]);
     const [token, left, note] = answer as [string, number, string | null | undefined];
     if (token === '') return { granted: false, expiresInMs: left };
@@ -129,8 +130,7 @@ export class RedisStore implements SharedStore {
 
   async releaseLease(key: string, token: number, note?: string): Promise<boolean> {
     const left = note === undefined ? [] : [note, NOTE_TTL_MS];
-    const keys = [this.#key('lease', key), this.#key('note', key)];
-    return (await this.#script('ringfenceReleaseLease', [...keys, token, ...left])) === 1;
+    return (await this.#script('ringfenceReleaseLease', [...this.#leaseKeys(key), token, ...left])) === 1;
   }
 
   missing(): readonly string[] {
@@ -149,6 +149,10 @@ export class RedisStore implements SharedStore {
 
   #key(kind: string, name = ''): string {
     return `${this.#prefix}${kind}:${name}`;
+  }
+
+  #leaseKeys(key: string): [lease: string, note: string, outdated: string] {
+    return [this.#key('lease', key), this.#key('note', key), this.#key('outdated', key)];
   }
 
   #blobKeys(owner: string): [string, string, string] {

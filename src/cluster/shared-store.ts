@@ -115,7 +115,7 @@ export interface SharedStore {
   acquireLease(key: string, ttlMs: number): Promise<LeaseAnswer>;
   /** Lets the lease of this token end after `ttlMs` from now. Returns false if it has ended already. */
   renewLease(key: string, token: number, ttlMs: number): Promise<boolean>;
-  /** Returns the note of the last holder of a lease, as `acquireLease` does, without asking for the lease. */
+  /** Returns the last note that a holder of the lease has left; one who came later may not have left one yet. */
   leaseNote(key: string): Promise<string | undefined>;
   /**
    * Ends the lease of this token, and leaves a note for the next holder, which is kept for ten minutes at least. Returns

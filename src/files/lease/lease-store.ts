@@ -18,7 +18,7 @@ export interface LeaseStore {
   acquireLease(key: string, ttlMs: number): Promise<LeaseGrant>;
   /** Lets the lease of this token end after `ttlMs` from now. Returns false if it has ended already. */
   renewLease(key: string, token: number, ttlMs: number): Promise<boolean>;
-  /** Returns what the last holder has left with its release; empty if that is not known; undefined if there was none for long. */
+  /** Returns the last note that a holder of the lease has left; one who came later may not have left one yet. */
   leaseNote(key: string): Promise<string | undefined>;
   /** Ends the lease of this token, and leaves a note for the next holder. Returns false if it has ended already. */
   releaseLease(key: string, token: number, note?: string): Promise<boolean>;

@@ -57,7 +57,7 @@ export class Leases {
     }
   }
 
-  /** Returns what the last holder of a lease has left; undefined if that is not known, or nobody can be asked. */
+  /** Returns the last note that a holder of a lease has left; undefined if there is none, or nobody can be asked. */
   async noteOf(key: string): Promise<string | undefined> {
     try {
       return await this.store.leaseNote(key);
