@@ -113,10 +113,11 @@ export class MemoryStore implements SharedStore {
     else this.#blobs.get(owner)?.entries.delete(key);
   }
 
-  async publish(channel: string, message: string): Promise<void> {
+  async publish(channel: string, message: string): Promise<number> {
+    const listeners = this.#listeners.get(channel) ?? new Set();
     // A listener is never called before the publisher goes on, as with a store elsewhere.
-    for (const listener of this.#listeners.get(channel) ?? [])
-      setImmediate(() => this.#deliver(channel, listener, message));
+    for (const listener of listeners) setImmediate(() => this.#deliver(channel, listener, message));
+    return listeners.size;
   }
 
   async subscribe(channel: string, listener: Listener): Promise<Unsubscribe> {

@@ -75,7 +75,8 @@ export class HttpFastPath {
     { transport, peer, calls, replay }: FastSession,
   ): Promise<boolean> {
     if (!isPlainSessionPost(request)) return false;
-    const reply = new HttpReply(response, { sessionId: transport.sessionId, replay, primes: primesStreams(request) });
+    const form = { sessionId: transport.sessionId, replay, primes: primesStreams(request), request: plain.id };
+    const reply = new HttpReply(response, form);
     const immediate = this.#fastPath.reply(plain, peer);
     if (immediate !== undefined) return reply.end(immediate);
     const call = this.#fastPath.call(plain, peer, reply);

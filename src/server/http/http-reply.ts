@@ -1,12 +1,18 @@
-import type { ServerResponse } from 'node:http';
+import type { RequestId } from '@modelcontextprotocol/server';
 import { concatJson, type JsonChunks, jsonBytes } from '../../wire/json-chunks.ts';
 import type { NotificationSink } from '../protocol/fast/fast-path.ts';
-import { type EventStream, eventIdOf, type ReplayBuffer, type ResumableReply } from './replay-buffer.ts';
+import {
+  type EventStream,
+  eventIdOf,
+  type ReplayBuffer,
+  type ResponseSink,
+  type ResumableReply,
+} from './replay-buffer.ts';
 
 /** How long a call may run before its response begins as an event stream. */
 const OPEN_MS = 1_000;
 /** How often an event stream gets a comment, so that no proxy times out. */
-const ALIVE_MS = 15_000;
+export const ALIVE_MS = 15_000;
 
 /** How long a client should wait before it connects again after it lost an event stream. */
 export const RETRY_MS = 1_000;
@@ -32,6 +38,8 @@ export interface SessionForm {
    * fail on it.
    */
   readonly primes: boolean;
+  /** The id of the request. */
+  readonly request: RequestId;
 }
 
 /**
@@ -40,12 +48,12 @@ export interface SessionForm {
  * client that is gone does nothing; in a session, the client may continue on another connection.
  */
 export class HttpReply implements NotificationSink, ResumableReply {
-  #response: ServerResponse;
+  #response: ResponseSink;
   readonly #session: SessionForm | undefined;
   #stream: EventStream | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(response: ServerResponse, session?: SessionForm) {
+  constructor(response: ResponseSink, session?: SessionForm) {
     this.#response = response;
     this.#session = session;
   }
@@ -89,7 +97,7 @@ export class HttpReply implements NotificationSink, ResumableReply {
   }
 
   /** Continues the event stream on another connection of the same client. */
-  resume(response: ServerResponse): void {
+  resume(response: ResponseSink): void {
     this.#stopKeepingAlive();
     this.#response.end();
     this.#response = response;
@@ -135,7 +143,7 @@ export class HttpReply implements NotificationSink, ResumableReply {
   /** Numbers the next event. Undefined outside a session. */
   #newEventId(): string | undefined {
     if (this.#session === undefined) return undefined;
-    this.#stream ??= this.#session.replay.open(this);
+    this.#stream ??= this.#session.replay.open(this, this.#session.request);
     const { next } = this.#stream;
     this.#stream.next += 1;
     return eventIdOf(this.#stream, next);
@@ -158,7 +166,7 @@ class FinishedReply implements ResumableReply {
     this.#event = event.length < Buffer.poolSize / 2 ? event.toString('latin1') : event;
   }
 
-  resume(response: ServerResponse, lastSeen: number): void {
+  resume(response: ResponseSink, lastSeen: number): void {
     const rest = lastSeen < this.#stream.next - 1 ? this.#event : '';
     response.writeHead(200, streamHeaders(this.#session)).end(rest, 'latin1');
   }
@@ -174,6 +182,7 @@ function event(json: JsonChunks, eventId: string | undefined): JsonChunks {
   return concatJson(`event: message\n${id}data: `, json, '\n\n');
 }
 
-function streamHeaders({ sessionId }: Partial<SessionForm> = {}): Record<string, string> {
+/** Returns the headers of an event stream, in a session or elsewhere. */
+export function streamHeaders({ sessionId }: Partial<SessionForm> = {}): Record<string, string> {
   return sessionId === undefined ? STREAM_HEADERS : { 'mcp-session-id': sessionId, ...STREAM_HEADERS };
 }

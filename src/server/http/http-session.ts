@@ -69,7 +69,7 @@ export async function connectSession(parts: SessionParts): Promise<HttpSession> 
   const { id, owner, limits, clientName, newServer, replayBudget, relay, onInitialized, onClose } = parts;
   const digest = digestOf(id);
   const { server, peer } = newServer({ owner, limits, clientName, digest });
-  const replay = new ReplayBuffer(replayBudget, randomInt(MAX_FIRST_STREAM));
+  const replay = new ReplayBuffer(replayBudget, { before: randomInt(MAX_FIRST_STREAM), replica: relay?.id });
   const options = {
     eventStore: replay,
     retryInterval: RETRY_MS,

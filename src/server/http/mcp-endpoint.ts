@@ -5,6 +5,7 @@ import {
   isLegacyRequest,
   type McpHttpHandler,
   type McpRequestContext,
+  type RequestId,
 } from '@modelcontextprotocol/server';
 import { StoreUnavailable } from '../../cluster/shared-store.ts';
 import type { Service } from '../call/service.ts';
@@ -33,10 +34,10 @@ import {
 } from './endpoint-errors.ts';
 import { cancelCall, HttpFastPath } from './http-fast-path.ts';
 import { SHARE_TAKEN } from './http-limits.ts';
-import { RETRY_MS } from './http-reply.ts';
+import { ALIVE_MS, RETRY_MS, streamHeaders } from './http-reply.ts';
 import type { NewSession } from './http-session.ts';
 import { rateRefusal, sharedRefusal } from './rate-response.ts';
-import type { ReplayBudget } from './replay-buffer.ts';
+import { originOf, type ReplayBudget } from './replay-buffer.ts';
 import { BadBody, readJson } from './request-body.ts';
 import { acceptsStreams, sendError, sendWebResponse, toWebRequest } from './sdk-response.ts';
 import { type ActiveSession, type SessionLimits, Sessions } from './sessions.ts';
@@ -199,16 +200,38 @@ export class McpEndpoint {
     try {
       const next = session.replay.after(lastEventId);
       if (next === 'sdk') return false;
-      if (next === undefined) {
-        sendError(response, EVENT_NOT_KEPT);
-      } else {
+      if (next !== undefined) {
         next.reply.resume(response, next.lastSeen);
         await disconnect.promise;
+      } else if (!(await this.#continueElsewhere(received, session, lastEventId))) {
+        sendError(response, EVENT_NOT_KEPT);
       }
       return true;
     } finally {
       session.leave();
     }
+  }
+
+  /**
+   * Continues an event stream that another replica has begun with the result of its call, or with an error if that is
+   * not to be had: without either, the client would wait for it until it gives up. Returns false if the id of the event
+   * does not say whose it is.
+   */
+  async #continueElsewhere({ response, disconnect }: EndpointRequest, session: ActiveSession, eventId: string) {
+    const origin = originOf(eventId);
+    if (origin === undefined) return false;
+    const waiting = this.#sessions.restElsewhere(session, { ...origin, eventId }, disconnect.signal);
+    if (waiting === undefined) return false;
+    response.writeHead(200, streamHeaders({ sessionId: session.transport.sessionId })).flushHeaders();
+    const alive = setInterval(() => response.write(': keepalive\n\n'), ALIVE_MS).unref();
+    try {
+      response.end((await waiting) ?? lostResult(origin.request));
+    } catch (error) {
+      if (!disconnect.hasHappened) throw error;
+    } finally {
+      clearInterval(alive);
+    }
+    return true;
   }
 
   async #answerBySdk(received: EndpointRequest): Promise<void> {
@@ -295,6 +318,13 @@ export class McpEndpoint {
     this.#handlers.set(principal, handler);
     return handler;
   }
+}
+
+/** Returns the event that answers a request whose result is lost. */
+function lostResult(id: RequestId): string {
+  const message =
+    'The server process that ran this request is gone, or keeps its result no longer. The request may have been carried out: look before you send it again.';
+  return `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message } })}\n\n`;
 }
 
 /** Says how long to wait before connecting again, without being an event. */

@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http';
-import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server';
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { EventStore, JSONRPCMessage, RequestId } from '@modelcontextprotocol/server';
 
 /** How much of their event streams all sessions may keep together, in bytes of JSON. */
 const TOTAL_BYTES = 64 * 1024 * 1024;
@@ -13,15 +13,27 @@ const STREAM_BYTES = 512;
 /** How long the events of a stream are kept after its last one. */
 const KEEP_MS = 5 * 60_000;
 
+/** What a response is written to: a connection, or what stands for a client that came back at another replica. */
+export interface ResponseSink {
+  readonly headersSent: boolean;
+  readonly writableLength: number;
+  writeHead(status: number, headers: OutgoingHttpHeaders): ResponseSink;
+  flushHeaders(): void;
+  write(chunk: Uint8Array | string): boolean;
+  end(chunk?: Uint8Array | string, encoding?: BufferEncoding): unknown;
+}
+
 /** A response of the fast path that can be continued on another connection. */
 export interface ResumableReply {
   /** Sends what followed the event of this number, and all that is still to come. */
-  resume(response: ServerResponse, lastSeen: number): void;
+  resume(response: ResponseSink, lastSeen: number): void;
 }
 
 /** One event stream of a session. Its events are numbered from 0. */
 export interface EventStream {
   readonly number: number;
+  /** What the ids of its events end with: the replica and the request, where there are replicas. */
+  readonly tag: string;
   /** The number of the next event. */
   next: number;
   /** What is kept of it, in bytes. */
@@ -40,6 +52,17 @@ interface SdkStream extends EventStream {
   readonly messages: { readonly number: number; readonly message: JSONRPCMessage }[];
 }
 
+/** Options of a `ReplayBuffer`. */
+export interface ReplayOptions {
+  /**
+   * The number before that of the first stream. Buffers that begin at random ones do not take an event of an earlier one
+   * of the same session for one of their own.
+   */
+  readonly before?: number;
+  /** The name of this replica; undefined where there are no others. */
+  readonly replica?: string | undefined;
+}
+
 /** What follows an event: in a stream of the fast path or of the SDK. */
 type Continuation = { readonly reply: ResumableReply; readonly lastSeen: number } | 'sdk';
 
@@ -48,23 +71,22 @@ type Continuation = { readonly reply: ResumableReply; readonly lastSeen: number 
  * stream by `Last-Event-ID`. Bounded in streams, bytes and time: the stream that was used least recently is dropped
  * first, and whole, so that a client is told that it is too late instead of missing a part. The id of an event is
  * `STREAM-EVENT`, two numbers that are unique in a session only, so it must be looked up in the session of the client
- * that sent it.
+ * that sent it. Where there are replicas, `.REPLICA.REQUEST` follows, so that another one knows whom to ask, and what
+ * for.
  */
 export class ReplayBuffer implements EventStore {
   readonly #budget: ReplayBudget;
   /** By number, the least recently used first. */
   readonly #streams = new Map<number, FastStream | SdkStream>();
   readonly #sdkStreams = new Map<string, SdkStream>();
+  readonly #replica: string | undefined;
   #opened: number;
   #bytes = 0;
 
-  /**
-   * Takes the number before that of the first stream. Buffers that begin at random ones do not take an event of another
-   * replica, where the session was before, for one of their own.
-   */
-  constructor(budget: ReplayBudget, before = 0) {
+  constructor(budget: ReplayBudget, { before = 0, replica }: ReplayOptions = {}) {
     this.#budget = budget;
     this.#opened = before;
+    this.#replica = replica;
     budget.join(this);
   }
 
@@ -72,9 +94,10 @@ export class ReplayBuffer implements EventStore {
     return this.#bytes;
   }
 
-  /** Begins a stream of the fast path, which does not expire before it is finished. */
-  open(reply: ResumableReply): EventStream {
-    const stream: FastStream = { number: this.#newNumber(), next: 0, bytes: 0, lastUsed: 0, reply };
+  /** Begins a stream of the fast path for the result of a request, which does not expire before it is finished. */
+  open(reply: ResumableReply, request?: RequestId): EventStream {
+    const tag = this.#replica === undefined || request === undefined ? '' : tagOf(this.#replica, request);
+    const stream: FastStream = { number: this.#newNumber(), tag, next: 0, bytes: 0, lastUsed: 0, reply };
     this.#use(stream, STREAM_BYTES);
     stream.lastUsed = Number.POSITIVE_INFINITY;
     return stream;
@@ -155,7 +178,7 @@ export class ReplayBuffer implements EventStore {
   }
 
   #openSdk(sdkId: string): SdkStream {
-    const stream = { number: this.#newNumber(), next: 0, bytes: 0, lastUsed: 0, sdkId, messages: [] };
+    const stream = { number: this.#newNumber(), tag: '', next: 0, bytes: 0, lastUsed: 0, sdkId, messages: [] };
     this.#sdkStreams.set(sdkId, stream);
     this.#use(stream, STREAM_BYTES);
     return stream;
@@ -176,16 +199,38 @@ export class ReplayBuffer implements EventStore {
   }
 
   #find(eventId: string) {
-    const [, number, lastSeen] = /^(\d{1,15})-(\d{1,15})$/.exec(eventId) ?? [];
+    const [, number, lastSeen, tag = ''] = EVENT_ID.exec(eventId) ?? [];
     const stream = this.#streams.get(Number(number));
-    if (stream === undefined || Number(lastSeen) >= stream.next) return undefined;
+    if (stream === undefined || stream.tag !== tag || Number(lastSeen) >= stream.next) return undefined;
     return { stream, lastSeen: Number(lastSeen) };
   }
 }
 
 /** Returns the id of an event of a stream. */
-export function eventIdOf({ number }: EventStream, event: number): string {
-  return `${number}-${event}`;
+export function eventIdOf({ number, tag }: EventStream, event: number): string {
+  return `${number}-${event}${tag}`;
+}
+
+const EVENT_ID = /^(\d{1,15})-(\d{1,15})(\.[\da-f]{12}\.[\w-]{1,64})?$/;
+/** A longer one is not in the ids of events. */
+const MAX_REQUEST_BYTES = 48;
+
+function tagOf(replica: string, request: RequestId): string {
+  const bytes = Buffer.from(JSON.stringify(request));
+  return bytes.length > MAX_REQUEST_BYTES ? '' : `.${replica}.${bytes.toString('base64url')}`;
+}
+
+/** Returns the replica at which a request was sent that an event belongs to; undefined if its id does not say. */
+export function originOf(eventId: string): { readonly replica: string; readonly request: RequestId } | undefined {
+  const [, , , tag] = EVENT_ID.exec(eventId) ?? [];
+  if (tag === undefined) return undefined;
+  const [, replica = '', encoded = ''] = tag.split('.');
+  try {
+    const request: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString());
+    return typeof request === 'string' || typeof request === 'number' ? { replica, request } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

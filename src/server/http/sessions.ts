@@ -3,7 +3,8 @@ import type { Peer } from '../clients/peer.ts';
 import type { Principal } from '../clients/principals.ts';
 import type { ClientLimits } from '../limits/client-limits.ts';
 import { FairPool } from '../limits/fair-pool.ts';
-import { ReplicaRelay } from '../sessions/replica-relay.ts';
+import { newReplicaId, ReplicaRelay } from '../sessions/replica-relay.ts';
+import { ResultRelay } from '../sessions/result-relay.ts';
 import {
   digestOf,
   type SessionClaims,
@@ -14,6 +15,7 @@ import {
 import { SessionLives } from '../sessions/session-lives.ts';
 import { cancelCall } from './http-fast-path.ts';
 import { connectSession, type HttpSession, type NewSessionServer, touch } from './http-session.ts';
+import { KeptResponse } from './kept-response.ts';
 import { ReplayBudget } from './replay-buffer.ts';
 import { replayInitialize } from './replay-initialize.ts';
 
@@ -87,6 +89,7 @@ export class Sessions {
   readonly #ids: SessionIds;
   readonly #lives: SessionLives;
   readonly #relay: ReplicaRelay | undefined;
+  readonly #results: ResultRelay | undefined;
   readonly #expiry: NodeJS.Timeout;
   /** Sessions that are not ready yet are in it, too, or many clients at once could exceed the limit. */
   readonly #pool: FairPool;
@@ -101,7 +104,9 @@ export class Sessions {
     this.#dialect = dialect;
     this.#ids = options.ids ?? new SessionIds();
     this.#lives = new SessionLives(store, (digest) => this.#closeIf((session) => session.digest === digest));
-    this.#relay = store && new ReplicaRelay(store, (digest, message) => this.#deliver(digest, message));
+    const replica = newReplicaId();
+    this.#relay = store && new ReplicaRelay(store, replica, (digest, message) => this.#deliver(digest, message));
+    this.#results = store && new ResultRelay(store, replica, (wanted, keep) => this.#find(wanted, keep));
     this.#pool = new FairPool({ size: limits.maxSessions, clients: limits.clients });
     this.#expiry = setInterval(() => this.#expire(), Math.min(limits.idleMs, 60_000)).unref();
   }
@@ -163,6 +168,18 @@ export class Sessions {
     return this.#relay === undefined ? body : this.#relay.accept(digestOf(transport.sessionId ?? ''), body);
   }
 
+  /**
+   * Waits for what followed an event that another replica has sent in a session. Resolves with undefined if that replica
+   * is gone, or keeps it no longer; undefined if there are no replicas. Raises the reason of the signal.
+   */
+  restElsewhere(
+    { transport }: ActiveSession,
+    { replica, eventId }: { readonly replica: string; readonly eventId: string },
+    signal: AbortSignal,
+  ): Promise<Buffer | undefined> | undefined {
+    return this.#results?.rest(replica, { digest: digestOf(transport.sessionId ?? ''), eventId }, signal);
+  }
+
   /** Closes a session, and makes its id unusable for all replicas. Raises `StoreUnavailable` if they cannot be told. */
   async end(id: string): Promise<void> {
     this.#closeIf((session) => session.id === id);
@@ -172,7 +189,7 @@ export class Sessions {
   /** Closes all sessions. Their ids can still be used. */
   async close(): Promise<void> {
     clearInterval(this.#expiry);
-    await Promise.all([this.#lives.close(), this.#relay?.close()]);
+    await Promise.all([this.#lives.close(), this.#relay?.close(), this.#results?.close()]);
     await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
     this.#sessions.clear();
   }
@@ -237,6 +254,14 @@ export class Sessions {
       cancelCall(session, message);
       session.transport.onmessage?.({ jsonrpc: '2.0', ...message } as never);
     }
+  }
+
+  /** Has the rest of a stream kept for a client that came back at another replica, once it is complete. */
+  #find({ digest, eventId }: { digest: string; eventId: string }, keep: (rest: Buffer | undefined) => void): void {
+    const session = [...this.#sessions.values()].find((each) => each.digest === digest);
+    const next = session?.replay.after(eventId);
+    if (next === undefined || next === 'sdk') keep(undefined);
+    else next.reply.resume(new KeptResponse(keep), next.lastSeen);
   }
 
   /** Closes the least recently used session of a client that has no open request, and reports whether there was one. */

@@ -1,16 +1,19 @@
 import { expect, test } from 'vitest';
 import { MemoryStore } from '../../cluster/memory-store.ts';
-import { ReplicaRelay } from './replica-relay.ts';
+import { newReplicaId, ReplicaRelay } from './replica-relay.ts';
 
 test('what no replica sends changes nothing', async () => {
   const store = new MemoryStore();
   const delivered: unknown[] = [];
-  const relay = new ReplicaRelay(store, (...message) => delivered.push(message));
+  const relay = new ReplicaRelay(store, newReplicaId(), (...message) => delivered.push(message));
   for (const text of ['', 'null', '[]', '7', '{"digest":1}', '{"digest":"d","from":"x","message":null}', '{"a":']) {
     await store.publish('replicas', text);
   }
   expect(delivered).toEqual([]);
-  await new ReplicaRelay(store, () => {}).accept('d', { jsonrpc: '2.0', method: 'notifications/cancelled' });
+  await new ReplicaRelay(store, newReplicaId(), () => {}).accept('d', {
+    jsonrpc: '2.0',
+    method: 'notifications/cancelled',
+  });
   await expect.poll(() => delivered).toEqual([['d', { jsonrpc: '2.0', method: 'notifications/cancelled' }]]);
   await relay.close();
 });

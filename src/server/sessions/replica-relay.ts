@@ -12,6 +12,11 @@ interface RelayedMessage {
 
 type Deliver = (digest: string, message: RelayedMessage['message']) => void;
 
+/** Makes a name for a replica, which no other one has. */
+export function newReplicaId(): string {
+  return randomBytes(6).toString('hex');
+}
+
 /** The id of a question as its client sees it: the replica that asks, and the number that the SDK gave it. */
 const TAGGED = /^([\da-f]{12}):(\d{1,15})$/;
 const EVERYONE = 'replicas';
@@ -22,26 +27,28 @@ const EVERYONE = 'replicas';
  */
 export class ReplicaRelay {
   readonly #store: SharedStore;
-  readonly #id = randomBytes(6).toString('hex');
+  /** The name of this replica. */
+  readonly id: string;
   readonly #subscriptions: Promise<Unsubscribe[]>;
 
-  /** Calls `deliver` with what other replicas received for the sessions of this one. */
-  constructor(store: SharedStore, deliver: Deliver) {
+  /** Takes the name of this replica. Calls `deliver` with what other replicas received for its sessions. */
+  constructor(store: SharedStore, id: string, deliver: Deliver) {
     this.#store = store;
+    this.id = id;
     const receive = (text: string): void => {
       const relayed = parseRelayed(text);
-      if (relayed !== undefined && relayed.from !== this.#id) deliver(relayed.digest, relayed.message);
+      if (relayed !== undefined && relayed.from !== this.id) deliver(relayed.digest, relayed.message);
     };
-    this.#subscriptions = Promise.all([store.subscribe(this.#id, receive), store.subscribe(EVERYONE, receive)]);
+    this.#subscriptions = Promise.all([store.subscribe(this.id, receive), store.subscribe(EVERYONE, receive)]);
   }
 
   /** Returns a message to a client, in which the id of a question of this replica names it. */
   tag<M extends object>(message: M): M {
     const { id, method, params } = message as { id?: unknown; method?: unknown; params?: { requestId?: unknown } };
     if (typeof method !== 'string') return message;
-    if (id !== undefined) return { ...message, id: `${this.#id}:${id}` };
+    if (id !== undefined) return { ...message, id: `${this.id}:${id}` };
     if (method !== 'notifications/cancelled') return message;
-    return { ...message, params: { ...params, requestId: `${this.#id}:${params?.requestId}` } };
+    return { ...message, params: { ...params, requestId: `${this.id}:${params?.requestId}` } };
   }
 
   /**
@@ -73,13 +80,13 @@ export class ReplicaRelay {
     const [, replica = '', number] = (method === undefined && typeof id === 'string' && TAGGED.exec(id)) || [];
     if (number === undefined) return message;
     const answer = { ...(message as object), id: Number(number) };
-    if (replica === this.#id) return answer;
+    if (replica === this.id) return answer;
     await this.#send(replica, digest, answer);
     return undefined;
   }
 
-  #send(channel: string, digest: string, message: RelayedMessage['message']): Promise<void> {
-    return this.#store.publish(channel, JSON.stringify({ digest, message, from: this.#id } satisfies RelayedMessage));
+  async #send(channel: string, digest: string, message: RelayedMessage['message']): Promise<void> {
+    await this.#store.publish(channel, JSON.stringify({ digest, message, from: this.id } satisfies RelayedMessage));
   }
 }
 
