@@ -12,10 +12,13 @@ interface Wanted {
 /** Calls `keep` once with the rest of a stream; undefined if it is not kept. */
 type Find = (wanted: Wanted, keep: (rest: Buffer | undefined) => void) => void;
 
-/** How often a replica is asked, and after how long without an answer it counts as gone: longer than Redis restarts. */
-const ASK_MS = 1_000;
-const GONE_MS = 5_000;
-const POLL_MS = 200;
+/** How often a replica is told what is wanted of it. */
+const ASK_MS = 500;
+/** How long nobody listens for a replica that is gone: after a restart of Redis, they do again within a second. */
+const GONE_MS = 2_500;
+/** How long nobody can be told before this gives up. */
+const OUTAGE_MS = 15_000;
+const POLL_MS = 100;
 const LIMITS: BlobLimits = { maxBytes: 16 * 1024 * 1024, maxEntries: 100, ttlMs: 60_000 };
 /** The first byte of what is kept tells whether there is a rest. */
 const FOUND = Buffer.from('+');
@@ -46,19 +49,23 @@ export class ResultRelay {
    */
   async rest(replica: string, wanted: Wanted, signal: AbortSignal): Promise<Buffer | undefined> {
     if (replica === this.#replica) return undefined;
-    let heardAt = performance.now();
     let askedAt = Number.NEGATIVE_INFINITY;
-    while (performance.now() - heardAt < GONE_MS) {
+    /** Since when nobody hears what is asked, or it cannot be asked. */
+    let unheard: { readonly isGone: boolean; readonly since: number } | undefined;
+    for (;;) {
       const kept = await this.#take(wanted);
       if (kept !== undefined) return kept.subarray(0, 1).equals(FOUND) ? kept.subarray(1) : undefined;
       const now = performance.now();
       if (now - askedAt >= ASK_MS) {
         askedAt = now;
-        if (await this.#ask(replica, wanted)) heardAt = now;
+        const isHeard = await this.#ask(replica, wanted);
+        const isGone = isHeard === false;
+        if (isHeard) unheard = undefined;
+        else if (unheard?.isGone !== isGone) unheard = { isGone, since: now };
+        if (unheard && now - unheard.since > (isGone ? GONE_MS : OUTAGE_MS)) return undefined;
       }
       await sleep(POLL_MS, undefined, { signal });
     }
-    return undefined;
   }
 
   /** Stops keeping results for other replicas. */
@@ -66,9 +73,10 @@ export class ResultRelay {
     await (await this.#subscription)();
   }
 
-  /** Reports whether a replica has heard what is wanted of it. */
-  #ask(replica: string, wanted: Wanted): Promise<boolean> {
-    return available(async () => (await this.#store.publish(channelOf(replica), JSON.stringify(wanted))) > 0, false);
+  /** Reports whether a replica has heard what is wanted of it; undefined if it cannot be told. */
+  #ask(replica: string, wanted: Wanted): Promise<boolean | undefined> {
+    const text = JSON.stringify(wanted);
+    return available(async () => (await this.#store.publish(channelOf(replica), text)) > 0, undefined);
   }
 
   #take({ digest, eventId }: Wanted): Promise<Buffer | undefined> {
