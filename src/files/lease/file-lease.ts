@@ -17,7 +17,7 @@ interface FileLeaseOptions {
 /**
  * The right of this process to change a file, among all servers that share its file system. It is renewed while it is
  * held. A process may lose it nevertheless, by being stopped for longer than it lasts, and not know. So whoever holds it
- * next first removes the temporary files of older holders (`leasedName`): what they would rename over the file is gone.
+ * next first removes the temporary files of all others (`leasedName`): what they would rename over the file is gone.
  * That protects a change whose temporary file exists when `confirm` finds the lease still held.
  */
 export class FileLease implements AsyncDisposable {

@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isFenceError, isOfOlderLease } from '../../fence/index.ts';
+import { isFenceError, isOfOtherLease } from '../../fence/index.ts';
 import { FileError } from '../errors.ts';
 import type { FileLease } from './file-lease.ts';
 import type { LeasedEntry } from './lease-key.ts';
@@ -20,7 +20,7 @@ const MIN_TRIES = 20;
 const RETRY_MS = 20;
 
 /**
- * Removes the temporary files of older holders, unless the last one has finished, and waits until this machine sees what
+ * Removes the temporary files of other holders, unless the last one has finished, and waits until this machine sees what
  * it has left: file systems that machines share show a file that another has replaced for a while. Raises
  * `changed_meanwhile` if it does not show up; then the next attempt does not expect it.
  *
@@ -29,7 +29,7 @@ const RETRY_MS = 20;
  */
 export async function seeLatest(lease: FileLease, { dir, name }: LeasedEntry): Promise<void> {
   if (lease.note) return waitFor(lease, lease.note, { dir, name });
-  removeOlder(lease, { dir, name });
+  removeOthers(lease, { dir, name });
   if (!dir.isLocal()) {
     const now = refreshed({ dir, name });
     if (lease.note === '' || isRecent(now) || isReplaced(now)) await sleep(CACHED_BELOW_KERNEL_MS);
@@ -81,10 +81,10 @@ function mayBeLatest(now: Stats | undefined, note: string): boolean {
   return now === undefined || isSameInode(now, note) || compareStamp(now, note) === 'newer';
 }
 
-/** Removes what older holders would rename over the file: they may have been stopped, and do not know. */
-function removeOlder({ token }: FileLease, { dir, name }: LeasedEntry): void {
+/** Removes what other holders would rename over the file: they may have been stopped, and not know that they lost it. */
+function removeOthers({ token }: FileLease, { dir, name }: LeasedEntry): void {
   for (const entry of dir.list(true)) {
-    if (!isOfOlderLease(entry.name, name.toString(), token)) continue;
+    if (!isOfOtherLease(entry.name, name.toString(), token)) continue;
     try {
       dir.unlink(entry.raw);
     } catch (error) {
