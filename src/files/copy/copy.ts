@@ -8,15 +8,17 @@ import {
   type RootPath,
   temporaryName,
   withLocation,
+  withLocationSync,
 } from '../../fence/index.ts';
 import { type Change, changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { retryChange } from '../lease/retry-change.ts';
 import { withLease } from '../lease/with-lease.ts';
 import { discardTree } from '../remove/remove-folder.ts';
 import { undoAppendTo } from '../write/append-journal.ts';
 import { ABSENT, assertVersion, expectedVersion, locateToMatch, mismatch } from '../write/if-match.ts';
 import { syncEntry } from '../write/replace-file.ts';
-import { copyFile, type FileSource } from './copy-file.ts';
+import { copyFile } from './copy-file.ts';
 import { type CopyTreeResult, copyTree, type OpenTree } from './copy-tree.ts';
 import { assertDisjoint, hostPathOf, prospectiveHostPath } from './host-paths.ts';
 
@@ -67,13 +69,12 @@ export async function copy(
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<CopyResult> {
   return withLocation(from.root, from.path, async () => {
-    using source = from.root.locate(from.path, { follow: true });
-    if (source.stats === undefined) throw new FenceError('not_found', {});
+    const roots = [from.root, to.root];
+    using source = await retryChange(roots, context.signal, async () => locateSource(from));
     const end = options.intoFolders === false || options.ifMatch !== undefined ? to : resolveInto(from.path, to);
     if (!source.stats.isDirectory()) {
       await undoAppendTo(from.root, source.stats);
-      using file = source.dir.openFile(source.name);
-      const bytes = await copyFileTo({ ...from, file }, end, options, context);
+      const bytes = await copyFileTo({ ...from, at: source }, end, options, context);
       return { destination: end.path.raw, isDirectory: false, bytes, skipped: [] };
     }
     if (options.recursive === false) throw new FenceError('is_directory', {});
@@ -82,6 +83,14 @@ export async function copy(
     const { bytes, skipped } = await copyFolderTo({ ...from, dir: tree }, end, options, context);
     return { destination: end.path.raw, isDirectory: true, bytes, skipped };
   });
+}
+
+function locateSource({ root, path }: RootPath): Location & { readonly stats: Stats } {
+  const found = root.locate(path, { follow: true });
+  const { stats } = found;
+  if (stats !== undefined) return { ...found, stats };
+  found[Symbol.dispose]();
+  throw new FenceError('not_found', {});
 }
 
 /**
@@ -106,7 +115,7 @@ function isFolder({ root, path }: RootPath): boolean {
 }
 
 async function copyFileTo(
-  source: FileSource,
+  source: RootPath & { readonly at: Location },
   to: RootPath,
   options: CopyOptions,
   context: OperationContext,
@@ -115,16 +124,22 @@ async function copyFileTo(
     const { ifMatch, ...copying } = options;
     const change = changeIn(to.root, context.caller);
     const resolve = { follow: true, makeParents: true, onMake: change?.onMake };
-    return await withLease(to, { signal: context.signal, optional: true }, async ({ lease, onLanded }) => {
-      const rest = { ...copying, change, lease, onLanded };
-      if (ifMatch === undefined) {
-        using location = to.root.locate(to.path, resolve);
-        return await copyFile(source, location, rest, context);
-      }
-      using location = locateToMatch(to.root, to.path, ifMatch, resolve);
+    const locate = () =>
+      ifMatch === undefined ? to.root.locate(to.path, resolve) : locateToMatch(to.root, to.path, ifMatch, resolve);
+    const leased = { root: to.root, names: to.path.segments, locate };
+    const optional = true;
+    return await withLease(leased, { signal: context.signal, optional }, async ({ lease, onLanded }) => {
+      // Each attempt opens it again, because another machine may have replaced it since.
+      using file = withLocationSync(source.root, source.path, () => source.at.dir.openFile(source.at.name));
+      const [opened, rest] = [
+        { ...source, file },
+        { ...copying, change, lease, onLanded },
+      ];
+      using location = locate();
+      if (ifMatch === undefined) return await copyFile(opened, location, rest, context);
       if (rest.overwrite === false && location.stats !== undefined) throw new FenceError('already_exists', {});
       const expected = await expectedVersion(ifMatch, { root: to.root, ...location, context });
-      return await copyFile(source, location, { ...rest, expected }, context);
+      return await copyFile(opened, location, { ...rest, expected }, context);
     });
   });
 }
