@@ -235,6 +235,28 @@ test('no folder is left of an edit or a write that fails', async () => {
   expect(box.tree()).toEqual([]);
 });
 
+test('a copy of a folder into an existing one waits for the edit of a file that it replaces', async () => {
+  const { box, a, b, roots } = twoReplicas(() => new Sandbox('openat2'));
+  box.file('to/f', 'one\n');
+  box.file('from/f', 'g\n');
+  box.file('from/new', 'new\n');
+  box.file('to/link', 'l\n');
+  box.link('f', 'from/link');
+  const other = withResolvers();
+  a.stop = other.promise;
+  const edit = replaceText(roots.a, roots.a.parse('to/f'), { oldText: 'one', newText: 'ONE' }, FAST);
+  await expect.poll(() => a.stop === undefined).toBe(true);
+  const done = copy(box.at('from', roots.b), box.at('to', roots.b), { ...FAST, intoFolders: false });
+  await sleep(SHORT_MS / 4);
+  expect(box.text('to/f')).toBe('one\n');
+  other.resolve(undefined);
+  await Promise.all([edit, done]);
+  expect(box.tree('to')).toEqual(['f', 'link -> f', 'new']);
+  expect(box.text('to/f')).toBe('g\n');
+  const folder = fs.statSync(box.host('to')).ino;
+  expect(b.asked.sort()).toEqual([`${folder}/f`, `${folder}/link`]);
+});
+
 /** What Node throws for an error that it has no name for. */
 function stale(): Error {
   const code = 'Unknown system error -116';

@@ -161,7 +161,7 @@ async function copyFolderTo(
       if (options.overwrite === false) throw new FenceError('already_exists', {});
       if (!location.stats.isDirectory()) throw new FenceError('not_directory', {});
       using existing = location.dir.openDir(location.name);
-      return await copyTree({ ...job, merge: { path: location.path, change } }, existing);
+      return await copyTree({ ...job, merge: { root: to.root, path: location.path, change } }, existing);
     }
     location.dir.assertMayPut(location.name, true);
     const temporary = temporaryName(location.dir);
