@@ -12,6 +12,7 @@ import type { LeaseStore } from '../../src/files/lease/lease-store.ts';
 import { Leases } from '../../src/files/lease/leases.ts';
 import { removeEntry, removeFile } from '../../src/files/remove/remove-entry.ts';
 import { removeFolder } from '../../src/files/remove/remove-folder.ts';
+import { versionOf } from '../../src/files/version.ts';
 import { makeFolder } from '../../src/files/write/make-folder.ts';
 import { writeFile } from '../../src/files/write/write-file.ts';
 import { FairScheduler } from '../../src/runtime/fair-scheduler.ts';
@@ -368,6 +369,36 @@ test('without the store, edits and appends are refused at once after seconds, ov
   expect(performance.now() - started).toBeLessThan(3_000);
   expect(box.text('f')).toBe('three\n');
   expect(box.tree()).toEqual(['f', 'g']);
+});
+
+test('without the store, nothing is changed on the condition that a file has a version, except that it is absent', {
+  timeout: 30_000,
+}, async () => {
+  using box = new Sandbox('openat2');
+  const gone = () => Promise.reject(new StoreUnavailable('unreachable'));
+  new Leases({ acquireLease: gone, renewLease: gone, releaseLease: gone }).coordinate(box.root);
+  const { root } = box;
+  const at = root.parse('f');
+  const ifMatch = versionOf(fs.statSync(box.file('f', 'one\n')));
+  box.file('g');
+  const [f, g, h] = ['f', 'g', 'h'].map((name) => box.at(name)) as [RootPath, RootPath, RootPath];
+  const refused = {
+    overwrite: () => writeFile(root, at, Buffer.from('x'), { ...FAST, ifMatch }),
+    'copy onto': () => copy(g, f, { ...FAST, ifMatch }),
+    remove: () => removeFile(root, at, { ...FAST, ifMatch }),
+    'remove any': () => removeEntry(root, at, { ...FAST, ifMatch }),
+    move: () => move(f, h, { ...FAST, ifMatch }),
+    'move onto': () => move(g, f, { ...FAST, ifDestination: ifMatch }),
+  };
+  for (const [kind, work] of Object.entries(refused)) {
+    expect([kind, await outcome(work)]).toEqual([kind, 'coordination_unavailable']);
+  }
+  expect(box.text('f')).toBe('one\n');
+  const absent = { ...FAST, ifMatch: 'absent' };
+  expect(await outcome(writeFile(root, root.parse('new'), Buffer.from('x'), absent))).toBe('ok');
+  expect(await outcome(writeFile(root, at, Buffer.from('x'), absent))).toBe('version_mismatch');
+  expect(await outcome(copy(g, box.at('copied'), absent))).toBe('ok');
+  expect(box.tree()).toEqual(['copied', 'f', 'g', 'new']);
 });
 
 test('a store that is lost before the last check stops an edit, and not an overwrite', {

@@ -127,7 +127,7 @@ async function copyFileTo(
     const locate = () =>
       ifMatch === undefined ? to.root.locate(to.path, resolve) : locateToMatch(to.root, to.path, ifMatch, resolve);
     const leased = { root: to.root, names: to.path.segments, locate };
-    const optional = true;
+    const optional = ifMatch === undefined || ifMatch === ABSENT;
     return await withLease(leased, { signal: context.signal, optional }, async ({ lease, onLanded }) => {
       // Each attempt opens it again, because another machine may have replaced it since.
       using file = withLocationSync(source.root, source.path, () => source.at.dir.openFile(source.at.name));

@@ -54,7 +54,7 @@ export interface MoveOptions {
  * during the copy, `busy` if another process keeps a folder locked, and the reason of an aborted signal. After these,
  * source and destination are as they were. Raises `move_incomplete` if that cannot be done, with the copy complete.
  * Errors carry the path they are about. In a root that other machines change, too, also raises what `leaseEntries` raises;
- * a file is moved without leases where none can be had.
+ * without `ifMatch` and `ifDestination`, a file is moved without leases where none can be had.
  */
 export async function move(
   from: RootPath,
@@ -112,7 +112,8 @@ async function renameOrCopy(move: MoveJob): Promise<void> {
   const hasHistory = historyOf(source.root) !== undefined || historyOf(target.root) !== undefined;
   if (source.root !== target.root && hasHistory) return await moveAcross(move);
   const entries = source.at.stats?.isDirectory() ? [] : [source, target];
-  const optional = true;
+  // Without a condition, nothing is lost that would not be replaced anyway.
+  const optional = move.expected === undefined && move.options.ifDestination === undefined;
   await using leases = await leaseEntries(entries, { attempt: move.attempt, signal: move.context.signal, optional });
   let step: PendingStep | undefined;
   try {

@@ -36,7 +36,7 @@ export interface RemoveFileOptions {
 /**
  * Removes a file or a link itself, and returns its type. Raises `not_found`, `is_directory`, `version_mismatch` if it
  * is not that of `ifMatch`, and what `Root.locate` raises. In a root that other machines change, too, also what
- * `leaseEntries` raises; the file is removed without a lease where none can be had.
+ * `leaseEntries` raises; without `ifMatch`, the file is removed without a lease where none can be had.
  */
 export async function removeFile(
   root: Root,
@@ -60,7 +60,8 @@ export async function removeFile(
 async function unlinkLocked(job: UnlinkJob, { caller, signal }: OperationContext): Promise<void> {
   const { root, at, durable, expected, attempt } = job;
   const { dir, name } = at;
-  await using leases = await leaseEntries([{ root, at }], { attempt, signal, optional: true });
+  // Without a condition, nothing is lost that would not be removed anyway.
+  await using leases = await leaseEntries([{ root, at }], { attempt, signal, optional: expected === undefined });
   const change = changeIn(root, caller);
   using _held = change === undefined ? deferFree(at) : undefined;
   using _lock = await lockFolder(dir);

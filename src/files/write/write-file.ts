@@ -5,7 +5,7 @@ import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-
 import type { ChangeAttempt } from '../lease/retry-change.ts';
 import { withLease } from '../lease/with-lease.ts';
 import { appendFile } from './append-file.ts';
-import { expectedVersion, locateToMatch } from './if-match.ts';
+import { ABSENT, expectedVersion, locateToMatch } from './if-match.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** How `writeFile` treats an existing file. */
@@ -35,7 +35,7 @@ export interface WriteOptions {
  * Raises `is_directory`; with `create_only`, `already_exists` for any existing entry, a dangling link included;
  * `disk_full` for an incomplete append; `version_mismatch`, with nothing changed, if the file is not that of `ifMatch`;
  * and what `replaceFile` and `Root.locate` raise. In a root that other machines change, too, also what `withLease`
- * raises; overwriting and creating go on without a lease where none can be had.
+ * raises; overwriting and creating go on without a lease where none can be had, unless `ifMatch` is a version.
  */
 export async function writeFile(
   root: Root,
@@ -65,7 +65,8 @@ export async function writeFile(
         ...(isPrivate && location.stats === undefined && { mode: 0o600 }),
       });
     };
-    const optional = mode !== 'append';
+    // That nothing is there is known at the moment of the change; that a file is unchanged, only under a lease.
+    const optional = mode !== 'append' && (ifMatch === undefined || ifMatch === ABSENT);
     return await withLease({ root, names: path.segments, locate }, { signal: context.signal, optional }, write);
   });
 }
