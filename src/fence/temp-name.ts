@@ -101,12 +101,13 @@ export function ownerState(name: string): OwnerState {
 
 /**
  * Reports whether a temporary entry was left behind by a process that is gone. Of a process that cannot be seen from
- * here, that is certain in two cases, if the file system is not shared with other machines: the entry would be marked as
- * in use, or the machine was started since. Otherwise the entry counts as in use. One that was made under a lease counts
- * as left behind a day after the lease was granted: the lease has ended, so nobody may rename the entry any more.
+ * here, that is certain in two cases, if the file system is not shared with other machines: the entry would be marked
+ * as in use, or the machine was started since. Otherwise the entry counts as in use. One that was made under a lease
+ * counts as left behind a day after the lease was granted: the lease has ended, so nobody may rename the entry any
+ * more.
  *
- * `owner` is the temporary name of the process, if the entry has another name. A name of another form is that of another
- * version of this program, and counts as left behind after a day.
+ * `owner` is the temporary name of the process, if the entry has another name. A name of another form is that of
+ * another version of this program, and counts as left behind after a day.
  */
 export function isLeftover(dir: OwnedDir, name: string, owner = name): boolean {
   if (!isTemporaryName(owner)) return false;

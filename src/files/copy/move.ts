@@ -50,11 +50,12 @@ export interface MoveOptions {
  * removed; see `moveAcross`.
  *
  * Raises `not_found`, `root_itself`, `is_directory`, `already_exists`, `same_file`, `into_itself`, `special_file`
- * across filesystems, `version_mismatch` if the source is not that of `ifMatch` or the destination not that of `ifDestination`, `changed_meanwhile` if it changes
- * during the copy, `busy` if another process keeps a folder locked, and the reason of an aborted signal. After these,
- * source and destination are as they were. Raises `move_incomplete` if that cannot be done, with the copy complete.
- * Errors carry the path they are about. In a root that other machines change, too, also raises what `leaseEntries` raises;
- * without `ifMatch` and `ifDestination`, a file is moved without leases where none can be had.
+ * across filesystems, `version_mismatch` if the source is not that of `ifMatch` or the destination not that of
+ * `ifDestination`, `changed_meanwhile` if it changes during the copy, `busy` if another process keeps a folder locked,
+ * and the reason of an aborted signal. After these, source and destination are as they were. Raises `move_incomplete`
+ * if that cannot be done, with the copy complete. Errors carry the path they are about. In a root that other machines
+ * change, too, also raises what `leaseEntries` raises; without `ifMatch` and `ifDestination`, a file is moved without
+ * leases where none can be had.
  */
 export async function move(
   from: RootPath,
@@ -136,8 +137,8 @@ async function renameOrCopy(move: MoveJob): Promise<void> {
 }
 
 /**
- * Moves a folder back that may not be where it was moved to. Raises `changed_meanwhile` with the path that it has now if
- * its name is taken by now. If nothing can be put where it was, it stays beside the destination.
+ * Moves a folder back that may not be where it was moved to. Raises `changed_meanwhile` with the path that it has now
+ * if its name is taken by now. If nothing can be put where it was, it stays beside the destination.
  */
 function moveBack({ source, target, checked }: MoveJob): void {
   const proof = (dir: Dir, name: string): CheckedTree | undefined => checked?.elsewhere(dir, name);

@@ -9,8 +9,8 @@ import { compareStamp, stampOf } from './stamp.ts';
 const RENEWALS = 4;
 
 /**
- * Raised for a file that the lease is not for, because a folder above it was made, moved or replaced since the lease was
- * taken. Another attempt takes the lease on the right one.
+ * Raised for a file that the lease is not for, because a folder above it was made, moved or replaced since the lease
+ * was taken. Another attempt takes the lease on the right one.
  */
 export class MisplacedLease extends FileError<'changed_meanwhile'> {
   constructor() {
@@ -30,8 +30,8 @@ interface FileLeaseOptions {
 
 /**
  * The right of this process to change a file, among all servers that share its file system. It is renewed while it is
- * held. A process may lose it nevertheless, by being stopped for longer than it lasts, and not know. So whoever holds it
- * next first removes the temporary files of all others (`leasedName`): what they would rename over the file is gone.
+ * held. A process may lose it nevertheless, by being stopped for longer than it lasts, and not know. So whoever holds
+ * it next first removes the temporary files of all others (`leasedName`): what they would rename over the file is gone.
  * That protects a change whose temporary file exists when `confirm` finds the lease still held.
  */
 export class FileLease implements AsyncDisposable {
@@ -65,9 +65,9 @@ export class FileLease implements AsyncDisposable {
   }
 
   /**
-   * Raises `lease_lost` if another server has the lease by now or may get it at once, `coordination_unavailable` if that
-   * cannot be known, and the reason of an aborted signal. To be called as the last thing before the change, of a file
-   * once the temporary file is complete.
+   * Raises `lease_lost` if another server has the lease by now or may get it at once, `coordination_unavailable` if
+   * that cannot be known, and the reason of an aborted signal. To be called as the last thing before the change, of a
+   * file once the temporary file is complete.
    */
   async confirm(): Promise<void> {
     const { leases, key, optional, signal } = this.#options;
@@ -79,8 +79,8 @@ export class FileLease implements AsyncDisposable {
   }
 
   /**
-   * Raises `changed_meanwhile` if a file that was opened, or none, is not the one that this machine saw as the latest: of
-   * two looks at a name, the later may show what was there before.
+   * Raises `changed_meanwhile` if a file that was opened, or none, is not the one that this machine saw as the latest:
+   * of two looks at a name, the later may show what was there before.
    */
   assertLatest(stats: Stats | undefined): void {
     if (this.#left === undefined || compareStamp(stats, this.#left) === 'same') return;

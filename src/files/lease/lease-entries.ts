@@ -26,8 +26,8 @@ export class EntryLeases implements AsyncDisposable {
   }
 
   /**
-   * Makes the change, which begins before this returns. Nothing of the attempt is tried again after that, since a failure
-   * does not tell whether the change was made; and only after a success the next holders are told what to find.
+   * Makes the change, which begins before this returns. Nothing of the attempt is tried again after that, since a
+   * failure does not tell whether the change was made; and only after a success the next holders are told what to find.
    */
   async change<T>(make: () => T | Promise<T>): Promise<T> {
     this.#attempt.onLanded();
@@ -50,8 +50,8 @@ export class EntryLeases implements AsyncDisposable {
 }
 
 /**
- * Takes the leases on entries that are about to be moved or removed, so that no edit of another server brings them back.
- * Raises what `takeLease` raises.
+ * Takes the leases on entries that are about to be moved or removed, so that no edit of another server brings them
+ * back. Raises what `takeLease` raises.
  */
 export async function leaseEntries(entries: readonly RootEntry[], options: TakeLeaseOptions): Promise<EntryLeases> {
   const isShared = entries.some(({ root }) => leasesOf(root) !== undefined);

@@ -72,8 +72,8 @@ export class Leases {
   }
 
   /**
-   * Renews a lease, and reports whether it still was one. Raises `coordination_unavailable`, and the reason of an aborted
-   * signal.
+   * Renews a lease, and reports whether it still was one. Raises `coordination_unavailable`, and the reason of an
+   * aborted signal.
    */
   renew(key: string, token: number, signal: AbortSignal): Promise<boolean> {
     return this.#ask(() => this.store.renewLease(key, token, this.leaseMs), signal);

@@ -31,10 +31,10 @@ export class ChangeAttempt {
 }
 
 /**
- * Runs work that changes something in roots. If other machines change the files of one of them, too, work that fails for
- * a reason that may pass is run again while a call may take, unless it may have made its change: what a shared file system
- * answers now and then (`isTransient`), `lease_lost`, `changed_meanwhile`, and, a few times, a file that is not found.
- * Raises what the work raises, and the reason of an aborted signal.
+ * Runs work that changes something in roots. If other machines change the files of one of them, too, work that fails
+ * for a reason that may pass is run again while a call may take, unless it may have made its change: what a shared file
+ * system answers now and then (`isTransient`), `lease_lost`, `changed_meanwhile`, and, a few times, a file that is not
+ * found. Raises what the work raises, and the reason of an aborted signal.
  */
 export async function retryChange<T>(
   roots: readonly Root[],
@@ -42,7 +42,7 @@ export async function retryChange<T>(
   work: (attempt: ChangeAttempt) => Promise<T>,
 ): Promise<T> {
   if (roots.every((root) => leasesOf(root) === undefined)) return work(new ChangeAttempt());
-  const { deadline } = new ChangeAttempt();
+  const deadline = performance.now() + CHANGE_PATIENCE_MS;
   for (let attempts = 1; ; attempts += 1) {
     const attempt = new ChangeAttempt(attempts === 1, deadline);
     try {

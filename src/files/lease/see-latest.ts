@@ -20,15 +20,15 @@ const MIN_TRIES = 20;
 const RETRY_MS = 20;
 
 /**
- * Waits until this machine sees a file as the last holder of the lease has left it. File systems that machines share may
- * go on showing a file for seconds after another machine has replaced it.
+ * Waits until this machine sees a file as the last holder of the lease has left it. File systems that machines share
+ * may go on showing a file for seconds after another machine has replaced it.
  *
- * If the last holder has noted which file it has left, this waits for that file. Raises `changed_meanwhile` if it does not
- * show up within ten seconds; the next attempt then does without the note.
+ * If the last holder has noted which file it has left, this waits for that file. Raises `changed_meanwhile` if it does
+ * not show up within ten seconds; the next attempt then does without the note.
  *
  * If the last holder has left no note, it may not have finished: this removes the temporary files of other holders, and
- * waits once for as long as old files are shown. If there was no holder for long, it only waits if the file has just been
- * changed, which another program must have done.
+ * waits once for as long as old files are shown. If there was no holder for long, it only waits if the file has just
+ * been changed, which another program must have done.
  *
  * Raises the reason of an aborted signal.
  */
@@ -44,9 +44,9 @@ export async function seeLatest(lease: FileLease, { dir, name }: LeasedEntry, si
 }
 
 /**
- * Stats an entry after making the kernel look up its name again. Opening or stating a file does not do that for a second
- * after the last lookup, but an attempt to make an entry of that name does. The attempt here is a hard link to the folder
- * itself, which every file system refuses, so nothing is made.
+ * Stats an entry after making the kernel look up its name again. Opening or stating a file does not do that for a
+ * second after the last lookup, but an attempt to make an entry of that name does. The attempt here is a hard link to
+ * the folder itself, which every file system refuses, so nothing is made.
  *
  * Listing the folder would make the kernel look up its names, too. But a listing that began before a file was replaced
  * brings the old file back, and repeated listings keep GlusterFS showing it for many seconds.
@@ -63,8 +63,8 @@ interface AwaitedFile {
 }
 
 /**
- * Waits for the file of a note. What is still different after all caches have expired was changed by another program, or
- * the holder did not know the right size. An older file is not taken for the latest, even then.
+ * Waits for the file of a note. What is still different after all caches have expired was changed by another program,
+ * or the holder did not know the right size. An older file is not taken for the latest, even then.
  */
 async function waitFor(lease: FileLease, { note, entry, signal }: AwaitedFile): Promise<void> {
   let now = entry.dir.lstat(entry.name);
@@ -93,7 +93,7 @@ function mayBeLatest(now: Stats | undefined, note: string): boolean {
   return now === undefined || isSameInode(now, note) || compareStamp(now, note) === 'newer';
 }
 
-/** Removes what other holders would rename over the file: they may have been stopped, and not know that they lost it. */
+/** Removes what other holders would rename over the file: they may have been stopped, and not know of their loss. */
 function removeOthers({ token }: FileLease, { dir, name }: LeasedEntry): void {
   for (const entry of dir.list(true)) {
     if (!isOfOtherLease(entry.name, name.toString(), token)) continue;

@@ -23,11 +23,11 @@ export interface TakeLeaseOptions {
 }
 
 /**
- * Takes the lease on an entry, and waits until this machine sees it as the last holder has left it. Undefined if no other
- * machine changes the files of the root, or if the lease is optional and the store has been gone for seconds.
+ * Takes the lease on an entry, and waits until this machine sees it as the last holder has left it. Undefined if no
+ * other machine changes the files of the root, or if the lease is optional and the store has been gone for seconds.
  *
- * Raises `busy` if others keep the lease, `coordination_unavailable`, `changed_meanwhile` if what the last holder has left
- * does not show up, and the reason of an aborted signal.
+ * Raises `busy` if others keep the lease, `coordination_unavailable`, `changed_meanwhile` if what the last holder has
+ * left does not show up, and the reason of an aborted signal.
  */
 export async function takeLease(
   { root, at }: RootEntry,

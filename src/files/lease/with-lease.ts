@@ -11,8 +11,8 @@ export interface LeasedFile {
   /** The names from the top of the root, for a file whose folder does not exist. */
   readonly names: readonly string[];
   /**
-   * Finds the file as the work will. Undefined if its folder does not exist; if the work has found out that it needs the
-   * folder (`MisplacedLease`), it is located again, and the folder made.
+   * Finds the file as the work will. Undefined if its folder does not exist; if the work has found out that it needs
+   * the folder (`MisplacedLease`), it is located again, and the folder made.
    */
   locate(makeParents: boolean): LocatedFile | undefined;
 }
@@ -29,9 +29,9 @@ export interface LeaseOptions {
 }
 
 /**
- * Runs work that changes a file while this process has the lease on it, and after this machine sees the file as the last
- * holder has left it. Without leases in the root, the work is run as it is. What may pass is tried again, as `retryChange`
- * says. Folders that were made to know the file by are on disk at the end, and removed after a failure.
+ * Runs work that changes a file while this process has the lease on it, and after this machine sees the file as the
+ * last holder has left it. Without leases in the root, the work is run as it is. What may pass is tried again, as
+ * `retryChange` says. Folders that were made to know the file by are on disk at the end, and removed after a failure.
  *
  * Raises what the work and `takeLease` raise.
  */

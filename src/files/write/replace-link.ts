@@ -13,8 +13,8 @@ interface ReplaceLinkOptions extends Pick<ReplaceOptions, 'lease' | 'onLanded'> 
 
 /**
  * Creates a symbolic link, atomically replacing whatever `replaceFile` could replace. Raises what `assertReplaceable`
- * and `FileLease.confirm` raise, or with `overwrite` off `already_exists`. After a failure the target is unchanged and no temporary link
- * remains.
+ * and `FileLease.confirm` raise, or with `overwrite` off `already_exists`. After a failure the target is unchanged and
+ * no temporary link remains.
  */
 export async function replaceLink(
   target: ReplaceTarget,
