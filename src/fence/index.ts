@@ -20,7 +20,7 @@ export {
   heldName,
   isAppendJournalName,
   isLeftover,
-  isOfOlderLease,
+  isOfOtherLease,
   isTemporaryName,
   leasedName,
   nameOfHeld,

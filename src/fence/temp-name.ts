@@ -42,28 +42,32 @@ export function nameOfHeld(name: string): string | undefined {
   return at === -1 ? undefined : name.slice(at + HELD.length) || undefined;
 }
 
-const LEASE = '-lease-';
 const FILE_LENGTH = 16;
+/** How a name ends that `leasedName` has made: with a digest of the name of the file, and the token. */
+const LEASE = /-lease-([\da-f]{16})-(\d+)$/;
 
 /**
  * Makes a temporary name for the new content of a file by the holder of a lease on it, which says for which file and
- * with which fencing token. Who gets the lease next removes what older holders have left.
+ * with which fencing token. Whoever holds the lease next removes what others have left.
  */
 export function leasedName(dir: Pick<OwnedDir, 'canMarkInUse'>, file: string, token: number): string {
-  return `${temporaryName(dir)}${LEASE}${digest(file).slice(0, FILE_LENGTH)}-${token}`;
+  return `${temporaryName(dir)}-lease-${digest(file).slice(0, FILE_LENGTH)}-${token}`;
 }
 
-/** Reports whether a name is one that `leasedName` made for a file, with a smaller token than this one. */
-export function isOfOlderLease(name: string, file: string, token: number): boolean {
+/**
+ * Reports whether a name is one that `leasedName` made for a file with another token than this one. Which of two tokens
+ * is larger does not tell which holder is older if the store has failed over to a machine whose clock is behind.
+ */
+export function isOfOtherLease(name: string, file: string, token: number): boolean {
   const found = leaseIn(name);
-  return found !== undefined && found.file === digest(file).slice(0, FILE_LENGTH) && found.token < token;
+  return found !== undefined && found.file === digest(file).slice(0, FILE_LENGTH) && found.token !== token;
 }
 
 function leaseIn(name: string): { readonly file: string; readonly token: number } | undefined {
-  const at = isTemporaryName(name) ? name.lastIndexOf(LEASE) : -1;
-  if (at === -1) return undefined;
-  const [file = '', token] = name.slice(at + LEASE.length).split('-');
-  return { file, token: Number(token) };
+  // A held name ends with a name that a caller has chosen.
+  if (!isTemporaryName(name) || name.includes(HELD)) return undefined;
+  const [, file, token] = LEASE.exec(name) ?? [];
+  return file === undefined ? undefined : { file, token: Number(token) };
 }
 
 /** Reports whether a name is one that only temporary files and folders have. */
@@ -97,10 +101,13 @@ export function ownerState(name: string): OwnerState {
 
 /**
  * Reports whether a temporary entry was left behind by a process that is gone. Of a process that cannot be seen from
- * here, that is certain if the entry would be marked as in use, or if the machine was started since, and the file system
- * is not shared with other machines. Otherwise it counts as in use; under a lease for a day, since it cannot take its name
- * after the lease has ended. `owner` is the temporary name of the process, if the entry has another name. A name of another form
- * is that of another version of this program, and counts as left behind after a day.
+ * here, that is certain in two cases, if the file system is not shared with other machines: the entry would be marked
+ * as in use, or the machine was started since. Otherwise the entry counts as in use. One that was made under a lease
+ * counts as left behind a day after the lease was granted: the lease has ended, so nobody may rename the entry any
+ * more.
+ *
+ * `owner` is the temporary name of the process, if the entry has another name. A name of another form is that of
+ * another version of this program, and counts as left behind after a day.
  */
 export function isLeftover(dir: OwnedDir, name: string, owner = name): boolean {
   if (!isTemporaryName(owner)) return false;

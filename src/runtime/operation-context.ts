@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RingfenceError } from '../errors.ts';
 import { FairScheduler } from './fair-scheduler.ts';
 
@@ -72,4 +73,11 @@ export class CancelledError extends RingfenceError<{ cancelled: object }, 'cance
 export function throwIfAborted(signal: AbortSignal): void {
   if (!signal.aborted) return;
   throw signal.reason instanceof RingfenceError ? signal.reason : new CancelledError();
+}
+
+/** Waits for a time, and throws like `throwIfAborted` as soon as the signal is aborted. */
+export async function cancellableSleep(ms: number, signal: AbortSignal): Promise<void> {
+  // It fails only if the signal is aborted.
+  await sleep(ms, undefined, { signal }).catch(() => {});
+  throwIfAborted(signal);
 }

@@ -1,20 +1,28 @@
 import fs from 'node:fs';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { MemoryStore } from '../../src/cluster/memory-store.ts';
 import { StoreUnavailable } from '../../src/cluster/shared-store.ts';
-import type { RootPath } from '../../src/fence/index.ts';
+import { Dir, fromSystem, type RootPath } from '../../src/fence/index.ts';
 import { onEveryBackend, outcome, Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { copy } from '../../src/files/copy/copy.ts';
 import { move } from '../../src/files/copy/move.ts';
-import { replaceText } from '../../src/files/edit/edit-file.ts';
+import { patchFile, replaceText } from '../../src/files/edit/edit-file.ts';
 import type { LeaseStore } from '../../src/files/lease/lease-store.ts';
 import { Leases } from '../../src/files/lease/leases.ts';
-import { removeFile } from '../../src/files/remove/remove-entry.ts';
+import { removeEntry, removeFile } from '../../src/files/remove/remove-entry.ts';
+import { removeFolder } from '../../src/files/remove/remove-folder.ts';
+import { versionOf } from '../../src/files/version.ts';
+import { makeFolder } from '../../src/files/write/make-folder.ts';
 import { writeFile } from '../../src/files/write/write-file.ts';
+import { FairScheduler } from '../../src/runtime/fair-scheduler.ts';
+import { DEFAULT_CONTEXT } from '../../src/runtime/operation-context.ts';
 
 const FAST = { durable: false };
 /** How long a lease lasts here. */
 const SHORT_MS = 300;
+
+afterEach(() => void vi.restoreAllMocks());
 
 /** A store that notes who asks for which lease. */
 class WatchedStore implements LeaseStore {
@@ -55,14 +63,14 @@ class WatchedStore implements LeaseStore {
 }
 
 /** A sandbox with two roots on it, each with a view of one store, as two replicas have. */
-function twoReplicas(open: () => Sandbox) {
+function twoReplicas(open: () => Sandbox, options: ConstructorParameters<typeof Leases>[1] = {}) {
   const box = open();
   onTestFinished(() => box[Symbol.dispose]());
   const store = new MemoryStore();
   const [a, b] = [new WatchedStore(store), new WatchedStore(store)];
   const rootOfB = box.open('.', 'openat2');
-  new Leases(a).coordinate(box.root);
-  new Leases(b).coordinate(rootOfB);
+  new Leases(a, options).coordinate(box.root);
+  new Leases(b, options).coordinate(rootOfB);
   return { box, a, b, at: box.root.parse('f'), roots: { a: box.root, b: rootOfB } };
 }
 
@@ -159,6 +167,180 @@ test.each(['remove', 'move', 'move onto', 'copy onto'] as const)(
   },
 );
 
+/** Gives up the thread for longer than a lease lasts, each time. */
+class SlowScheduler extends FairScheduler {
+  override yieldTurn(): Promise<void> {
+    return sleep(SHORT_MS * 3);
+  }
+}
+
+test('a change that takes longer than a lease lasts keeps it, while another server waits', async () => {
+  const { box, a, b, roots, at } = twoReplicas(() => new Sandbox('openat2'), { leaseMs: SHORT_MS });
+  box.file('f', 'one\n');
+  const context = { ...DEFAULT_CONTEXT, scheduler: new SlowScheduler() };
+  const slow = writeFile(roots.a, at, Buffer.from('more\n'), { ...FAST, mode: 'append' }, context);
+  await expect.poll(() => a.tokens.length).toBe(1);
+  await Promise.all([slow, replaceText(roots.b, at, { oldText: 'one', newText: 'two' }, FAST)]);
+  expect(box.text('f')).toBe('two\nmore\n');
+  expect([a.tokens.length, b.tokens.length]).toEqual([1, 1]);
+});
+
+describe.each(['folder is moved', 'link is made to lead elsewhere'])('if a %s while its lease is awaited', (what) => {
+  test.each(['edit', 'append', 'overwrite', 'copy'] as const)('the %s is done under the right lease', async (kind) => {
+    const { box, a, b, roots } = twoReplicas(() => new Sandbox('openat2'));
+    box.file('g', 'new\n');
+    box.file('old/f', 'one\n');
+    box.file('other/f', 'one two\n');
+    if (what === 'link is made to lead elsewhere') box.link('old', 'd');
+    else fs.renameSync(box.host('old'), box.host('d'));
+    const keys = [`${fs.statSync(box.host('d')).ino}/f`, `${fs.statSync(box.host('other')).ino}/f`];
+    await a.acquireLease(keys[0] as string, SHORT_MS);
+    const at = roots.b.parse('d/f');
+    const asked = vi.spyOn(b, 'acquireLease');
+    const done = {
+      edit: () => replaceText(roots.b, at, { oldText: 'one', newText: 'ONE' }, FAST),
+      append: () => writeFile(roots.b, at, Buffer.from('new\n'), { ...FAST, mode: 'append' }),
+      overwrite: () => writeFile(roots.b, at, Buffer.from('new\n'), FAST),
+      copy: () => copy(box.at('g', roots.b), box.at('d/f', roots.b), FAST),
+    }[kind]();
+    await expect.poll(() => asked.mock.calls.length).toBeGreaterThan(0);
+    fs.renameSync(box.host('d'), box.host('moved'));
+    if (what === 'link is made to lead elsewhere') box.link('other', 'd');
+    else fs.renameSync(box.host('other'), box.host('d'));
+    await done;
+    expect(b.asked).toEqual(keys);
+    expect(box.text('moved/f')).toBe('one\n');
+    const text = { edit: 'ONE two\n', append: 'one two\nnew\n', overwrite: 'new\n', copy: 'new\n' }[kind];
+    expect(box.text('d/f')).toBe(text);
+  });
+});
+
+test.each([true, false])(
+  'a file in new folders is made under the lease by its folder, durable: %s',
+  async (durable) => {
+    const { box, a, roots } = twoReplicas(() => new Sandbox('openat2'));
+    const patch = '--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+one\n';
+    const started = performance.now();
+    await patchFile(roots.a, roots.a.parse('x/y/f'), patch, { durable });
+    expect(performance.now() - started).toBeLessThan(2_000);
+    await writeFile(roots.a, roots.a.parse('z/f'), Buffer.from('two\n'), { durable });
+    const keys = ['x/y', 'z'].map((folder) => `${fs.statSync(box.host(folder)).ino}/f`);
+    expect(a.asked.filter((key) => key.split('/').length === 2)).toEqual(keys);
+    expect(a.asked.at(-1)).toBe(keys[1]);
+    expect(box.tree()).toEqual(['x/', 'x/y/', 'x/y/f', 'z/', 'z/f']);
+  },
+);
+
+test('no folder is left of an edit or a write that fails', async () => {
+  const { box, roots } = twoReplicas(() => new Sandbox('openat2'));
+  const at = roots.a.parse('x/y/f');
+  expect(await outcome(replaceText(roots.a, at, { oldText: 'one', newText: 'two' }, FAST))).toBe('not_found');
+  const ifMatch = 'a version';
+  expect(await outcome(writeFile(roots.a, at, Buffer.from('x'), { ...FAST, ifMatch }))).toBe('version_mismatch');
+  expect(box.tree()).toEqual([]);
+});
+
+test('a copy of a folder into an existing one waits for the edit of a file that it replaces', async () => {
+  const { box, a, b, roots } = twoReplicas(() => new Sandbox('openat2'));
+  box.file('to/f', 'one\n');
+  box.file('from/f', 'g\n');
+  box.file('from/new', 'new\n');
+  box.file('to/link', 'l\n');
+  box.link('f', 'from/link');
+  const other = withResolvers();
+  a.stop = other.promise;
+  const edit = replaceText(roots.a, roots.a.parse('to/f'), { oldText: 'one', newText: 'ONE' }, FAST);
+  await expect.poll(() => a.stop === undefined).toBe(true);
+  const done = copy(box.at('from', roots.b), box.at('to', roots.b), { ...FAST, intoFolders: false });
+  await sleep(SHORT_MS / 4);
+  expect(box.text('to/f')).toBe('one\n');
+  other.resolve(undefined);
+  await Promise.all([edit, done]);
+  expect(box.tree('to')).toEqual(['f', 'link -> f', 'new']);
+  expect(box.text('to/f')).toBe('g\n');
+  const folder = fs.statSync(box.host('to')).ino;
+  expect(b.asked.sort()).toEqual([`${folder}/f`, `${folder}/link`]);
+});
+
+/** What Node throws for an error that it has no name for. */
+function stale(): Error {
+  const code = 'Unknown system error -116';
+  return Object.assign(new Error(code), { code, errno: -116 });
+}
+
+test.each(['remove', 'remove any', 'remove folder', 'move', 'make folder', 'edit', 'overwrite', 'copy'] as const)(
+  'a %s is tried again that failed with ESTALE before it changed anything',
+  async (kind) => {
+    const { box, roots, at } = twoReplicas(() => new Sandbox('openat2'));
+    box.file('f', 'one\n');
+    box.file('d/inner');
+    const locate = vi.spyOn(roots.a, 'locate');
+    for (let times = 0; times < 2; times += 1) {
+      locate.mockImplementationOnce(() => {
+        throw stale();
+      });
+    }
+    const [f, g] = ['f', 'g'].map((name) => box.at(name)) as [RootPath, RootPath];
+    await {
+      remove: () => removeFile(roots.a, at, FAST),
+      'remove any': () => removeEntry(roots.a, at, FAST),
+      'remove folder': () => removeFolder(roots.a, roots.a.parse('d'), FAST),
+      move: () => move(f, g, FAST),
+      'make folder': () => makeFolder(roots.a, roots.a.parse('new'), FAST),
+      edit: () => replaceText(roots.a, at, { oldText: 'one', newText: 'two' }, FAST),
+      overwrite: () => writeFile(roots.a, at, Buffer.from('two\n'), FAST),
+      copy: () => copy(f, g, FAST),
+    }[kind]();
+    expect(locate.mock.results.slice(0, 2).map(({ type }) => type)).toEqual(['throw', 'throw']);
+    const left = ['d/', 'd/inner', 'f'];
+    const removed = left.slice(0, -1);
+    expect(box.tree()).toEqual(
+      {
+        remove: removed,
+        'remove any': removed,
+        'remove folder': ['f'],
+        move: [...removed, 'g'],
+        'make folder': [...left, 'new/'],
+        edit: left,
+        overwrite: left,
+        copy: [...left, 'g'],
+      }[kind],
+    );
+  },
+);
+
+test('a removal that may have happened is not tried again', async () => {
+  const { box, roots, at } = twoReplicas(() => new Sandbox('openat2'));
+  box.file('f');
+  const unlink = vi.spyOn(Dir.prototype, 'unlink').mockImplementationOnce(() => {
+    throw stale();
+  });
+  expect(await outcome(removeFile(roots.a, at, FAST))).toBe('io_error');
+  expect(unlink).toHaveBeenCalledTimes(1);
+});
+
+test('a move that landed has succeeded and its leases end, even if nobody can see what it has left', async () => {
+  const { box, b, roots } = twoReplicas(() => new Sandbox('openat2'));
+  box.file('f', 'f');
+  const { rename } = Dir.prototype;
+  vi.spyOn(Dir.prototype, 'rename').mockImplementationOnce(function (this: Dir, ...args) {
+    rename.apply(this, args);
+    vi.spyOn(Dir.prototype, 'lstat').mockImplementationOnce(() => {
+      throw fromSystem(stale());
+    });
+  });
+  await move(box.at('f'), box.at('g'), FAST);
+  expect(box.text('g')).toBe('f');
+  const keys = ['f', 'g'].map((name) => `${fs.statSync(box.inside).ino}/${name}`);
+  const granted = await Promise.all(keys.map((key) => b.acquireLease(key, SHORT_MS)));
+  // What the one has left is not known, and of the other that it is there.
+  expect(granted).toMatchObject([
+    { granted: true, note: '' },
+    { granted: true, note: expect.stringMatching(/ 1 /) },
+  ]);
+  expect(roots.a).toBe(box.root);
+});
+
 test('new files in new folders are created once', async () => {
   const { box, roots } = twoReplicas(() => new Sandbox('openat2'));
   const create = (root: typeof roots.a) =>
@@ -185,9 +367,42 @@ test('without the store, edits and appends are refused at once after seconds, ov
   expect(await outcome(writeFile(box.root, at, Buffer.from('three\n'), FAST))).toBe('ok');
   const create = { ...FAST, mode: 'create_only' } as const;
   expect(await outcome(writeFile(box.root, box.root.parse('g'), Buffer.from('g'), create))).toBe('ok');
+  expect(await outcome(copy(box.at('g'), box.at('h'), FAST))).toBe('ok');
+  expect(await outcome(move(box.at('h'), box.at('i'), FAST))).toBe('ok');
+  expect(await outcome(removeFile(box.root, box.root.parse('i'), FAST))).toBe('ok');
   expect(performance.now() - started).toBeLessThan(3_000);
   expect(box.text('f')).toBe('three\n');
   expect(box.tree()).toEqual(['f', 'g']);
+});
+
+test('without the store, nothing is changed on the condition that a file has a version, except that it is absent', {
+  timeout: 30_000,
+}, async () => {
+  using box = new Sandbox('openat2');
+  const gone = () => Promise.reject(new StoreUnavailable('unreachable'));
+  new Leases({ acquireLease: gone, renewLease: gone, leaseNote: gone, releaseLease: gone }).coordinate(box.root);
+  const { root } = box;
+  const at = root.parse('f');
+  const ifMatch = versionOf(fs.statSync(box.file('f', 'one\n')));
+  box.file('g');
+  const [f, g, h] = ['f', 'g', 'h'].map((name) => box.at(name)) as [RootPath, RootPath, RootPath];
+  const refused = {
+    overwrite: () => writeFile(root, at, Buffer.from('x'), { ...FAST, ifMatch }),
+    'copy onto': () => copy(g, f, { ...FAST, ifMatch }),
+    remove: () => removeFile(root, at, { ...FAST, ifMatch }),
+    'remove any': () => removeEntry(root, at, { ...FAST, ifMatch }),
+    move: () => move(f, h, { ...FAST, ifMatch }),
+    'move onto': () => move(g, f, { ...FAST, ifDestination: ifMatch }),
+  };
+  for (const [kind, work] of Object.entries(refused)) {
+    expect([kind, await outcome(work)]).toEqual([kind, 'coordination_unavailable']);
+  }
+  expect(box.text('f')).toBe('one\n');
+  const absent = { ...FAST, ifMatch: 'absent' };
+  expect(await outcome(writeFile(root, root.parse('new'), Buffer.from('x'), absent))).toBe('ok');
+  expect(await outcome(writeFile(root, at, Buffer.from('x'), absent))).toBe('version_mismatch');
+  expect(await outcome(copy(g, box.at('copied'), absent))).toBe('ok');
+  expect(box.tree()).toEqual(['copied', 'f', 'g', 'new']);
 });
 
 test('a store that is lost before the last check stops an edit, and not an overwrite', {

@@ -13,6 +13,8 @@ import {
 import { type Change, pathInside } from '../../history/index.ts';
 import type { OperationContext } from '../../runtime/operation-context.ts';
 import { byCodePoint } from '../../runtime/unicode.ts';
+import { ChangeAttempt } from '../lease/retry-change.ts';
+import { withLease } from '../lease/with-lease.ts';
 import { isBrokenLinkError } from '../links.ts';
 import type { ReplaceTarget } from '../write/replace-file.ts';
 import { replaceLink } from '../write/replace-link.ts';
@@ -42,6 +44,7 @@ export interface CopyTreeJob {
 
 /** An existing folder that a copy is merged into. */
 interface MergeTarget {
+  readonly root: Root;
   /** The path of the folder from the top of its root. */
   readonly path: string;
   /** The change in the root's history that keeps what is replaced; undefined if nothing is kept. */
@@ -111,6 +114,8 @@ class TreeCopier {
   /** The context for copying one file. Its progress is added to that of the files before. */
   readonly #fileContext: OperationContext;
   readonly #durable: boolean;
+  /** Whether no lease could be had, so that no more of them are waited for. */
+  #withoutLeases = false;
 
   constructor(job: CopyTreeJob) {
     this.#job = job;
@@ -182,11 +187,14 @@ class TreeCopier {
   async #file({ from, name, into, as, names, path }: CopyStep): Promise<void> {
     using file = this.#reading(names, () => from.openFile(name));
     const { root } = this.#job.source;
-    this.bytes += await copyFile(
-      { file, root, path: this.#path(names) },
-      this.#target({ into, as, path }),
-      { ...this.#job.options, durable: this.#durabilityOf(file.stats), change: this.#job.merge?.change },
-      this.#fileContext,
+    const durable = this.#durabilityOf(file.stats);
+    this.bytes += await this.#replacing({ into, as, path }, ({ lease, onLanded }) =>
+      copyFile(
+        { file, root, path: this.#path(names) },
+        this.#target({ into, as, path }),
+        { ...this.#job.options, durable, change: this.#job.merge?.change, lease, onLanded },
+        this.#fileContext,
+      ),
     );
     this.#files += 1;
     this.#progress(0);
@@ -250,8 +258,26 @@ class TreeCopier {
     return path.relative(path.join(this.#top, ...names, '..'), hostPath) || '.';
   }
 
-  #symlink(step: CopyStep, target: Name): Promise<void> {
-    return replaceLink(this.#target(step), target, { ...this.#job.options, change: this.#job.merge?.change });
+  #symlink(step: CopyStep, linkText: Name): Promise<void> {
+    const { options, merge } = this.#job;
+    return this.#replacing(step, ({ lease, onLanded }) =>
+      replaceLink(this.#target(step), linkText, { ...options, change: merge?.change, lease, onLanded }),
+    );
+  }
+
+  /**
+   * Runs work that puts an entry into the destination. What exists there is replaced under a lease, so that no edit of
+   * another server is lost; without one where none can be had, because it is replaced anyway.
+   */
+  async #replacing<T>({ into, as, path }: CopyEnd, work: (attempt: ChangeAttempt) => Promise<T>): Promise<T> {
+    const { merge, context } = this.#job;
+    if (merge === undefined || this.#withoutLeases || !into.has(as)) return work(new ChangeAttempt());
+    const locate = () => ({ dir: into, name: as, [Symbol.dispose]: () => {} });
+    const file = { root: merge.root, names: [path], locate };
+    return withLease(file, { signal: context.signal, optional: true }, (attempt) => {
+      this.#withoutLeases = attempt.lease === undefined;
+      return work(attempt);
+    });
   }
 
   /** Creates a folder unless an entry with that name exists, and reports whether it did. */

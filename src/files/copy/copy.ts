@@ -8,16 +8,18 @@ import {
   type RootPath,
   temporaryName,
   withLocation,
+  withLocationSync,
 } from '../../fence/index.ts';
 import { type Change, changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { retryChange } from '../lease/retry-change.ts';
 import { showLatest } from '../lease/show-latest.ts';
 import { withLease } from '../lease/with-lease.ts';
 import { discardTree } from '../remove/remove-folder.ts';
 import { undoAppendTo } from '../write/append-journal.ts';
 import { ABSENT, assertVersion, expectedVersion, locateToMatch, mismatch } from '../write/if-match.ts';
 import { syncEntry } from '../write/replace-file.ts';
-import { copyFile, type FileSource } from './copy-file.ts';
+import { copyFile } from './copy-file.ts';
 import { type CopyTreeResult, copyTree, type OpenTree } from './copy-tree.ts';
 import { assertDisjoint, hostPathOf, prospectiveHostPath } from './host-paths.ts';
 
@@ -69,13 +71,12 @@ export async function copy(
 ): Promise<CopyResult> {
   return withLocation(from.root, from.path, async () => {
     await showLatest(from.root, from.path, context.signal);
-    using source = from.root.locate(from.path, { follow: true });
-    if (source.stats === undefined) throw new FenceError('not_found', {});
+    const roots = [from.root, to.root];
+    using source = await retryChange(roots, context.signal, async () => locateSource(from));
     const end = options.intoFolders === false || options.ifMatch !== undefined ? to : resolveInto(from.path, to);
     if (!source.stats.isDirectory()) {
       await undoAppendTo(from.root, source.stats);
-      using file = source.dir.openFile(source.name);
-      const bytes = await copyFileTo({ ...from, file }, end, options, context);
+      const bytes = await copyFileTo({ ...from, at: source }, end, options, context);
       return { destination: end.path.raw, isDirectory: false, bytes, skipped: [] };
     }
     if (options.recursive === false) throw new FenceError('is_directory', {});
@@ -84,6 +85,14 @@ export async function copy(
     const { bytes, skipped } = await copyFolderTo({ ...from, dir: tree }, end, options, context);
     return { destination: end.path.raw, isDirectory: true, bytes, skipped };
   });
+}
+
+function locateSource({ root, path }: RootPath): Location & { readonly stats: Stats } {
+  const found = root.locate(path, { follow: true });
+  const { stats } = found;
+  if (stats !== undefined) return { ...found, stats };
+  found[Symbol.dispose]();
+  throw new FenceError('not_found', {});
 }
 
 /**
@@ -108,7 +117,7 @@ function isFolder({ root, path }: RootPath): boolean {
 }
 
 async function copyFileTo(
-  source: FileSource,
+  source: RootPath & { readonly at: Location },
   to: RootPath,
   options: CopyOptions,
   context: OperationContext,
@@ -117,16 +126,22 @@ async function copyFileTo(
     const { ifMatch, ...copying } = options;
     const change = changeIn(to.root, context.caller);
     const resolve = { follow: true, makeParents: true, onMake: change?.onMake };
-    return await withLease(to, { signal: context.signal, optional: true }, async ({ lease, onLanded }) => {
-      const rest = { ...copying, change, lease, onLanded };
-      if (ifMatch === undefined) {
-        using location = to.root.locate(to.path, resolve);
-        return await copyFile(source, location, rest, context);
-      }
-      using location = locateToMatch(to.root, to.path, ifMatch, resolve);
+    const locate = () =>
+      ifMatch === undefined ? to.root.locate(to.path, resolve) : locateToMatch(to.root, to.path, ifMatch, resolve);
+    const leased = { root: to.root, names: to.path.segments, locate };
+    const optional = ifMatch === undefined || ifMatch === ABSENT;
+    return await withLease(leased, { signal: context.signal, optional }, async ({ lease, onLanded }) => {
+      // Each attempt opens it again, because another machine may have replaced it since.
+      using file = withLocationSync(source.root, source.path, () => source.at.dir.openFile(source.at.name));
+      const [opened, rest] = [
+        { ...source, file },
+        { ...copying, change, lease, onLanded },
+      ];
+      using location = locate();
+      if (ifMatch === undefined) return await copyFile(opened, location, rest, context);
       if (rest.overwrite === false && location.stats !== undefined) throw new FenceError('already_exists', {});
       const expected = await expectedVersion(ifMatch, { root: to.root, ...location, context });
-      return await copyFile(source, location, { ...rest, expected }, context);
+      return await copyFile(opened, location, { ...rest, expected }, context);
     });
   });
 }
@@ -148,7 +163,7 @@ async function copyFolderTo(
       if (options.overwrite === false) throw new FenceError('already_exists', {});
       if (!location.stats.isDirectory()) throw new FenceError('not_directory', {});
       using existing = location.dir.openDir(location.name);
-      return await copyTree({ ...job, merge: { path: location.path, change } }, existing);
+      return await copyTree({ ...job, merge: { root: to.root, path: location.path, change } }, existing);
     }
     location.dir.assertMayPut(location.name, true);
     const temporary = temporaryName(location.dir);

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { type CheckedTree, type Dir, type Location, type RootPath, withLocationSync } from '../../fence/index.ts';
 import type { OperationContext } from '../../runtime/operation-context.ts';
+import type { ChangeAttempt } from '../lease/retry-change.ts';
 import { renameFree } from '../rename-free.ts';
 import { assertVersion } from '../write/if-match.ts';
 
@@ -22,6 +23,7 @@ export interface MoveJob {
   /** The version that the source must have, from `ifMatch`. */
   readonly expected: string | undefined;
   readonly context: OperationContext;
+  readonly attempt: ChangeAttempt;
   /** Set for a folder: nothing in it has to stay where it is. */
   readonly checked: CheckedTree | undefined;
 }

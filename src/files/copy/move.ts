@@ -14,6 +14,7 @@ import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtim
 import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
 import { leaseEntries } from '../lease/lease-entries.ts';
+import { type ChangeAttempt, retryChange } from '../lease/retry-change.ts';
 import { refuseOutwardLink } from '../links.ts';
 import { canChangeEntries } from '../list/access.ts';
 import { undoAppends, undoAppendTo } from '../write/append-journal.ts';
@@ -49,10 +50,12 @@ export interface MoveOptions {
  * removed; see `moveAcross`.
  *
  * Raises `not_found`, `root_itself`, `is_directory`, `already_exists`, `same_file`, `into_itself`, `special_file`
- * across filesystems, `version_mismatch` if the source is not that of `ifMatch` or the destination not that of `ifDestination`, `changed_meanwhile` if it changes
- * during the copy, `busy` if another process keeps a folder locked, and the reason of an aborted signal. After these,
- * source and destination are as they were. Raises `move_incomplete` if that cannot be done, with the copy complete.
- * Errors carry the path they are about.
+ * across filesystems, `version_mismatch` if the source is not that of `ifMatch` or the destination not that of
+ * `ifDestination`, `changed_meanwhile` if it changes during the copy, `busy` if another process keeps a folder locked,
+ * and the reason of an aborted signal. After these, source and destination are as they were. Raises `move_incomplete`
+ * if that cannot be done, with the copy complete. Errors carry the path they are about. In a root that other machines
+ * change, too, also raises what `leaseEntries` raises; without `ifMatch` and `ifDestination`, a file is moved without
+ * leases where none can be had.
  */
 export async function move(
   from: RootPath,
@@ -60,7 +63,7 @@ export async function move(
   options: MoveOptions = {},
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<{ destination: string }> {
-  return withLocation(from.root, from.path, async () => {
+  const moveOnce = async (attempt: ChangeAttempt): Promise<{ destination: string }> => {
     using at = from.root.locate(from.path, { follow: false });
     if (at.stats === undefined) throw new FenceError('not_found', {});
     if (at.name === '.') throw new FileError('root_itself', { action: 'move' });
@@ -69,9 +72,11 @@ export async function move(
     else await undoAppendTo(from.root, at.stats);
     const end = options.intoFolders === false ? to : resolveInto(from.path, to);
     const expected = options.ifMatch && (await expectedVersion(options.ifMatch, { root: from.root, ...at, context }));
-    await withLocation(end.root, end.path, () => moveTo({ source: { ...from, at }, options, expected, context }, end));
+    const job = { source: { ...from, at }, options, expected, context, attempt };
+    await withLocation(end.root, end.path, () => moveTo(job, end));
     return { destination: end.path.raw };
-  });
+  };
+  return withLocation(from.root, from.path, () => retryChange([from.root, to.root], context.signal, moveOnce));
 }
 
 async function moveTo(job: Omit<MoveJob, 'target' | 'checked'>, to: RootPath): Promise<void> {
@@ -107,19 +112,20 @@ async function renameOrCopy(move: MoveJob): Promise<void> {
   // Each root's history is complete in itself, so what leaves a root is kept there, and arrives as something new.
   const hasHistory = historyOf(source.root) !== undefined || historyOf(target.root) !== undefined;
   if (source.root !== target.root && hasHistory) return await moveAcross(move);
-  await using _leases = source.at.stats?.isDirectory()
-    ? undefined
-    : await leaseEntries([source, target], move.context.signal);
+  const entries = source.at.stats?.isDirectory() ? [] : [source, target];
+  // Without a condition, nothing is lost that would not be replaced anyway.
+  const optional = move.expected === undefined && move.options.ifDestination === undefined;
+  await using leases = await leaseEntries(entries, { attempt: move.attempt, signal: move.context.signal, optional });
   let step: PendingStep | undefined;
   try {
     using _locks = await lockFolders(source.at.dir, target.at.dir);
+    await leases.confirm();
     assertExpected(move);
     const change = changeIn(source.root, move.context.caller);
-    if (change === undefined) rename(move);
-    else step = await renameAndKeep(move, change);
+    step = await leases.change(() => (change === undefined ? rename(move) : renameAndKeep(move, change)));
   } catch (error) {
     if (!(isFenceError(error, 'io_error') && error.details.errno === 'EXDEV')) throw nameFailedEnd(error, move);
-    return moveAcross(move);
+    return await leases.change(() => moveAcross(move));
   }
   try {
     await move.checked?.confirm();
@@ -131,8 +137,8 @@ async function renameOrCopy(move: MoveJob): Promise<void> {
 }
 
 /**
- * Moves a folder back that may not be where it was moved to. Raises `changed_meanwhile` with the path that it has now if
- * its name is taken by now. If nothing can be put where it was, it stays beside the destination.
+ * Moves a folder back that may not be where it was moved to. Raises `changed_meanwhile` with the path that it has now
+ * if its name is taken by now. If nothing can be put where it was, it stays beside the destination.
  */
 function moveBack({ source, target, checked }: MoveJob): void {
   const proof = (dir: Dir, name: string): CheckedTree | undefined => checked?.elsewhere(dir, name);
@@ -148,7 +154,7 @@ function moveBack({ source, target, checked }: MoveJob): void {
   if (now !== source.path.raw) throw new FileError('changed_meanwhile', {}, { path: now, root: end.root.name });
 }
 
-function rename({ source, target, options, checked }: MoveJob): void {
+function rename({ source, target, options, checked }: MoveJob): undefined {
   if (options.overwrite === false)
     source.at.dir.renameNoReplace(source.at.name, target.at.dir, target.at.name, checked);
   else renameOver(source.at, target.at, checked);

@@ -10,7 +10,9 @@ import {
 import { changeIn } from '../../history/index.ts';
 import { type Caller, DEFAULT_CONTEXT, throwIfAborted } from '../../runtime/operation-context.ts';
 import { FileError, isFileError } from '../errors.ts';
-import { ChangeAttempt, withLease } from '../lease/with-lease.ts';
+import { MisplacedLease } from '../lease/file-lease.ts';
+import { ChangeAttempt } from '../lease/retry-change.ts';
+import { withLease } from '../lease/with-lease.ts';
 import { locateIfPresent } from '../locate-if-present.ts';
 import { readAt } from '../read/byte-source.ts';
 import { versionOf } from '../version.ts';
@@ -94,15 +96,18 @@ export async function rewriteFile<C extends Edit>(
         const mayPass =
           isFileError(error, 'changed_meanwhile') ||
           isFenceError(error, 'already_exists') ||
-          // Under a lease, the folder is listed before the next attempt.
+          // Under a lease, `withLease` makes this machine look again before the next attempt.
           (attempt.lease === undefined && isTransient(error));
-        if (left === 1 || attempt.hasLanded || !mayPass) throw error;
+        if (left === 1 || attempt.mayHaveLanded || error instanceof MisplacedLease || !mayPass) throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, Math.random() * MAX_BACKOFF_MS));
     }
   };
   const { signal = DEFAULT_CONTEXT.signal, dryRun = false } = options;
-  const coordinated = () => (dryRun ? rewrite(new ChangeAttempt()) : withLease({ root, path }, { signal }, rewrite));
+  const locate = (makeParents: boolean) =>
+    makeParents ? root.locate(path, { follow: true, makeParents }) : locateIfPresent(root, path);
+  const coordinated = () =>
+    dryRun ? rewrite(new ChangeAttempt()) : withLease({ root, names: path.segments, locate }, { signal }, rewrite);
   return withLocation(root, path, () => root.exclusive(path, coordinated));
 }
 
@@ -157,7 +162,10 @@ async function put<R>(
   }
   const { durable = true } = options;
   const change = changeIn(root, options.caller);
-  using location = root.locate(path, { follow: true, makeParents: true, onMake: change?.onMake });
+  const resolve = { follow: true, makeParents: true, onMake: change?.onMake };
+  using location = lease === undefined ? root.locate(path, resolve) : locateIfPresent(root, path);
+  // The file is known by its folder, so that has to be made before the lease is taken.
+  if (location === undefined) throw new MisplacedLease();
   const over = current?.stats ?? 'nothing';
   const written = await replaceFile(location, fill, { durable, locked, change, over, lease, onLanded });
   return { ...outcome, version: versionOf(written) };

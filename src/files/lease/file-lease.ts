@@ -1,10 +1,22 @@
 import type { Stats } from 'node:fs';
 import { type Dir, leasedName, type Name } from '../../fence/index.ts';
 import { FileError, isFileError } from '../errors.ts';
-import { type Granted, LEASE_MS, type Leases } from './leases.ts';
+import { keyOf, type LeasedEntry } from './lease-key.ts';
+import type { Granted, Leases } from './leases.ts';
 import { compareStamp, stampOf } from './stamp.ts';
 
-const RENEW_MS = LEASE_MS / 4;
+/** How often a lease is renewed before it would end. */
+const RENEWALS = 4;
+
+/**
+ * Raised for a file that the lease is not for, because a folder above it was made, moved or replaced since the lease
+ * was taken. Another attempt takes the lease on the right one.
+ */
+export class MisplacedLease extends FileError<'changed_meanwhile'> {
+  constructor() {
+    super('changed_meanwhile', {});
+  }
+}
 
 interface FileLeaseOptions {
   readonly leases: Leases;
@@ -12,12 +24,14 @@ interface FileLeaseOptions {
   readonly granted: Granted;
   /** Go on if the store cannot be asked whether the lease still holds. */
   readonly optional: boolean;
+  /** Aborts waiting for the store. */
+  readonly signal: AbortSignal;
 }
 
 /**
  * The right of this process to change a file, among all servers that share its file system. It is renewed while it is
- * held. A process may lose it nevertheless, by being stopped for longer than it lasts, and not know. So whoever holds it
- * next first removes the temporary files of older holders (`leasedName`): what they would rename over the file is gone.
+ * held. A process may lose it nevertheless, by being stopped for longer than it lasts, and not know. So whoever holds
+ * it next first removes the temporary files of all others (`leasedName`): what they would rename over the file is gone.
  * That protects a change whose temporary file exists when `confirm` finds the lease still held.
  */
 export class FileLease implements AsyncDisposable {
@@ -36,8 +50,13 @@ export class FileLease implements AsyncDisposable {
     this.#left = granted.note || undefined;
     this.#options = options;
     // Whoever is about to change the file finds out by `confirm` if the lease could not be renewed.
-    const renew = (): void => void leases.store.renewLease(key, this.token, LEASE_MS).catch(() => {});
-    this.#timer = setInterval(renew, RENEW_MS).unref();
+    const renew = (): void => void leases.store.renewLease(key, this.token, leases.leaseMs).catch(() => {});
+    this.#timer = setInterval(renew, leases.leaseMs / RENEWALS).unref();
+  }
+
+  /** Raises `MisplacedLease` if an entry is not the one that the lease is for. */
+  assertFor(entry: LeasedEntry): void {
+    if (keyOf(entry) !== this.#options.key) throw new MisplacedLease();
   }
 
   /** Makes a name for the temporary file that is to become the file. */
@@ -46,21 +65,22 @@ export class FileLease implements AsyncDisposable {
   }
 
   /**
-   * Raises `lease_lost` if another server has the lease by now or may get it at once, `coordination_unavailable` if that
-   * cannot be known. To be called once the temporary file is complete, as the last thing before it is renamed.
+   * Raises `lease_lost` if another server has the lease by now or may get it at once, `coordination_unavailable` if
+   * that cannot be known, and the reason of an aborted signal. To be called as the last thing before the change, of a
+   * file once the temporary file is complete.
    */
   async confirm(): Promise<void> {
-    const { leases, key, optional } = this.#options;
+    const { leases, key, optional, signal } = this.#options;
     try {
-      if (!(await leases.renew(key, this.token))) throw new FileError('lease_lost', {});
+      if (!(await leases.renew(key, this.token, signal))) throw new FileError('lease_lost', {});
     } catch (error) {
       if (!(optional && isFileError(error, 'coordination_unavailable'))) throw error;
     }
   }
 
   /**
-   * Raises `changed_meanwhile` if a file that was opened, or none, is not the one that this machine saw as the latest: of
-   * two looks at a name, the later may show what was there before.
+   * Raises `changed_meanwhile` if a file that was opened, or none, is not the one that this machine saw as the latest:
+   * of two looks at a name, the later may show what was there before.
    */
   assertLatest(stats: Stats | undefined): void {
     if (this.#left === undefined || compareStamp(stats, this.#left) === 'same') return;

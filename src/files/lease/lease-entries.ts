@@ -1,47 +1,73 @@
-import type { Root } from '../../fence/index.ts';
-import { isFileError } from '../errors.ts';
-import { FileLease } from './file-lease.ts';
+import { FenceError } from '../../fence/index.ts';
+import type { FileLease } from './file-lease.ts';
 import { keyOf, type LeasedEntry } from './lease-key.ts';
 import { leasesOf } from './leases.ts';
-import { seeLatest } from './see-latest.ts';
+import type { ChangeAttempt } from './retry-change.ts';
+import { type RootEntry, type TakeLeaseOptions, takeLease } from './take-lease.ts';
 
-interface RootEntry {
-  readonly root: Root;
+interface HeldLease {
+  readonly lease: FileLease;
   readonly at: LeasedEntry;
 }
 
-/**
- * Takes the leases on entries that are about to be moved or removed, so that no edit of another server brings them back.
- * Undefined where there are no leases, or none can be had: then this is done without, because nothing is lost by it that
- * it does not remove anyway. Raises `busy`, and the reason of an aborted signal.
- */
-export async function leaseEntries(
-  entries: readonly RootEntry[],
-  signal: AbortSignal,
-): Promise<AsyncDisposable | undefined> {
-  if (entries.every(({ root }) => leasesOf(root) === undefined)) return undefined;
-  const held: { lease: FileLease; at: LeasedEntry }[] = [];
-  const release = async (): Promise<void> => {
-    for (const { lease, at } of held.splice(0)) {
-      lease.leaves(at.dir.lstat(at.name));
-      await lease[Symbol.asyncDispose]();
+/** The leases on entries that are about to be moved or removed. Dispose of it to end them. */
+export class EntryLeases implements AsyncDisposable {
+  readonly #attempt: ChangeAttempt;
+  readonly #held: readonly HeldLease[];
+
+  constructor(attempt: ChangeAttempt, held: readonly HeldLease[]) {
+    this.#attempt = attempt;
+    this.#held = held;
+  }
+
+  /** Raises what `FileLease.confirm` raises. */
+  async confirm(): Promise<void> {
+    for (const { lease } of this.#held) await lease.confirm();
+  }
+
+  /**
+   * Makes the change, which begins before this returns. Nothing of the attempt is tried again after that, since a
+   * failure does not tell whether the change was made; and only after a success the next holders are told what to find.
+   */
+  async change<T>(make: () => T | Promise<T>): Promise<T> {
+    this.#attempt.onLanded();
+    for (const { lease } of this.#held) lease.leavesUnknown();
+    const made = await make();
+    for (const { lease, at } of this.#held) {
+      try {
+        lease.leaves(at.dir.lstat(at.name));
+      } catch (error) {
+        // The next holder finds out by itself.
+        if (!(error instanceof FenceError)) throw error;
+      }
     }
-  };
-  const byKey = new Map(entries.map((entry) => [keyOf(entry.at), entry]));
+    return made;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { lease } of this.#held) await lease[Symbol.asyncDispose]();
+  }
+}
+
+/**
+ * Takes the leases on entries that are about to be moved or removed, so that no edit of another server brings them
+ * back. Raises what `takeLease` raises.
+ */
+export async function leaseEntries(entries: readonly RootEntry[], options: TakeLeaseOptions): Promise<EntryLeases> {
+  const isShared = entries.some(({ root }) => leasesOf(root) !== undefined);
+  const byKey = new Map((isShared ? entries : []).map((entry) => [keyOf(entry.at), entry]));
+  const held: HeldLease[] = [];
+  const leases = new EntryLeases(options.attempt, held);
   try {
     // In an order that is the same for everyone, so that no two servers wait for each other.
     for (const key of [...byKey.keys()].sort()) {
-      const { root, at } = byKey.get(key) as RootEntry;
-      const leases = leasesOf(root);
-      if (leases === undefined) continue;
-      const lease = new FileLease({ leases, key, optional: true, granted: await leases.acquire(key, signal) });
-      held.push({ lease, at });
-      await seeLatest(lease, at);
+      const entry = byKey.get(key) as RootEntry;
+      const lease = await takeLease(entry, options);
+      if (lease !== undefined) held.push({ lease, at: entry.at });
     }
+    return leases;
   } catch (error) {
-    await release();
-    if (isFileError(error, 'coordination_unavailable')) return undefined;
+    await leases[Symbol.asyncDispose]();
     throw error;
   }
-  return { [Symbol.asyncDispose]: release };
 }

@@ -1,17 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RingfenceError } from '../../errors.ts';
 import { FenceError, type Root } from '../../fence/index.ts';
-import { throwIfAborted } from '../../runtime/operation-context.ts';
+import { cancellableSleep, throwIfAborted } from '../../runtime/operation-context.ts';
 import { FileError } from '../errors.ts';
 import type { LeaseGrant, LeaseStore } from './lease-store.ts';
 
 /** How long a lease lasts whose holder has died. */
-export const LEASE_MS = 8_000;
+const FILE_LEASE_MS = 8_000;
 /** How long to try to change a file: longer than dead holders keep it, and shorter than a call may take by default. */
-export const PATIENCE_MS = 28_000;
+export const CHANGE_PATIENCE_MS = 28_000;
 /** For how long the store may be gone before calls no longer wait for it: a restart takes less. */
 const OUTAGE_MS = 4_000;
 const OUTAGE_RETRY_MS = 100;
+/** An outage that no call has met for so long is over: the next one begins anew. */
+const OUTAGE_FORGOTTEN_MS = 30_000;
 /** How many overruled notes are known. */
 const MAX_OVERRULED = 1_000;
 const MIN_POLL_MS = 1;
@@ -28,14 +29,30 @@ export function leasesOf(root: Root): Leases | undefined {
 /** A lease that was granted. */
 export type Granted = Extract<LeaseGrant, { granted: true }>;
 
+/** Options of `Leases`. */
+interface LeasesOptions {
+  /** How long a lease lasts whose holder has died; by default eight seconds. */
+  readonly leaseMs?: number;
+}
+
+/** How long to wait for a lease. */
+interface AcquireOptions {
+  readonly signal: AbortSignal;
+  /** When to give up, as `performance.now` counts. */
+  readonly deadline: number;
+}
+
 /** Takes leases of a store, and waits for those that others hold. */
 export class Leases {
   readonly store: LeaseStore;
+  /** How long a lease lasts that is not renewed. */
+  readonly leaseMs: number;
   readonly #overruled = new Map<string, string>();
-  #unavailableSince: number | undefined;
+  #outage: { readonly since: number; readonly lastMet: number } | undefined;
 
-  constructor(store: LeaseStore) {
+  constructor(store: LeaseStore, { leaseMs = FILE_LEASE_MS }: LeasesOptions = {}) {
     this.store = store;
+    this.leaseMs = leaseMs;
   }
 
   /** Has edits, overwrites and appends of the files of a root take leases of this store from now on. */
@@ -47,13 +64,13 @@ export class Leases {
    * Waits for the lease of a key. Raises `busy` if others keep it for too long, `coordination_unavailable` if the store
    * has been gone for seconds, and the reason of an aborted signal.
    */
-  async acquire(key: string, signal: AbortSignal, deadline = performance.now() + PATIENCE_MS): Promise<Granted> {
+  async acquire(key: string, { signal, deadline }: AcquireOptions): Promise<Granted> {
+    throwIfAborted(signal);
     for (;;) {
-      throwIfAborted(signal);
-      const grant = await this.#ask(() => this.store.acquireLease(key, LEASE_MS));
+      const grant = await this.#ask(() => this.store.acquireLease(key, this.leaseMs), signal);
       if (grant.granted) return grant;
       if (performance.now() > deadline) throw new FenceError('busy', {});
-      await sleep(MIN_POLL_MS + Math.random() * (MAX_POLL_MS - MIN_POLL_MS));
+      await cancellableSleep(MIN_POLL_MS + Math.random() * (MAX_POLL_MS - MIN_POLL_MS), signal);
     }
   }
 
@@ -78,27 +95,34 @@ export class Leases {
     return this.#overruled.get(key) === note;
   }
 
-  /** Renews a lease, and reports whether it still was one. Raises `coordination_unavailable`. */
-  renew(key: string, token: number): Promise<boolean> {
-    return this.#ask(() => this.store.renewLease(key, token, LEASE_MS));
+  /**
+   * Renews a lease, and reports whether it still was one. Raises `coordination_unavailable`, and the reason of an
+   * aborted signal.
+   */
+  renew(key: string, token: number, signal: AbortSignal): Promise<boolean> {
+    return this.#ask(() => this.store.renewLease(key, token, this.leaseMs), signal);
   }
 
   /** Asks the store, again and again while it has only just gone. */
-  async #ask<T>(question: () => Promise<T>): Promise<T> {
+  async #ask<T>(question: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (;;) {
       try {
         const answer = await question();
-        this.#unavailableSince = undefined;
+        this.#outage = undefined;
         return answer;
       } catch (error) {
         if (!(error instanceof RingfenceError)) throw error;
-        const now = performance.now();
-        this.#unavailableSince ??= now;
-        if (now - this.#unavailableSince > OUTAGE_MS) {
-          throw new FileError('coordination_unavailable', {}, { cause: error });
-        }
+        if (this.#meetOutage() > OUTAGE_MS) throw new FileError('coordination_unavailable', {}, { cause: error });
       }
-      await sleep(OUTAGE_RETRY_MS);
+      await cancellableSleep(OUTAGE_RETRY_MS, signal);
     }
+  }
+
+  /** Notes that the store could not be reached, and returns for how long that has been so, in milliseconds. */
+  #meetOutage(): number {
+    const now = performance.now();
+    const { since, lastMet } = this.#outage ?? { since: now, lastMet: now };
+    this.#outage = { since: now - lastMet > OUTAGE_FORGOTTEN_MS ? now : since, lastMet: now };
+    return now - this.#outage.since;
   }
 }

@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { isFenceError, isOfOlderLease } from '../../fence/index.ts';
+import { isFenceError, isOfOtherLease } from '../../fence/index.ts';
+import { cancellableSleep } from '../../runtime/operation-context.ts';
 import { FileError } from '../errors.ts';
 import type { FileLease } from './file-lease.ts';
 import type { LeasedEntry } from './lease-key.ts';
@@ -8,53 +8,65 @@ import { compareStamp, isReplaced, isSameInode } from './stamp.ts';
 
 /** For how long machines see what others have replaced: GlusterFS and the kernel cache for a second each by default. */
 export const CACHED_MS = 2_500;
-/** For how long they do so for a name that the kernel has looked up again, so that only GlusterFS has it cached. */
+/** For how long GlusterFS alone does so: after `refreshed`, the kernel no longer has the old file cached. */
 const CACHED_BELOW_KERNEL_MS = 1_500;
 /** A file that was changed within this time may look different on other machines. */
 const RECENT_MS = 5_000;
 /** How far the clocks of machines may be apart. */
 const SKEW_MS = 5_000;
 /** For how long to look for what the last holder has left, and how often at least: this process may have been stopped. */
-const PATIENCE_MS = 10_000;
+const LATEST_PATIENCE_MS = 10_000;
 const MIN_TRIES = 20;
 const RETRY_MS = 20;
 
 /**
- * Removes the temporary files of older holders, unless the last one has finished, and waits until this machine sees what
- * it has left: file systems that machines share show a file that another has replaced for a while. Raises
- * `changed_meanwhile` if it does not show up; then the next attempt does not expect it.
+ * Waits until this machine sees a file as the last holder of the lease has left it. File systems that machines share
+ * may go on showing a file for seconds after another machine has replaced it.
  *
- * If the last holder has left no note, the file is looked at once more after that while, and also if there was none, but
- * another program has changed the file a moment ago.
+ * If the last holder has noted which file it has left, this waits for that file. Raises `changed_meanwhile` if it does
+ * not show up within ten seconds; the next attempt then does without the note.
+ *
+ * If the last holder has left no note, it may not have finished: this removes the temporary files of other holders, and
+ * waits once for as long as old files are shown. If there was no holder for long, it only waits if the file has just
+ * been changed, which another program must have done.
+ *
+ * Raises the reason of an aborted signal.
  */
-export async function seeLatest(lease: FileLease, { dir, name }: LeasedEntry): Promise<void> {
-  if (lease.note) return waitFor(lease, lease.note, { dir, name });
-  removeOlder(lease, { dir, name });
+export async function seeLatest(lease: FileLease, { dir, name }: LeasedEntry, signal: AbortSignal): Promise<void> {
+  if (lease.note) return waitFor(lease, { note: lease.note, entry: { dir, name }, signal });
+  removeOthers(lease, { dir, name });
   if (!dir.isLocal()) {
     const now = refreshed({ dir, name });
-    if (lease.note === '' || isRecent(now) || isReplaced(now)) await sleep(CACHED_BELOW_KERNEL_MS);
+    if (lease.note === '' || isRecent(now) || isReplaced(now)) await cancellableSleep(CACHED_BELOW_KERNEL_MS, signal);
     refreshed({ dir, name });
   }
   lease.leaves(dir.lstat(name));
 }
 
 /**
- * Stats an entry after the kernel has looked its name up again, which neither opening nor stating a file does for a
- * second. Making an entry does, if only to find that it exists. A folder cannot have a second name, so nothing is made.
+ * Stats an entry after making the kernel look up its name again. Opening or stating a file does not do that for a
+ * second after the last lookup, but an attempt to make an entry of that name does. The attempt here is a hard link to
+ * the folder itself, which every file system refuses, so nothing is made.
  *
- * Listing the folder would refresh its names, too. But a listing that began before a file was replaced brings the old one
- * back, and several of them keep it on GlusterFS for many seconds.
+ * Listing the folder would make the kernel look up its names, too. But a listing that began before a file was replaced
+ * brings the old file back, and repeated listings keep GlusterFS showing it for many seconds.
  */
 export function refreshed({ dir, name }: LeasedEntry): Stats | undefined {
   if (!dir.isLocal()) dir.link('.', name);
   return dir.lstat(name);
 }
 
+interface AwaitedFile {
+  readonly note: string;
+  readonly entry: LeasedEntry;
+  readonly signal: AbortSignal;
+}
+
 /**
- * Waits for the file of a note. What is still different after all caches have expired was changed by another program, or
- * the holder did not know the right size. An older file is not taken for the latest, even then.
+ * Waits for the file of a note. What is still different after all caches have expired was changed by another program,
+ * or the holder did not know the right size. An older file is not taken for the latest, even then.
  */
-async function waitFor(lease: FileLease, note: string, entry: LeasedEntry): Promise<void> {
+async function waitFor(lease: FileLease, { note, entry, signal }: AwaitedFile): Promise<void> {
   let now = entry.dir.lstat(entry.name);
   const started = performance.now();
   for (let tries = 1; !isLatest(now, note); tries += 1) {
@@ -62,11 +74,11 @@ async function waitFor(lease: FileLease, note: string, entry: LeasedEntry): Prom
     if (isLatest(now, note)) break;
     const waitedMs = tries < MIN_TRIES ? 0 : performance.now() - started;
     if (waitedMs > CACHED_MS && mayBeLatest(now, note)) break;
-    if (waitedMs > PATIENCE_MS) {
+    if (waitedMs > LATEST_PATIENCE_MS) {
       lease.leavesUnknown();
       throw new FileError('changed_meanwhile', {});
     }
-    await sleep(RETRY_MS);
+    await cancellableSleep(RETRY_MS, signal);
   }
   lease.leaves(now);
 }
@@ -81,10 +93,10 @@ function mayBeLatest(now: Stats | undefined, note: string): boolean {
   return now === undefined || isSameInode(now, note) || compareStamp(now, note) === 'newer';
 }
 
-/** Removes what older holders would rename over the file: they may have been stopped, and do not know. */
-function removeOlder({ token }: FileLease, { dir, name }: LeasedEntry): void {
+/** Removes what other holders would rename over the file: they may have been stopped, and not know of their loss. */
+function removeOthers({ token }: FileLease, { dir, name }: LeasedEntry): void {
   for (const entry of dir.list(true)) {
-    if (!isOfOlderLease(entry.name, name.toString(), token)) continue;
+    if (!isOfOtherLease(entry.name, name.toString(), token)) continue;
     try {
       dir.unlink(entry.raw);
     } catch (error) {

@@ -12,6 +12,7 @@ import { changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
 import { leaseEntries } from '../lease/lease-entries.ts';
+import { type ChangeAttempt, retryChange } from '../lease/retry-change.ts';
 import { assertVersion, expectedVersion } from '../write/if-match.ts';
 import { type RemoveOptions, removeLocatedFolder } from './remove-folder.ts';
 
@@ -34,7 +35,8 @@ export interface RemoveFileOptions {
 
 /**
  * Removes a file or a link itself, and returns its type. Raises `not_found`, `is_directory`, `version_mismatch` if it
- * is not that of `ifMatch`, and what `Root.locate` raises.
+ * is not that of `ifMatch`, and what `Root.locate` raises. In a root that other machines change, too, also what
+ * `leaseEntries` raises; without `ifMatch`, the file is removed without a lease where none can be had.
  */
 export async function removeFile(
   root: Root,
@@ -42,28 +44,33 @@ export async function removeFile(
   { durable = true, ifMatch }: RemoveFileOptions = {},
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<{ type: EntryType }> {
-  return withLocation(root, path, async () => {
+  const remove = async (attempt: ChangeAttempt): Promise<{ type: EntryType }> => {
     using found = root.locate(path, { follow: false });
     if (found.stats === undefined) throw new FenceError('not_found', {});
     if (found.stats.isDirectory()) throw new FenceError('is_directory', {});
     const expected = ifMatch && (await expectedVersion(ifMatch, { root, ...found, context }));
-    await unlinkLocked({ root, at: found, durable, expected }, context);
+    await unlinkLocked({ root, at: found, durable, expected, attempt }, context);
     if (durable) await found.dir.sync();
     return { type: entryTypeOf(found.stats) };
-  });
+  };
+  return withLocation(root, path, () => retryChange([root], context.signal, remove));
 }
 
 /** Unlinks an entry while its folder is locked, so that an edit under way in another process does not bring it back. */
 async function unlinkLocked(job: UnlinkJob, { caller, signal }: OperationContext): Promise<void> {
-  const { root, at, durable, expected } = job;
+  const { root, at, durable, expected, attempt } = job;
   const { dir, name } = at;
-  await using _lease = await leaseEntries([{ root, at }], signal);
+  // Without a condition, nothing is lost that would not be removed anyway.
+  await using leases = await leaseEntries([{ root, at }], { attempt, signal, optional: expected === undefined });
   const change = changeIn(root, caller);
   using _held = change === undefined ? deferFree(at) : undefined;
   using _lock = await lockFolder(dir);
+  await leases.confirm();
   if (expected !== undefined) assertVersion(dir.lstat(name), expected);
-  if (change === undefined) dir.unlink(name);
-  else await change.remove(at, { durable, discard: () => dir.unlink(name) });
+  const unlink = () => dir.unlink(name);
+  await leases.change<unknown>(() =>
+    change === undefined ? unlink() : change.remove(at, { durable, discard: unlink }),
+  );
 }
 
 interface UnlinkJob {
@@ -71,11 +78,13 @@ interface UnlinkJob {
   readonly at: Location;
   readonly durable: boolean;
   readonly expected?: string | undefined;
+  readonly attempt: ChangeAttempt;
 }
 
 /**
  * Removes the entry at a path and returns its type: a file, a link itself, or a folder as `removeFolder` does. Raises
- * `not_found`, `version_mismatch`, and for a folder what `removeFolder` and `beforeFolder` raise.
+ * `not_found`, `version_mismatch`, and for a folder what `removeFolder` and `beforeFolder` raise. In a root that other
+ * machines change, too, also what `leaseEntries` raises.
  */
 export async function removeEntry(
   root: Root,
@@ -83,19 +92,20 @@ export async function removeEntry(
   { beforeFolder, ...options }: RemoveEntryOptions = {},
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<{ type: EntryType }> {
-  return withLocation(root, path, async () => {
+  const remove = async (attempt: ChangeAttempt): Promise<{ type: EntryType }> => {
     using found = root.locate(path, { follow: false });
     if (found.stats === undefined) throw new FenceError('not_found', {});
     const { ifMatch } = options;
     if (ifMatch !== undefined) assertVersion(found.stats, ifMatch);
     if (found.stats.isDirectory()) {
       beforeFolder?.();
-      await removeLocatedFolder({ root, path, at: found }, options, context);
+      await removeLocatedFolder({ root, path, at: found, attempt }, options, context);
     } else {
       const { durable = true } = options;
-      await unlinkLocked({ root, at: found, durable, expected: ifMatch }, context);
+      await unlinkLocked({ root, at: found, durable, expected: ifMatch, attempt }, context);
       if (durable) await found.dir.sync();
     }
     return { type: entryTypeOf(found.stats) };
-  });
+  };
+  return withLocation(root, path, () => retryChange([root], context.signal, remove));
 }

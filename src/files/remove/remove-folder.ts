@@ -30,6 +30,7 @@ import {
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
+import { type ChangeAttempt, retryChange } from '../lease/retry-change.ts';
 import { renameFree } from '../rename-free.ts';
 import { undoAppend } from '../write/append-journal.ts';
 import { assertVersion } from '../write/if-match.ts';
@@ -64,13 +65,20 @@ export async function removeFolder(
   options: RemoveOptions = {},
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<{ entries: number }> {
-  return withLocation(root, path, async () => {
+  const remove = async (attempt: ChangeAttempt): Promise<{ entries: number }> => {
     using found = root.locate(path, { follow: false });
     if (found.stats === undefined) throw new FenceError('not_found', {});
     if (options.ifMatch !== undefined) assertVersion(found.stats, options.ifMatch);
     if (!found.stats.isDirectory()) throw new FenceError('not_directory', {});
-    return { entries: await removeLocatedFolder({ root, path, at: found }, options, context) };
-  });
+    return { entries: await removeLocatedFolder({ root, path, at: found, attempt }, options, context) };
+  };
+  return withLocation(root, path, () => retryChange([root], context.signal, remove));
+}
+
+interface LocatedFolder extends RootPath {
+  readonly at: Location;
+  /** Hears when the removal begins. */
+  readonly attempt: ChangeAttempt;
 }
 
 /**
@@ -78,7 +86,7 @@ export async function removeFolder(
  * raises.
  */
 export async function removeLocatedFolder(
-  { root, path, at }: RootPath & { readonly at: Location },
+  { root, path, at, attempt }: LocatedFolder,
   { durable = true, recursive = true, keepGoing = false }: RemoveOptions,
   context: OperationContext,
 ): Promise<number> {
@@ -88,11 +96,14 @@ export async function removeLocatedFolder(
   if (!recursive) await removeLeftovers(dir, name);
   const check = (to?: DirEntry) =>
     checkTree({ dir, name }, { from: { root, path }, to, count: to !== undefined, pause: yieldPoint(context) });
+  if (change !== undefined) attempt.onLanded();
   let removed = change && (await keepFolder(change, at, { durable, recursive, check }));
   if (removed === undefined && recursive) {
     using _checked = await check();
+    attempt.onLanded();
     removed = await removeTree(at, { keepGoing, kept: change && { change, path: at.path, durable } }, context);
   } else if (removed === undefined) {
+    attempt.onLanded();
     const step = change?.unmake(at);
     removed = removeEmpty(at, step);
   }

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test, vi } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
-import { isLeftover, leasedName, ROOT_PATH, temporaryName } from '../../fence/index.ts';
+import { heldName, isLeftover, leasedName, ROOT_PATH, temporaryName } from '../../fence/index.ts';
 import { memory, onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { sweepLeftovers } from './sweep-leftovers.ts';
@@ -61,6 +61,14 @@ describe('the owner of a temporary file', () => {
     expect(isLeftover(dir, elsewhere(Date.now() - 25 * 3_600_000))).toBe(true);
     // A process of this machine that is still running has it, however old it is.
     expect(isLeftover(dir, leasedName(dir, 'f', 1))).toBe(false);
+  });
+
+  test('on another machine keeps a folder that is being moved, whatever its own name is', () => {
+    using box = new Sandbox('openat2', memory());
+    using dir = box.root.openDir(ROOT_PATH);
+    vi.spyOn(dir, 'isLocal').mockReturnValue(false);
+    const held = heldName('x-lease-0123456789abcdef-1').replace(place.slice(0, 8), '00000000');
+    expect(isLeftover(dir, held)).toBe(false);
   });
 
   test('is gone as soon as it has ended, even if its parent has not noticed', async () => {

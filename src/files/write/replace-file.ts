@@ -62,9 +62,9 @@ export interface ReplaceOptions {
  * change the entry between them. Against other programs see `swapIfUnchanged`.
  *
  * Raises `already_exists` or `changed_meanwhile` if `over` does not allow what is there, `version_mismatch` if
- * `expected` does not, `lease_lost` if another server may change the file by now, `coordination_unavailable` if that
- * cannot be known, and what `assertReplaceable` raises. After a failure the target is unchanged and no temporary
- * file remains.
+ * `expected` does not, `lease_lost` if another server may change the file by now, `changed_meanwhile` if the lease is
+ * for another file, `coordination_unavailable` if that cannot be known, and what `assertReplaceable` raises. After a
+ * failure the target is unchanged and no temporary file remains.
  */
 export async function replaceFile(
   target: ReplaceTarget,
@@ -73,6 +73,7 @@ export async function replaceFile(
 ): Promise<Stats> {
   const { durable = true, mode } = options;
   const { dir, stats } = target;
+  options.lease?.assertFor(target);
   dir.assertMayPut(target.name);
   if (options.expected !== undefined) assertVersion(stats, options.expected);
   else if (stats !== undefined && options.over === 'nothing') throw new FenceError('already_exists', {});

@@ -2,9 +2,10 @@ import type { Stats } from 'node:fs';
 import { type CallerPath, FenceError, isFenceError, type Root, withLocation } from '../../fence/index.ts';
 import { changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
-import { type ChangeAttempt, withLease } from '../lease/with-lease.ts';
+import type { ChangeAttempt } from '../lease/retry-change.ts';
+import { withLease } from '../lease/with-lease.ts';
 import { appendFile } from './append-file.ts';
-import { expectedVersion, locateToMatch } from './if-match.ts';
+import { ABSENT, expectedVersion, locateToMatch } from './if-match.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** How `writeFile` treats an existing file. */
@@ -34,7 +35,7 @@ export interface WriteOptions {
  * Raises `is_directory`; with `create_only`, `already_exists` for any existing entry, a dangling link included;
  * `disk_full` for an incomplete append; `version_mismatch`, with nothing changed, if the file is not that of `ifMatch`;
  * and what `replaceFile` and `Root.locate` raise. In a root that other machines change, too, also what `withLease`
- * raises; overwriting and creating go on without a lease where none can be had.
+ * raises; overwriting and creating go on without a lease where none can be had, unless `ifMatch` is a version.
  */
 export async function writeFile(
   root: Root,
@@ -49,8 +50,10 @@ export async function writeFile(
     if (mode === 'create_only') assertNoEntry(root, path);
     const change = changeIn(root, context.caller);
     const resolve = { follow: mode !== 'create_only', makeParents, isPrivate, onMake: change?.onMake };
+    const locate = () =>
+      ifMatch === undefined ? root.locate(path, resolve) : locateToMatch(root, path, ifMatch, resolve);
     const write = async ({ lease, onLanded }: ChangeAttempt): Promise<Stats> => {
-      using location = ifMatch === undefined ? root.locate(path, resolve) : locateToMatch(root, path, ifMatch, resolve);
+      using location = locate();
       if (location.stats?.isDirectory()) throw new FenceError('is_directory', {});
       const expected = ifMatch && (await expectedVersion(ifMatch, { root, ...location, context }));
       const options = { durable, expected, lease, onLanded };
@@ -62,7 +65,9 @@ export async function writeFile(
         ...(isPrivate && location.stats === undefined && { mode: 0o600 }),
       });
     };
-    return await withLease({ root, path }, { signal: context.signal, optional: mode !== 'append' }, write);
+    // That nothing is there is known at the moment of the change; that a file is unchanged, only under a lease.
+    const optional = mode !== 'append' && (ifMatch === undefined || ifMatch === ABSENT);
+    return await withLease({ root, names: path.segments, locate }, { signal: context.signal, optional }, write);
   });
 }
 

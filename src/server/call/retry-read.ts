@@ -1,17 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fromSystem, isFenceError, isTransient } from '../../fence/index.ts';
-import { throwIfAborted } from '../../runtime/operation-context.ts';
+import { cancellableSleep } from '../../runtime/operation-context.ts';
 import type { Roots } from '../../tools/roots.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ResultFields } from './render-result.ts';
 import type { Arguments } from './running/call-request.ts';
 import type { ToolContext } from './tool-context.ts';
 
-const ATTEMPTS = 8;
+const READ_ATTEMPTS = 8;
 /** Doubles with each attempt: about 8 s in all, which is longer than such file systems cache under load. */
 const FIRST_PAUSE_MS = 30;
 /** How often a file is looked for again that may only not be seen for a moment: for about a second. */
-const MISSING_ATTEMPTS = 5;
+const MISSING_READ_ATTEMPTS = 5;
 
 /**
  * Reports whether a read may succeed a moment later: it failed with what a file system of several machines answers now
@@ -30,12 +29,11 @@ export function mayBeTransient(error: unknown, roots: Roots): boolean {
  */
 export async function retryRead(tool: Tool, args: Arguments, context: ToolContext): Promise<ResultFields> {
   for (let attempt = 1; ; attempt += 1) {
-    await sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1));
-    throwIfAborted(context.signal);
+    await cancellableSleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), context.signal);
     try {
       return await tool.run(args, context);
     } catch (error) {
-      const attempts = isFenceError(error, 'not_found') ? MISSING_ATTEMPTS : ATTEMPTS;
+      const attempts = isFenceError(error, 'not_found') ? MISSING_READ_ATTEMPTS : READ_ATTEMPTS;
       if (attempt >= attempts || !(isTransient(fromSystem(error)) || isFenceError(error, 'not_found'))) throw error;
     }
   }

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test, vi } from 'vitest';
+import { MemoryStore } from '../../cluster/memory-store.ts';
+import { StoreUnavailable } from '../../cluster/shared-store.ts';
+import { outcome } from '../../fence/sandbox.fixture.ts';
+import { CancelledError, DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
+import type { LeaseStore } from './lease-store.ts';
+import { Leases } from './leases.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+/** A store that can be gone for a while. */
+class FlakyStore implements LeaseStore {
+  isGone = false;
+  readonly ttls: number[] = [];
+  readonly #store = new MemoryStore();
+
+  async acquireLease(key: string, ttlMs: number) {
+    this.ttls.push(ttlMs);
+    if (this.isGone) throw new StoreUnavailable('unreachable');
+    return this.#store.acquireLease(key, ttlMs);
+  }
+
+  async renewLease(key: string, token: number, ttlMs: number) {
+    return this.#store.renewLease(key, token, ttlMs);
+  }
+
+  async leaseNote(key: string) {
+    return this.#store.leaseNote(key);
+  }
+
+  async releaseLease(key: string, token: number) {
+    return this.#store.releaseLease(key, token);
+  }
+}
+
+const waiting = (signal = DEFAULT_CONTEXT.signal) => ({ signal, deadline: performance.now() + 20_000 });
+
+test('a file is locked for at most ten seconds by a server that has died', async () => {
+  const store = new FlakyStore();
+  await new Leases(store).acquire('f', waiting());
+  expect(store.ttls).toHaveLength(1);
+  expect(store.ttls[0]).toBeLessThanOrEqual(10_000);
+});
+
+test('an outage that no call has met for a while is over, so the next one is waited for again', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const store = new FlakyStore();
+  const leases = new Leases(store);
+  store.isGone = true;
+  const first = outcome(leases.acquire('f', waiting()));
+  await sleep(10);
+  vi.advanceTimersByTime(5_000);
+  expect(await first).toBe('coordination_unavailable');
+  // For as long as calls meet it, it is the same outage.
+  for (let seconds = 0; seconds < 60; seconds += 20) {
+    vi.advanceTimersByTime(20_000);
+    const asked = store.ttls.length;
+    expect(await outcome(leases.acquire('f', waiting()))).toBe('coordination_unavailable');
+    expect(store.ttls.length).toBe(asked + 1);
+  }
+  vi.advanceTimersByTime(31_000);
+  const blip = leases.acquire('f', waiting());
+  await sleep(10);
+  store.isGone = false;
+  expect(await blip).toMatchObject({ granted: true });
+});
+
+test('who waits for a lease, or for the store, stops when the call is cancelled', async () => {
+  const store = new FlakyStore();
+  const leases = new Leases(store);
+  const cancel = async () => {
+    const cancelled = new AbortController();
+    const started = performance.now();
+    const result = outcome(leases.acquire('f', waiting(cancelled.signal)));
+    await sleep(20);
+    cancelled.abort(new CancelledError());
+    expect(await result).toBe('cancelled');
+    // Less than an outage is waited for.
+    expect(performance.now() - started).toBeLessThan(3_000);
+  };
+  await leases.acquire('f', waiting());
+  await cancel();
+  store.isGone = true;
+  await cancel();
+});
