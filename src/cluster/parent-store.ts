@@ -37,12 +37,8 @@ export class ParentStore implements SharedStore {
     return toBuffer(await this.#ask('get', key));
   }
 
-  set(key: string, value: string | Buffer, options: SetOptions): Promise<boolean> {
+  set(key: string, value: string | Buffer, options: SetOptions): Promise<void> {
     return this.#ask('set', key, value, options);
-  }
-
-  delete(key: string): Promise<boolean> {
-    return this.#ask('delete', key);
   }
 
   increment(key: string, amount: number, ttlMs: number): Promise<number> {

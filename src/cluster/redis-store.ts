@@ -59,16 +59,8 @@ export class RedisStore implements SharedStore {
     return (await this.#commands.run((redis) => redis.getBuffer(this.#key('value', key)))) ?? undefined;
   }
 
-  async set(key: string, value: string | Buffer, { ttlMs, ifAbsent = false }: SetOptions): Promise<boolean> {
-    const at = this.#key('value', key);
-    const stored = await this.#commands.run((redis) =>
-      ifAbsent ? redis.set(at, value, 'PX', whole(ttlMs), 'NX') : redis.set(at, value, 'PX', whole(ttlMs)),
-    );
-    return stored === 'OK';
-  }
-
-  async delete(key: string): Promise<boolean> {
-    return (await this.#commands.run((redis) => redis.del(this.#key('value', key)))) === 1;
+  async set(key: string, value: string | Buffer, { ttlMs }: SetOptions): Promise<void> {
+    await this.#commands.run((redis) => redis.set(this.#key('value', key), value, 'PX', whole(ttlMs)));
   }
 
   async increment(key: string, amount: number, ttlMs: number): Promise<number> {

@@ -33,7 +33,6 @@ const OPERATIONS = [
   'takeTokens',
   'get',
   'set',
-  'delete',
   'increment',
   'putBlob',
   'getBlob',

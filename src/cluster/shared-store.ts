@@ -29,8 +29,6 @@ export interface TokenRate {
 export interface SetOptions {
   /** After how long the value is gone. */
   readonly ttlMs: number;
-  /** Keeps a value that is there. */
-  readonly ifAbsent?: boolean | undefined;
 }
 
 /** The bounds of the blobs of one owner. */
@@ -84,10 +82,8 @@ export interface SharedStore {
 
   /** Returns a value; undefined if there is none. */
   get(key: string): Promise<Buffer | undefined>;
-  /** Stores a value. Returns false if it was to be absent and was not. */
-  set(key: string, value: string | Buffer, options: SetOptions): Promise<boolean>;
-  /** Removes a value. Returns false if there was none. */
-  delete(key: string): Promise<boolean>;
+  /** Stores a value, in place of the one that is there. */
+  set(key: string, value: string | Buffer, options: SetOptions): Promise<void>;
   /** Adds to a counter, which starts at 0 and is gone `ttlMs` after it was last added to. Returns its new value. */
   increment(key: string, amount: number, ttlMs: number): Promise<number>;
 
