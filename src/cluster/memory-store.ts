@@ -165,6 +165,10 @@ export class MemoryStore implements SharedStore {
     return [];
   }
 
+  onRestored(): void {
+    // It is never lost.
+  }
+
   async close(): Promise<void> {
     this.#listeners.clear();
   }

@@ -40,12 +40,30 @@ export class RedisStore implements SharedStore {
   readonly #commands: RedisConnection;
   readonly #subscriptions: Subscriptions;
   readonly #prefix: string;
+  readonly #restored: (() => void)[] = [];
 
   constructor({ url, lost = () => {}, back = () => {} }: RedisStoreOptions) {
     // Channels are common to all databases of a server; their names tell them apart.
     this.#prefix = `ringfence:${new URL(url).pathname.slice(1) || '0'}:`;
     const probe = (redis: Valkey) => redis.set(this.#key('probe'), '', 'PX', PROBE_TTL_MS);
-    this.#commands = new RedisConnection({ url, probe, lost, back });
+    const restored = (): void => {
+      for (const listener of this.#restored) listener();
+    };
+    this.#commands = new RedisConnection({
+      url,
+      probe,
+      lost,
+      back: () => {
+        back();
+        restored();
+      },
+    });
+    let wasConnected = false;
+    this.#commands.onReady(async () => {
+      // A server that was started again between two commands is noticed by nobody else. After a failure, `back` follows.
+      if (wasConnected && this.#commands.problem === undefined) restored();
+      wasConnected = true;
+    });
     this.#subscriptions = new Subscriptions(
       () => new RedisConnection({ url, probe: (redis) => redis.ping(), lost: () => {}, back: () => {} }),
     );
@@ -119,6 +137,10 @@ export class RedisStore implements SharedStore {
     const left = note === undefined ? [] : [note, NOTE_TTL_MS];
     const keys = [this.#key('lease', key), this.#key('note', key)];
     return (await this.#script('ringfenceReleaseLease', [...keys, token, ...left])) === 1;
+  }
+
+  onRestored(listener: () => void): void {
+    this.#restored.push(listener);
   }
 
   missing(): readonly string[] {

@@ -64,7 +64,7 @@ export type LeaseAnswer =
 /** How long a note stays that a holder of a lease leaves for the next one. */
 export const NOTE_TTL_MS = 600_000;
 
-/** Ends a subscription. */
+/** Ends a subscription. Never rejects: what it cannot tell a store that is unavailable is done once that is back. */
 export type Unsubscribe = () => Promise<void>;
 
 /**
@@ -102,8 +102,8 @@ export interface SharedStore {
   /** Sends a message to those who are subscribed to a channel now, in all replicas, this one included. */
   publish(channel: string, message: string): Promise<void>;
   /**
-   * Calls the listener for every message of a channel. A message that is published while the store is unavailable is
-   * lost.
+   * Calls the listener for every message of a channel. Never rejects: if the store is unavailable, it is subscribed to as
+   * soon as it can be. A message that is published while it is unavailable is lost.
    */
   subscribe(channel: string, listener: (message: string) => void): Promise<Unsubscribe>;
 
@@ -117,6 +117,8 @@ export interface SharedStore {
    */
   releaseLease(key: string, token: number, note?: string): Promise<boolean>;
 
+  /** Calls the listener whenever the store can be used again after it could not be: it may be empty by then. */
+  onRestored(listener: () => void): void;
   /** Names what cannot be used at present; empty if everything works. */
   missing(): readonly string[];
   /** Ends all subscriptions and connections. */
