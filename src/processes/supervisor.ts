@@ -37,7 +37,7 @@ export interface SupervisorOptions extends SupervisorEvents {
 }
 
 /** Why not all workers were replaced. */
-export interface RollProblem {
+interface RollProblem {
   /** Why a worker did not start. */
   readonly message: string;
   /** How many were replaced before. */
@@ -45,7 +45,7 @@ export interface RollProblem {
 }
 
 /** How a roll ended: `stopped` if all workers were stopped meanwhile. */
-export type RollEnd = 'replaced' | 'stopped' | RollProblem;
+type RollEnd = 'replaced' | 'stopped' | RollProblem;
 
 /**
  * Keeps a number of workers running, from `start` on: one that dies is replaced, sooner if it had served for a while.
