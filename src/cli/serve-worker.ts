@@ -5,13 +5,7 @@ import { serveParentProcess } from '../processes/serve-parent-process.ts';
 import { atMost } from '../runtime/at-most.ts';
 import type { SigningSecrets } from '../server/sessions/signing-keys.ts';
 import type { Announcement } from './banner.ts';
-import { startServing } from './serving.ts';
-
-/**
- * How long a worker that has been replaced keeps connections on which nothing is asked: longer than they may be idle, so
- * that no client loses one on which it sends a request at this moment.
- */
-const RETIRE_MS = 70_000;
+import { retirementMs, startServing } from './serving.ts';
 
 /** What a worker is told first. */
 export interface WorkerStart {
@@ -33,6 +27,10 @@ serveParentProcess<WorkerStart>({
       handedOver: true,
       worker: number,
       common,
+      outages: {
+        lost: (problem) => channel.notify('redis lost', problem),
+        back: () => channel.notify('redis back'),
+      },
       gatherMetrics,
     });
     channel.onCall('metrics', () => serving.metrics());
@@ -42,7 +40,7 @@ serveParentProcess<WorkerStart>({
       accept: (socket) => http.accept(socket),
       drain: () => void http.retire(),
       retire: async () => {
-        await atMost(RETIRE_MS, http.retire());
+        await atMost(retirementMs(config), http.retire());
         await serving.stop({ reason: 'replaced' });
       },
       stop: () => serving.stop({}),

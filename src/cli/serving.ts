@@ -10,6 +10,9 @@ import { GRACE_MS, type RunningServer, type StartOptions, start } from './start.
 /** Longer than a balancer that asks every second, and believes the second answer, takes to notice. */
 const NOTICE_MS = 2_500;
 
+/** Longer than a connection may be idle. */
+const IDLE_MS = 70_000;
+
 /** Options of `startServing`. */
 export interface ServingOptions extends StartOptions {
   /** Whether another process hands over the connections, instead of this one listening. */
@@ -83,6 +86,19 @@ function oneOf({ worker, gatherMetrics }: ServingOptions): OneOfSeveral | undefi
 export function drainNoticeMs({ cluster }: Config): number {
   return cluster === undefined ? 0 : NOTICE_MS;
 }
+
+/**
+ * Returns for how long a process that has been replaced keeps its connections: until none is idle any more, and a call
+ * that began on one at the last moment has taken as long as a call may, the time in which a person or a client is asked
+ * included. It ends sooner if it has none.
+ */
+export function retirementMs({ requestTimeout, confirmTimeout, roots, dialects }: CallTimes): number {
+  const askings = [...roots.map(({ agent }) => agent), ...dialects.map(({ project }) => project)];
+  const askTimeout = Math.max(0, ...askings.map((asking) => asking?.timeout ?? 0));
+  return IDLE_MS + (requestTimeout + confirmTimeout + askTimeout) * 1000;
+}
+
+type CallTimes = Pick<Config, 'requestTimeout' | 'confirmTimeout' | 'roots' | 'dialects'>;
 
 async function mountsOf({ dialects: [first, ...more] }: Config, started: RunningServer): Promise<[Mount, ...Mount[]]> {
   const mount = async (dialect: DialectConfig): Promise<Mount> => ({

@@ -14,6 +14,7 @@ import { type ActivityReport, reportActivity } from '../server/background/activi
 import { RootUpkeep } from '../server/background/root-upkeep.ts';
 import { forDialect, openSharedService, type Service, type SharedService } from '../server/call/service.ts';
 import type { OpenedAgentRoots } from '../server/call/with-agent-files.ts';
+import { loggedOutage, type OutageListener } from '../server/cluster/store-outage.ts';
 import type { Approvals } from '../server/confirm/approve.ts';
 import type { ServerDescription } from '../server/description/server-description.ts';
 import type { SigningSecrets } from '../server/sessions/signing-keys.ts';
@@ -50,6 +51,8 @@ export interface StartOptions {
   readonly worker?: number;
   /** What this process has in common with others of the same parent; by default nothing. */
   readonly common?: CommonOptions | undefined;
+  /** Is told when Redis is lost, and when it is back; by default there is a line in the log for each. */
+  readonly outages?: OutageListener | undefined;
   /** Are told of every finished call; by default nobody is. */
   readonly observers?: readonly CallObserver[] | undefined;
   /** Asks operators about calls whose clients can ask nobody; by default there are none. */
@@ -110,7 +113,10 @@ export async function start(config: Config, options: StartOptions): Promise<Runn
   const log = await openLogOf(config, options);
   const { openHistory } = withHistory.length > 0 ? await import('../server/call/roots/open-history.ts') : {};
   const store = config.cluster
-    ? (await import('../server/cluster/open-store.ts')).openStore(config.cluster, log.logger)
+    ? (await import('../server/cluster/open-store.ts')).openStore(
+        config.cluster,
+        options.outages ?? loggedOutage(log.logger),
+      )
     : options.common?.store;
   const shared = openSharedService({
     config,

@@ -1,27 +1,61 @@
 /** From this many entries on, expired ones are looked for. */
 const MANY = 1_024;
-/** Bounds memory. Beyond this many, the entries that were set least recently are dropped before they expire. */
+/** How many entries there are at most, unless another bound is given. */
 const MAX_ENTRIES = 100_000;
+/** How much of a bound is left when it has been reached: without this room, each further entry would be a search for expired ones. */
+const KEPT = 7 / 8;
 
-/** A bounded map whose entries expire. An expired entry is removed when it is looked up, or when many have been added. */
+/** The bounds of an `ExpiringMap`. */
+interface MapBounds {
+  /** By default 100,000. */
+  readonly maxEntries?: number;
+  /** The greatest sum of the weights of all entries; by default any. */
+  readonly maxWeight?: number;
+}
+
+interface Entry<V> {
+  readonly value: V;
+  readonly expiresAt: number;
+  readonly weight: number;
+}
+
+/**
+ * A bounded map whose entries expire. An expired entry is removed when it is looked up, or when many have been added.
+ * At a bound, first expired entries are removed, then those that were set least recently, until an eighth is free.
+ */
 export class ExpiringMap<V> {
-  readonly #entries = new Map<string, { value: V; expiresAt: number }>();
-  #sweepAt = MANY;
+  readonly #entries = new Map<string, Entry<V>>();
+  readonly #maxEntries: number;
+  #maxWeight: number;
+  #weight = 0;
+  #sweepAt: number;
+
+  constructor({ maxEntries = MAX_ENTRIES, maxWeight = Number.POSITIVE_INFINITY }: MapBounds = {}) {
+    this.#maxEntries = maxEntries;
+    this.#maxWeight = maxWeight;
+    this.#sweepAt = Math.min(MANY, maxEntries);
+  }
+
+  /** Sets how much all entries may weigh, from the next one on. */
+  limitWeight(maxWeight: number): void {
+    this.#maxWeight = maxWeight;
+  }
 
   /** Returns a value that has not expired. */
   get(key: string): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     if (entry.expiresAt > performance.now()) return entry.value;
-    this.#entries.delete(key);
+    this.#remove(key);
     return undefined;
   }
 
-  /** Stores a value for a time. */
-  set(key: string, value: V, ttlMs: number): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, { value, expiresAt: performance.now() + ttlMs });
-    if (this.#entries.size >= this.#sweepAt) this.#sweep();
+  /** Stores a value for a time. It stays, whatever it weighs, until others are set. */
+  set(key: string, value: V, ttlMs: number, weight = 0): void {
+    this.#remove(key);
+    this.#entries.set(key, { value, expiresAt: performance.now() + ttlMs, weight });
+    this.#weight += weight;
+    if (this.#entries.size >= this.#sweepAt || this.#weight > this.#maxWeight) this.#sweep(key);
   }
 
   /** Returns for how long a value stays; 0 if there is none. */
@@ -31,16 +65,27 @@ export class ExpiringMap<V> {
 
   /** Removes an entry. Returns false if there was none. */
   delete(key: string): boolean {
-    return this.get(key) !== undefined && this.#entries.delete(key);
+    return this.get(key) !== undefined && this.#remove(key);
   }
 
-  #sweep(): void {
+  #remove(key: string): boolean {
+    this.#weight -= this.#entries.get(key)?.weight ?? 0;
+    return this.#entries.delete(key);
+  }
+
+  #sweep(latest: string): void {
     const now = performance.now();
-    for (const [key, { expiresAt }] of this.#entries) if (expiresAt <= now) this.#entries.delete(key);
+    for (const [key, { expiresAt }] of this.#entries) if (expiresAt <= now) this.#remove(key);
+    if (this.#entries.size >= this.#maxEntries) this.#trim(latest, () => this.#entries.size > this.#maxEntries * KEPT);
+    if (this.#weight > this.#maxWeight) this.#trim(latest, () => this.#weight > this.#maxWeight * KEPT);
+    this.#sweepAt = Math.min(this.#maxEntries, Math.max(MANY, this.#entries.size * 2));
+  }
+
+  /** Removes what was set least recently, but not the latest entry, as long as there is too much. */
+  #trim(latest: string, isTooMuch: () => boolean): void {
     for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size < MAX_ENTRIES) break;
-      this.#entries.delete(oldest);
+      if (oldest === latest || !isTooMuch()) return;
+      this.#remove(oldest);
     }
-    this.#sweepAt = Math.min(MAX_ENTRIES, Math.max(MANY, this.#entries.size * 2));
   }
 }

@@ -1,3 +1,4 @@
+import { ChannelListeners, type Listener } from './channel-listeners.ts';
 import { ExpiringMap } from './expiring-map.ts';
 import {
   type BlobEntry,
@@ -24,23 +25,43 @@ interface OwnedBlobs {
   /** From the least to the most recently used. */
   readonly entries: Map<string, StoredBlob>;
   readonly ttlMs: number;
+  /** The length of all of them. */
+  bytes: number;
 }
 
-type Listener = (message: string) => void;
+/** Options of a `MemoryStore`. */
+interface MemoryStoreOptions {
+  /**
+   * How many bytes the blobs of all owners may take together; by default 1 GiB. Beyond that, the owners that were used
+   * least recently lose theirs (LRU).
+   */
+  readonly maxBlobBytes?: number;
+}
+
+const MAX_BLOB_BYTES = 1024 ** 3;
 
 /** A `SharedStore` in the memory of this process, for a single one or for the parent of several. Never unavailable. */
 export class MemoryStore implements SharedStore {
   readonly #buckets = new ExpiringMap<Bucket>();
   readonly #values = new ExpiringMap<Buffer>();
   readonly #counters = new ExpiringMap<number>();
-  readonly #blobs = new ExpiringMap<OwnedBlobs>();
+  readonly #blobs: ExpiringMap<OwnedBlobs>;
   readonly #leases = new ExpiringMap<number>();
   readonly #notes = new ExpiringMap<string>();
   /** The leases whose notes are outdated: those that were granted since, and not released with a new one. */
   readonly #outdated = new ExpiringMap<true>();
-  readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #listeners = new ChannelListeners();
   /** Larger tokens than those of an earlier process: the clock gives the first, and each is larger than the last. */
   #lastToken = 0;
+
+  constructor({ maxBlobBytes = MAX_BLOB_BYTES }: MemoryStoreOptions = {}) {
+    this.#blobs = new ExpiringMap({ maxWeight: maxBlobBytes });
+  }
+
+  /** Sets how many bytes the blobs of all owners may take together, from the next one on. */
+  limitBlobs(maxBlobBytes: number): void {
+    this.#blobs.limitWeight(maxBlobBytes);
+  }
 
   async takeTokens(key: string, { perSecond, burst }: TokenRate, count: number): Promise<number> {
     const now = performance.now();
@@ -56,14 +77,8 @@ export class MemoryStore implements SharedStore {
     return this.#values.get(key);
   }
 
-  async set(key: string, value: string | Buffer, { ttlMs, ifAbsent = false }: SetOptions): Promise<boolean> {
-    if (ifAbsent && this.#values.get(key) !== undefined) return false;
+  async set(key: string, value: string | Buffer, { ttlMs }: SetOptions): Promise<void> {
     this.#values.set(key, Buffer.from(value), ttlMs);
-    return true;
-  }
-
-  async delete(key: string): Promise<boolean> {
-    return this.#values.delete(key);
   }
 
   async increment(key: string, amount: number, ttlMs: number): Promise<number> {
@@ -75,22 +90,18 @@ export class MemoryStore implements SharedStore {
   async putBlob(owner: string, key: string, blob: Buffer, limits: BlobLimits): Promise<string | undefined> {
     const { maxBytes, maxEntries, ttlMs } = limits;
     if (blob.length > maxBytes) return undefined;
-    const { entries } = this.#blobs.get(owner) ?? { entries: new Map<string, StoredBlob>() };
+    const blobs = this.#blobs.get(owner);
+    const entries = blobs?.entries ?? new Map<string, StoredBlob>();
+    let bytes = (blobs?.bytes ?? 0) - lengthOf(entries.get(key)) + blob.length;
     entries.delete(key);
-    let bytes = [...entries.values()].reduce((sum, { blob: { length } }) => sum + length, blob.length);
-    for (const [
-      oldest,
-      {
-        blob: { length },
-      },
-    ] of entries) {
+    for (const [oldest, stored] of entries) {
       if (bytes <= maxBytes && entries.size < maxEntries) break;
       entries.delete(oldest);
-      bytes -= length;
+      bytes -= lengthOf(stored);
     }
     const version = String(this.#nextToken());
     entries.set(key, { blob: Buffer.from(blob), version });
-    this.#blobs.set(owner, { entries, ttlMs }, ttlMs);
+    this.#blobs.set(owner, { entries, ttlMs, bytes }, ttlMs, bytes);
     return version;
   }
 
@@ -100,7 +111,7 @@ export class MemoryStore implements SharedStore {
     if (blobs === undefined || found === undefined) return undefined;
     blobs.entries.delete(key);
     blobs.entries.set(key, found);
-    this.#blobs.set(owner, blobs, blobs.ttlMs);
+    this.#blobs.set(owner, blobs, blobs.ttlMs, blobs.bytes);
     return found.blob;
   }
 
@@ -109,26 +120,25 @@ export class MemoryStore implements SharedStore {
   }
 
   async deleteBlobs(owner: string, key?: string): Promise<void> {
-    if (key === undefined) this.#blobs.delete(owner);
-    else this.#blobs.get(owner)?.entries.delete(key);
+    const blobs = this.#blobs.get(owner);
+    if (key === undefined || blobs === undefined) {
+      this.#blobs.delete(owner);
+      return;
+    }
+    blobs.bytes -= lengthOf(blobs.entries.get(key));
+    blobs.entries.delete(key);
+    this.#blobs.set(owner, blobs, this.#blobs.ttl(owner), blobs.bytes);
   }
 
   async publish(channel: string, message: string): Promise<number> {
-    const listeners = this.#listeners.get(channel) ?? new Set();
     // A listener is never called before the publisher goes on, as with a store elsewhere.
-    for (const listener of listeners) setImmediate(() => this.#deliver(channel, listener, message));
-    return listeners.size;
+    setImmediate(() => this.#listeners.deliver(channel, message));
+    return this.#listeners.count(channel);
   }
 
   async subscribe(channel: string, listener: Listener): Promise<Unsubscribe> {
-    const listeners = this.#listeners.get(channel) ?? new Set();
-    // The same function may be subscribed twice.
-    const own: Listener = (message) => listener(message);
-    this.#listeners.set(channel, listeners.add(own));
-    return async () => {
-      listeners.delete(own);
-      if (listeners.size === 0 && this.#listeners.get(channel) === listeners) this.#listeners.delete(channel);
-    };
+    const remove = this.#listeners.add(channel, listener);
+    return async () => void remove();
   }
 
   async acquireLease(key: string, ttlMs: number): Promise<LeaseAnswer> {
@@ -164,16 +174,20 @@ export class MemoryStore implements SharedStore {
     return [];
   }
 
-  async close(): Promise<void> {
-    this.#listeners.clear();
+  onRestored(): void {
+    // It is never lost.
   }
 
-  #deliver(channel: string, listener: Listener, message: string): void {
-    if (this.#listeners.get(channel)?.has(listener)) listener(message);
+  async close(): Promise<void> {
+    this.#listeners.clear();
   }
 
   #nextToken(): number {
     this.#lastToken = Math.max(this.#lastToken + 1, Date.now() * 1000);
     return this.#lastToken;
   }
+}
+
+function lengthOf(stored: StoredBlob | undefined): number {
+  return stored?.blob.length ?? 0;
 }

@@ -16,7 +16,10 @@ const ends = new Map();
 channel.onCall('do', (name, ...args) => store[name](...args));
 channel.onCall('listen', async (id, name) => ends.set(id, await store.subscribe(name, (text) => channel.notify('heard', id, text))) && undefined);
 channel.onCall('end', (id) => ends.get(id)());
-process.once('disconnect', () => process.exit());
+process.once('disconnect', async () => {
+  for (const end of ends.values()) await end();
+  process.exit();
+});
 channel.notify('ready');
 `;
 
@@ -50,6 +53,7 @@ export class StoreWorker {
         return () => this.channel.call('end', id);
       },
       missing: () => [],
+      onRestored: () => {},
       close: async () => {
         this.#stopServing();
         this.child.kill('SIGKILL');

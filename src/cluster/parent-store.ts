@@ -1,4 +1,6 @@
+import { atMost } from '../runtime/at-most.ts';
 import type { ProcessChannel } from '../runtime/process-channel.ts';
+import type { Listener } from './channel-listeners.ts';
 import {
   type BlobEntry,
   type BlobLimits,
@@ -12,8 +14,6 @@ import {
 
 /** How long the parent may take to answer. */
 const ANSWER_MS = 1_000;
-
-type Listener = (message: string) => void;
 
 /** A `SharedStore` that the parent of this process keeps for all its workers, by `serveStore`. */
 export class ParentStore implements SharedStore {
@@ -37,12 +37,8 @@ export class ParentStore implements SharedStore {
     return toBuffer(await this.#ask('get', key));
   }
 
-  set(key: string, value: string | Buffer, options: SetOptions): Promise<boolean> {
+  set(key: string, value: string | Buffer, options: SetOptions): Promise<void> {
     return this.#ask('set', key, value, options);
-  }
-
-  delete(key: string): Promise<boolean> {
-    return this.#ask('delete', key);
   }
 
   increment(key: string, amount: number, ttlMs: number): Promise<number> {
@@ -73,15 +69,9 @@ export class ParentStore implements SharedStore {
     this.#lastSubscription += 1;
     const subscription = this.#lastSubscription;
     this.#listeners.set(subscription, listener);
-    try {
-      await this.#ask('subscribe', subscription, channel);
-    } catch (error) {
-      this.#listeners.delete(subscription);
-      throw error;
-    }
-    return async () => {
-      if (this.#listeners.delete(subscription)) await this.#ask('unsubscribe', subscription);
-    };
+    // Notices, not calls, which may fail: the parent reads them before whatever this process asks of it next.
+    this.#channel.notify('store subscribe', subscription, channel);
+    return async () => this.#unsubscribe(subscription);
   }
 
   acquireLease(key: string, ttlMs: number): Promise<LeaseAnswer> {
@@ -104,27 +94,27 @@ export class ParentStore implements SharedStore {
     return [];
   }
 
+  onRestored(): void {
+    // The parent outlives its workers.
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
-    const subscriptions = [...this.#listeners.keys()];
-    this.#listeners.clear();
-    for (const subscription of subscriptions) this.#channel.notify('store unsubscribe', subscription);
+    for (const subscription of [...this.#listeners.keys()]) this.#unsubscribe(subscription);
+  }
+
+  #unsubscribe(subscription: number): void {
+    if (this.#listeners.delete(subscription)) this.#channel.notify('store unsubscribe', subscription);
   }
 
   async #ask<T>(operation: string, ...args: readonly unknown[]): Promise<T> {
     if (this.#isClosed) throw new StoreUnavailable('unreachable');
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new StoreUnavailable('timed_out')), ANSWER_MS);
-    });
     const answered = this.#channel.call<T>('store', operation, ...args).catch((error: unknown) => {
       throw new StoreUnavailable('unreachable', error);
     });
-    try {
-      return await Promise.race([answered, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return atMost(ANSWER_MS, answered, () => {
+      throw new StoreUnavailable('timed_out');
+    });
   }
 }
 

@@ -56,6 +56,43 @@ describe.skipIf(noRedis)(`a Redis that fails${noRedis === undefined ? '' : ` (sk
     expect(events).toEqual(['unreachable', 'back']);
   });
 
+  test('and is back is told to those who want to know, each time', async () => {
+    await open();
+    const heard: string[] = [];
+    store.onRestored(() => heard.push('one'));
+    store.onRestored(() => heard.push('two'));
+    await failure(() =>
+      store
+        .get('before')
+        .then(() => redis.kill())
+        .then(() => store.get('before')),
+    );
+    expect(heard).toEqual([]);
+    await redis.start();
+    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['one', 'two']);
+    expect(await store.get('before')).toBeUndefined();
+    redis.pause();
+    await failure();
+    redis.resume();
+    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['one', 'two', 'one', 'two']);
+    await later(2_500);
+    expect(heard).toHaveLength(4);
+  });
+
+  test('and starts again, empty, before anybody has noticed is told as well', async () => {
+    await open();
+    let restored = 0;
+    store.onRestored(() => {
+      restored += 1;
+    });
+    await redis.kill();
+    await redis.start();
+    await expect.poll(() => restored, { timeout: 10_000 }).toBe(1);
+    expect(await store.get('before')).toBeUndefined();
+    await later(2_500);
+    expect(restored).toBe(1);
+  });
+
   test('that does not answer is given up after a second, and others do not wait behind', async () => {
     await open();
     redis.pause();

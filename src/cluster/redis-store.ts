@@ -40,12 +40,30 @@ export class RedisStore implements SharedStore {
   readonly #commands: RedisConnection;
   readonly #subscriptions: Subscriptions;
   readonly #prefix: string;
+  readonly #restored: (() => void)[] = [];
 
   constructor({ url, lost = () => {}, back = () => {} }: RedisStoreOptions) {
     // Channels are common to all databases of a server; their names tell them apart.
     this.#prefix = `ringfence:${new URL(url).pathname.slice(1) || '0'}:`;
     const probe = (redis: Valkey) => redis.set(this.#key('probe'), '', 'PX', PROBE_TTL_MS);
-    this.#commands = new RedisConnection({ url, probe, lost, back });
+    const restored = (): void => {
+      for (const listener of this.#restored) listener();
+    };
+    this.#commands = new RedisConnection({
+      url,
+      probe,
+      lost,
+      back: () => {
+        back();
+        restored();
+      },
+    });
+    let wasConnected = false;
+    this.#commands.onReady(async () => {
+      // A server that was started again between two commands is noticed by nobody else. After a failure, `back` follows.
+      if (wasConnected && this.#commands.problem === undefined) restored();
+      wasConnected = true;
+    });
     this.#subscriptions = new Subscriptions(
       () => new RedisConnection({ url, probe: (redis) => redis.ping(), lost: () => {}, back: () => {} }),
     );
@@ -59,16 +77,8 @@ export class RedisStore implements SharedStore {
     return (await this.#commands.run((redis) => redis.getBuffer(this.#key('value', key)))) ?? undefined;
   }
 
-  async set(key: string, value: string | Buffer, { ttlMs, ifAbsent = false }: SetOptions): Promise<boolean> {
-    const at = this.#key('value', key);
-    const stored = await this.#commands.run((redis) =>
-      ifAbsent ? redis.set(at, value, 'PX', whole(ttlMs), 'NX') : redis.set(at, value, 'PX', whole(ttlMs)),
-    );
-    return stored === 'OK';
-  }
-
-  async delete(key: string): Promise<boolean> {
-    return (await this.#commands.run((redis) => redis.del(this.#key('value', key)))) === 1;
+  async set(key: string, value: string | Buffer, { ttlMs }: SetOptions): Promise<void> {
+    await this.#commands.run((redis) => redis.set(this.#key('value', key), value, 'PX', whole(ttlMs)));
   }
 
   async increment(key: string, amount: number, ttlMs: number): Promise<number> {
@@ -131,6 +141,10 @@ export class RedisStore implements SharedStore {
   async releaseLease(key: string, token: number, note?: string): Promise<boolean> {
     const left = note === undefined ? [] : [note, NOTE_TTL_MS];
     return (await this.#script('ringfenceReleaseLease', [...this.#leaseKeys(key), token, ...left])) === 1;
+  }
+
+  onRestored(listener: () => void): void {
+    this.#restored.push(listener);
   }
 
   missing(): readonly string[] {

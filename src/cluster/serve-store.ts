@@ -5,24 +5,25 @@ type Operation = (...args: readonly unknown[]) => Promise<unknown>;
 
 /** Lets the process at the other end of a channel use a store, by `ParentStore`. Returns what ends its subscriptions. */
 export function serveStore(store: SharedStore, channel: ProcessChannel): () => void {
-  const subscriptions = new Map<number, Unsubscribe>();
-  const unsubscribe = async (id: number): Promise<void> => {
-    const end = subscriptions.get(id);
+  // Promises, so that a subscription that is ended before it has been made is ended as soon as it is.
+  const subscriptions = new Map<unknown, Promise<Unsubscribe>>();
+  const unsubscribe = async (id: unknown): Promise<void> => {
+    const subscribed = subscriptions.get(id);
     subscriptions.delete(id);
-    await end?.();
+    await (await subscribed)?.();
   };
-  const operations: Readonly<Record<string, Operation>> = {
-    ...Object.fromEntries(
-      OPERATIONS.map((name) => [name, (...args: never[]) => (store[name] as Operation).apply(store, args)]),
-    ),
-    subscribe: async (id, name) => {
-      const listener = (message: string): void => channel.notify('store message', id, message);
-      subscriptions.set(id as number, await store.subscribe(name as string, listener));
-    },
-    unsubscribe: (id) => unsubscribe(id as number),
-  };
-  channel.onCall('store', async (name: string, ...args: readonly unknown[]) => operations[name]?.(...args));
-  channel.onNotice('store unsubscribe', ([id]) => void unsubscribe(id as number));
+  channel.onCall('store', async (name: string, ...args: unknown[]) => {
+    const operation = OPERATIONS.find((each) => each === name);
+    if (operation === undefined) throw new Error(`a store has no operation ${name}`);
+    return (store[operation] as Operation).apply(store, args);
+  });
+  channel.onNotice('store subscribe', ([id, name]) => {
+    const listener = (message: string): void => {
+      if (subscriptions.has(id)) channel.notify('store message', id, message);
+    };
+    subscriptions.set(id, store.subscribe(name as string, listener));
+  });
+  channel.onNotice('store unsubscribe', ([id]) => void unsubscribe(id));
   return () => {
     for (const id of [...subscriptions.keys()]) void unsubscribe(id);
   };
@@ -33,7 +34,6 @@ const OPERATIONS = [
   'takeTokens',
   'get',
   'set',
-  'delete',
   'increment',
   'putBlob',
   'getBlob',

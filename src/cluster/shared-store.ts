@@ -29,8 +29,6 @@ export interface TokenRate {
 export interface SetOptions {
   /** After how long the value is gone. */
   readonly ttlMs: number;
-  /** Keeps a value that is there. */
-  readonly ifAbsent?: boolean | undefined;
 }
 
 /** The bounds of the blobs of one owner. */
@@ -66,7 +64,7 @@ export type LeaseAnswer =
 /** How long a note stays that a holder of a lease leaves for the next one. */
 export const NOTE_TTL_MS = 600_000;
 
-/** Ends a subscription. */
+/** Ends a subscription. Never rejects: what it cannot tell a store that is unavailable is done once that is back. */
 export type Unsubscribe = () => Promise<void>;
 
 /**
@@ -84,10 +82,8 @@ export interface SharedStore {
 
   /** Returns a value; undefined if there is none. */
   get(key: string): Promise<Buffer | undefined>;
-  /** Stores a value. Returns false if it was to be absent and was not. */
-  set(key: string, value: string | Buffer, options: SetOptions): Promise<boolean>;
-  /** Removes a value. Returns false if there was none. */
-  delete(key: string): Promise<boolean>;
+  /** Stores a value, in place of the one that is there. */
+  set(key: string, value: string | Buffer, options: SetOptions): Promise<void>;
   /** Adds to a counter, which starts at 0 and is gone `ttlMs` after it was last added to. Returns its new value. */
   increment(key: string, amount: number, ttlMs: number): Promise<number>;
 
@@ -109,8 +105,8 @@ export interface SharedStore {
    */
   publish(channel: string, message: string): Promise<number>;
   /**
-   * Calls the listener for every message of a channel. A message that is published while the store is unavailable is
-   * lost.
+   * Calls the listener for every message of a channel. Never rejects: if the store is unavailable, it is subscribed to as
+   * soon as it can be. A message that is published while it is unavailable is lost.
    */
   subscribe(channel: string, listener: (message: string) => void): Promise<Unsubscribe>;
 
@@ -126,6 +122,8 @@ export interface SharedStore {
    */
   releaseLease(key: string, token: number, note?: string): Promise<boolean>;
 
+  /** Calls the listener whenever the store can be used again after it could not be: it may be empty by then. */
+  onRestored(listener: () => void): void;
   /** Names what cannot be used at present; empty if everything works. */
   missing(): readonly string[];
   /** Ends all subscriptions and connections. */

@@ -1,7 +1,6 @@
+import { ChannelListeners, type Listener } from './channel-listeners.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import type { StoreProblem, Unsubscribe } from './shared-store.ts';
-
-type Listener = (message: string) => void;
 
 /**
  * The channels that this process is subscribed to. They have a connection of their own, made when it is first needed,
@@ -10,7 +9,7 @@ type Listener = (message: string) => void;
  */
 export class Subscriptions {
   readonly #connect: () => RedisConnection;
-  readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #listeners = new ChannelListeners();
   #connection: RedisConnection | undefined;
 
   constructor(connect: () => RedisConnection) {
@@ -22,18 +21,13 @@ export class Subscriptions {
     return this.#connection?.problem;
   }
 
-  /** Subscribes to a channel. If that is not possible at present, it happens as soon as it is. */
+  /** Subscribes to a channel. If that is not possible at present, it happens as soon as it is. Never rejects. */
   async add(channel: string, listener: Listener): Promise<Unsubscribe> {
-    // The same function may be subscribed twice.
-    const own: Listener = (message) => listener(message);
-    const listeners = this.#listeners.get(channel) ?? new Set<Listener>();
-    this.#listeners.set(channel, listeners.add(own));
+    const remove = this.#listeners.add(channel, listener);
     const connection = this.#connected();
     await connection.run((redis) => redis.subscribe(channel)).catch(() => {});
     return async () => {
-      if (!listeners.delete(own) || listeners.size > 0) return;
-      this.#listeners.delete(channel);
-      await connection.run((redis) => redis.unsubscribe(channel)).catch(() => {});
+      if (remove()) await connection.run((redis) => redis.unsubscribe(channel)).catch(() => {});
     };
   }
 
@@ -44,11 +38,10 @@ export class Subscriptions {
   #connected(): RedisConnection {
     if (this.#connection === undefined) {
       this.#connection = this.#connect();
-      this.#connection.onMessage((channel, message) => {
-        for (const listener of this.#listeners.get(channel) ?? []) listener(message);
-      });
+      this.#connection.onMessage((channel, message) => this.#listeners.deliver(channel, message));
       this.#connection.onReady(async (redis) => {
-        if (this.#listeners.size > 0) await redis.subscribe(...this.#listeners.keys());
+        const { channels } = this.#listeners;
+        if (channels.length > 0) await redis.subscribe(...channels);
       });
     }
     return this.#connection;

@@ -10,6 +10,9 @@ const MAX_DELAY_MS = 2_000;
 const MAX_FAILURES = 5;
 /** How long a worker may take to start. */
 const START_MS = 60_000;
+/** How many workers are tried in place of one that is to be replaced. */
+const MAX_ATTEMPTS = 3;
+const LATE: StartProblem = { message: `it did not start within ${START_MS / 1000} s`, isFinal: false };
 
 /** What a supervisor reports. */
 interface SupervisorEvents {
@@ -26,23 +29,35 @@ interface SupervisorEvents {
 }
 
 /** Options of a `Supervisor`. */
-export interface SupervisorOptions<Start> extends SupervisorEvents {
+export interface SupervisorOptions extends SupervisorEvents {
   /** The compiled module that workers run. */
   readonly entry: URL;
   /** How many workers there are. */
   readonly count: number;
-  /** What workers are told first. */
-  readonly start: Start;
 }
 
-/** Keeps a number of workers running: one that dies is replaced, sooner if it had served for a while. */
+/** Why not all workers were replaced. */
+interface RollProblem {
+  /** Why a worker did not start. */
+  readonly message: string;
+  /** How many were replaced before. */
+  readonly replaced: number;
+}
+
+/** How a roll ended: `stopped` if all workers were stopped meanwhile. */
+type RollEnd = 'replaced' | 'stopped' | RollProblem;
+
+/**
+ * Keeps a number of workers running, from `start` on: one that dies is replaced, sooner if it had served for a while.
+ * `Start` is what workers are told first.
+ */
 export class Supervisor<Start> {
-  readonly #options: SupervisorOptions<Start>;
+  readonly #options: SupervisorOptions;
   readonly #workers = new Set<WorkerProcess>();
   /** Settles if no worker can be kept running: with why. */
   readonly failed: Promise<string>;
   #fail: (message: string) => void = () => {};
-  #start: Start;
+  #start: Start | undefined;
   #lastNumber = 0;
   /** How many workers in a row ended before they served. */
   #failures = 0;
@@ -51,9 +66,8 @@ export class Supervisor<Start> {
   #refill: NodeJS.Timeout | undefined;
   #isClosing = false;
 
-  constructor(options: SupervisorOptions<Start>) {
+  constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#start = options.start;
     this.failed = new Promise((resolve) => {
       this.#fail = resolve;
     });
@@ -65,17 +79,18 @@ export class Supervisor<Start> {
   }
 
   /**
-   * Starts all workers. Resolves with undefined once all serve, or with why one of them does not: then call `stop`. A
+   * Starts all workers. Resolves with undefined once all serve, or `stop` was called, or with why one of them does not: then call `stop`. A
    * worker that ended without a reason is tried again a few times.
    */
-  async start(): Promise<StartProblem | undefined> {
+  async start(start: Start): Promise<StartProblem | undefined> {
+    this.#start = start;
     let givenUp: StartProblem | undefined;
     const failed = this.failed.then((message) => {
       givenUp = { message, isFinal: false };
       return givenUp;
     });
     this.#fill();
-    while (this.#serving().length < this.#options.count) {
+    while (!this.#isClosing && this.#serving().length < this.#options.count) {
       const starting = [...this.#workers].filter(({ isServing, isLeaving }) => !isServing && !isLeaving);
       const next = starting.length > 0 ? starting.map(({ started }) => started) : [pause(MIN_DELAY_MS)];
       const problem = await Promise.race([failed, ...next]);
@@ -86,20 +101,18 @@ export class Supervisor<Start> {
 
   /**
    * Replaces all workers, one after another, by such that are told something else first: each starts before the one that
-   * it replaces gets no more connections. If the first does not start, all stay as they were; resolves with why.
+   * it replaces gets no more connections. Where none starts, the former worker stays, and so do those after it.
    */
-  async roll(start: Start): Promise<string | undefined> {
+  async roll(start: Start): Promise<RollEnd> {
     const isFormer = (worker: WorkerProcess): boolean => !worker.isLeaving && worker.start !== start;
-    for (let first = true; ; first = false) {
+    for (let replaced = 0; ; replaced += 1) {
+      if (this.#isClosing) return 'stopped';
       // Looked for anew each time: meanwhile one may have died, and another one have taken its place.
       const former = [...this.#workers].find(isFormer);
-      if (former === undefined || this.#isClosing) return undefined;
-      const next = this.#launch(start);
-      const problem = await startedInTime(next);
-      if (problem !== undefined) {
-        next.discard();
-        if (first) return problem.message;
-      }
+      if (former === undefined) return 'replaced';
+      const problem = await this.#launchServing(start);
+      if (this.#isClosing) return 'stopped';
+      if (problem !== undefined) return { message: problem.message, replaced };
       this.#start = start;
       former.retire();
       this.#fill();
@@ -131,7 +144,24 @@ export class Supervisor<Start> {
   #fill(): void {
     this.#refill = undefined;
     const missing = () => this.#options.count - [...this.#workers].filter(({ isLeaving }) => !isLeaving).length;
-    while (!this.#isClosing && missing() > 0) this.#launch(this.#start);
+    while (!this.#isClosing && missing() > 0) this.#launch(this.#start as Start);
+  }
+
+  /**
+   * Starts one more worker, and tries again if it ends without a reason. Resolves once it serves, or with why none does.
+   */
+  async #launchServing(start: Start): Promise<StartProblem | undefined> {
+    for (let attempt = 1; ; attempt += 1) {
+      const worker = this.#launch(start);
+      const problem = await atMost(START_MS, worker.started, () => LATE);
+      if (problem === undefined) return undefined;
+      worker.discard();
+      // Another one may have died meanwhile, whose place this one seemed to take.
+      this.#fill();
+      if (problem.isFinal || attempt === MAX_ATTEMPTS || this.#isClosing) return problem;
+      await pause(MIN_DELAY_MS * 2 ** attempt);
+      if (this.#isClosing) return problem;
+    }
   }
 
   #launch(start: Start): WorkerProcess {
@@ -169,16 +199,6 @@ export class Supervisor<Start> {
     this.#options.onCrash({ worker: worker.number, how, delayMs });
     this.#refill ??= setTimeout(() => this.#fill(), delayMs);
   }
-}
-
-async function startedInTime(worker: WorkerProcess): Promise<StartProblem | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<StartProblem>((resolve) => {
-    timer = setTimeout(resolve, START_MS, { message: `it did not start within ${START_MS / 1000} s`, isFinal: false });
-  });
-  const problem = await Promise.race([worker.started, late]);
-  clearTimeout(timer);
-  return problem;
 }
 
 function pause(milliseconds: number): Promise<undefined> {

@@ -1,13 +1,15 @@
 import { once } from 'node:events';
 import fs from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { recordFigure } from '../support/figures.ts';
+import { freePort } from '../support/free-port.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { ProcessLog, runRingfence, spawnRingfence } from '../support/ringfence-process.ts';
 import { startServer, type TestServer } from '../support/start-server.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { KeptConnections } from './ceaseless-calls.ts';
 
 const dir = tempDir('ringfence-processes-');
 afterAll(() => fs.rmSync(dir, { recursive: true, force: true }));
@@ -19,27 +21,52 @@ function start(processes: number, config: object = {}): Promise<TestServer> {
   return startServer({ roots, processes, era: 'modern', config: { request_timeout: 300, ...config } });
 }
 
-/** Starts clients that call without a pause until they are told to end, each on a connection that it keeps. */
-function callWithoutPause({ url }: TestServer, count: number): { end(): Promise<number>; readonly failures: string[] } {
-  const failures: string[] = [];
-  let isOver = false;
-  const clients = Array.from({ length: count }, async () => {
-    const client = new RawClient(url);
-    let calls = 0;
-    while (!isOver) {
-      await client.call('read_file', read).catch((error: unknown) => failures.push(String(error)));
-      calls += 1;
-    }
-    client.close();
-    return calls;
+/**
+ * Lets the parent wait for a while until the kernel has confined its threads, which it does once the port is open. A URL,
+ * because confined workers read no file for it.
+ */
+const SLOWLY_CONFINED = `data:text/javascript,${encodeURIComponent(`
+import Module from 'node:module';
+const { _load } = Module;
+const slowly = (call) => {
+  const slow = (...args) => call(...args);
+  slow.async = (...args) => call.async(...args.slice(0, -1), (...answer) => setTimeout(args.at(-1), 300, ...answer));
+  return slow;
+};
+const slow = (library) => ({
+  func: (declaration) =>
+    declaration.includes('uint32_t flags') ? slowly(library.func(declaration)) : library.func(declaration),
+});
+Module._load = (request, ...rest) => {
+  const loaded = _load(request, ...rest);
+  if (process.send !== undefined || !request.startsWith('@koromix/')) return loaded;
+  return { ...loaded, load: (name) => slow(loaded.load(name)) };
+};
+`)}`;
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** Asks for /health on a new connection, with as little work as possible; resolves with undefined if nobody listens. */
+function healthOver(port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, '127.0.0.1');
+    let answer: string | undefined;
+    socket.on('connect', () => {
+      answer = '';
+      socket.write('GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n');
+    });
+    socket.on('data', (chunk) => {
+      answer += String(chunk);
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(answer));
   });
-  return {
-    failures,
-    end: async () => {
-      isOver = true;
-      return (await Promise.all(clients)).reduce((sum, calls) => sum + calls, 0);
-    },
-  };
 }
 
 const workersIn = (server: TestServer) =>
@@ -81,6 +108,34 @@ describe('several processes', () => {
     expect(stderr).toBe(
       `ringfence: --processes: must be an integer from 1 to 128, or auto, got ${JSON.stringify(written)}\n`,
     );
+  });
+
+  test('clients that connect before the first of them serves are answered', async () => {
+    const port = await freePort();
+    const child = spawnRingfence(['serve', dir, '--port', `${port}`, '--processes', '2'], {
+      env: { NODE_OPTIONS: `--import=${SLOWLY_CONFINED}` },
+    });
+    onTestFinished(() => void child.kill());
+    const log = new ProcessLog(child);
+    let isListening = false;
+    const listening = log
+      .waitFor(({ msg }) => msg === 'listening')
+      .finally(() => {
+        isListening = true;
+      });
+    const answers: string[] = [];
+    const connect = async (): Promise<void> => {
+      while (!isListening) {
+        const answer = await healthOver(port);
+        if (answer !== undefined) answers.push(answer);
+      }
+    };
+    const connecting = Array.from({ length: 16 }, connect);
+    await listening;
+    await Promise.all(connecting);
+    expect(answers.length).toBeGreaterThan(0);
+    expect(answers.filter((answer) => !answer.startsWith('HTTP/1.1 200'))).toEqual([]);
+    expect(child.exitCode).toBeNull();
   });
 
   test('a port in use is one line, as with one process', async () => {
@@ -147,7 +202,7 @@ describe('a worker that dies', () => {
 
   test('one that is told to end by SIGTERM is replaced, and no call fails', async () => {
     await using server = await start(2);
-    const load = callWithoutPause(server, 6);
+    const load = new KeptConnections(server, 6);
     const [first = 0] = server.workers();
     await later(200);
     process.kill(first, 'SIGTERM');
@@ -189,9 +244,10 @@ describe('a worker that dies', () => {
 
 describe('the end', () => {
   test('SIGTERM lets all processes finish their calls', async () => {
+    const bytes = 256 * 1024 ** 2;
     const big = path.join(dir, 'seconds.bin');
     fs.writeFileSync(big, '');
-    fs.truncateSync(big, 128 * 1024 ** 2);
+    fs.truncateSync(big, bytes);
     await using server = await start(2, { log_level: 'debug' });
     const clients = Array.from({ length: 4 }, () => new RawClient(server.url));
     for (const client of clients) await client.call('read_file', read);
@@ -200,23 +256,20 @@ describe('the end', () => {
     );
     await later(100);
     const exit = server.stop('SIGTERM');
-    const sizes = (await Promise.all(hashes)).map(({ size }) => size);
-    expect(sizes).toEqual([1, 1, 1, 1].map((n) => n * 128 * 1024 ** 2));
+    expect((await Promise.all(hashes)).map(({ size }) => size)).toEqual([bytes, bytes, bytes, bytes]);
     expect(await exit).toBe(0);
     for (const client of clients) client.close();
+    // Else they would have ended without the grace time.
+    const lines = server.logs();
+    const stopping = lines.find(({ msg, worker }) => msg === 'stopping' && worker === undefined);
+    const ends = lines.filter(({ tool }) => tool === 'hash_file').map(({ time }) => time > stopping?.time);
+    expect(ends).toEqual([true, true, true, true]);
   });
 
   test('workers end if their parent is killed', async () => {
     const server = await start(2);
     const workers = server.workers();
     await server.stop('SIGKILL');
-    const isAlive = (pid: number): boolean => {
-      try {
-        return process.kill(pid, 0);
-      } catch {
-        return false;
-      }
-    };
     await expect.poll(() => workers.some(isAlive), { timeout: 15_000 }).toBe(false);
     await server[Symbol.asyncDispose]();
   });
@@ -234,59 +287,8 @@ describe('the end', () => {
     await server.waitForLog(({ msg, worker }) => msg === 'stopping' && worker === undefined);
     server.signal('SIGTERM');
     expect(await exit).toBe(1);
-    expect(workers.length).toBe(2);
-  });
-});
-
-describe('SIGHUP', () => {
-  test('replaces all processes one by one without a failed call', async () => {
-    await using server = await start(2, { log_level: 'debug' });
-    const former = server.workers();
-    const load = callWithoutPause(server, 12);
-    await later(300);
-    server.signal('SIGHUP');
-    await server.waitForLog(({ msg }) => msg === 'all workers are replaced');
-    // A former one stays only for connections on which nothing is asked.
-    const busy = async (): Promise<unknown[]> => {
-      const since = server.logs().length;
-      await later(400);
-      const lines = server.logs().slice(since);
-      return [...new Set(lines.flatMap(({ worker, tool }) => (tool ? [worker] : [])))].sort();
-    };
-    await expect.poll(busy, { timeout: 15_000 }).toEqual([3, 4]);
-    expect(server.workers().filter((pid) => !former.includes(pid))).toHaveLength(2);
-    const calls = await load.end();
-    recordFigure('processes replaced under load: calls', calls, 'calls');
-    recordFigure('processes replaced under load: failed', load.failures.length, 'calls');
-    expect(load.failures).toEqual([]);
-    expect(calls).toBeGreaterThan(24);
-  });
-
-  test('one that dies meanwhile is replaced once', async () => {
-    await using server = await start(2);
-    const former = server.workers();
-    server.signal('SIGHUP');
-    // While the first of the new ones starts.
-    await expect.poll(() => server.workers().length, { interval: 5 }).toBe(3);
-    process.kill(former[1] ?? 0, 'SIGKILL');
-    await server.waitForLog(({ msg }) => msg === 'all workers are replaced');
-    await server.client.close();
-    const news = (): number[] => server.workers().filter((pid) => !former.includes(pid));
-    await expect.poll(() => news().length).toBe(2);
-    await later(500);
-    expect(news()).toHaveLength(2);
-  });
-
-  test('a config that is not valid is one line, and the processes stay', async () => {
-    await using server = await start(2);
-    const former = server.workers();
-    fs.writeFileSync(server.config, 'rots: []\n');
-    server.signal('SIGHUP');
-    const line = await server.waitForLog(({ level, problem }) => level === 'error' && problem !== undefined);
-    expect(line.problem).toContain('rots');
-    expect(server.workers()).toEqual(former);
-    const client = new RawClient(server.url);
-    expect((await client.call('read_file', read)).content).toBe('hello\n');
-    client.close();
+    expect(workers).toHaveLength(2);
+    // Much sooner than the grace time is over.
+    await expect.poll(() => workers.filter(isAlive), { timeout: 4_000 }).toEqual([]);
   });
 });

@@ -1,51 +1,9 @@
 import fs from 'node:fs';
-import http from 'node:http';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { startServer, type TestServer } from '../support/start-server.ts';
 import { tempDir } from '../support/temp-dir.ts';
-
-interface Answer {
-  readonly status: number;
-  readonly session: string;
-  readonly text: string;
-}
-
-/** Posts a message of the 2025 era on a connection of its own, so that each may reach another process. */
-function post({ url }: TestServer, message: object, session?: string, method = 'POST'): Promise<Answer> {
-  const headers = {
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    'mcp-protocol-version': '2025-06-18',
-    ...(session !== undefined && { 'mcp-session-id': session }),
-  };
-  return new Promise((resolve, reject) => {
-    const request = http.request(url, { method, headers, agent: false }, (response) => {
-      let text = '';
-      response.on('data', (chunk) => {
-        text += chunk;
-      });
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, session: String(response.headers['mcp-session-id']), text }),
-      );
-    });
-    request.on('error', reject);
-    request.end(method === 'POST' ? JSON.stringify({ jsonrpc: '2.0', ...message }) : undefined);
-  });
-}
-
-async function openSession(server: TestServer): Promise<string> {
-  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '0' } };
-  const { session } = await post(server, { id: 1, method: 'initialize', params });
-  await post(server, { method: 'notifications/initialized' }, session);
-  return session;
-}
-
-const read = (id: number) => ({
-  id,
-  method: 'tools/call',
-  params: { name: 'read_file', arguments: { root: 'r', path: 'a.txt' } },
-});
+import { openSession, post, readInSession as read } from './session-posts.ts';
 
 async function start(config: object = {}): Promise<TestServer> {
   const dir = tempDir('ringfence-process-sessions-');

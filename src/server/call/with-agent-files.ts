@@ -7,12 +7,10 @@ import { ConfigError } from '../../config/config-error.ts';
 import { RingfenceError } from '../../errors.ts';
 import type { Backend } from '../../fence/index.ts';
 import { AgentFiles } from '../clients/agent-files.ts';
+import { FULL_CACHES } from '../clients/cache-bounds.ts';
 import { partitionStore } from '../clients/partition-store.ts';
 import { clientName } from '../clients/peer.ts';
 import type { Service } from './service.ts';
-
-/** Cache limit of all clients together, as a multiple of one client's limit. */
-const FULL_CACHES = 16;
 
 /** Options of `withAgentFiles`. */
 export interface AgentFilesOptions {

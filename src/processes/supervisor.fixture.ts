@@ -1,0 +1,41 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { tempDir } from '../../tests/support/temp-dir.ts';
+import { compiledFile } from '../runtime/compiled-file.ts';
+
+/** What a worker of a test is told first. */
+export interface TestStart {
+  /** What it reports. */
+  readonly config: string;
+  /** Workers with one of these numbers end before they serve. */
+  readonly failing?: readonly number[];
+  /** Workers with one of these numbers say why they cannot serve. */
+  readonly refusing?: readonly number[];
+  /** How long they take to start. */
+  readonly startMs?: number;
+}
+
+/** Writes a module that workers of a test run, which serve nothing. */
+export function workerModule(): URL {
+  const entry = path.join(tempDir('ringfence-supervisor-'), 'worker.mjs');
+  const serveParentProcess = compiledFile(import.meta.url, './serve-parent-process.js').href;
+  fs.writeFileSync(
+    entry,
+    `
+import { setTimeout as later } from 'node:timers/promises';
+import { serveParentProcess } from ${JSON.stringify(serveParentProcess)};
+serveParentProcess({
+  start: async ({ config, failing = [], refusing = [], startMs = 0 }, { number }) => {
+    await later(startMs);
+    if (failing.includes(number)) process.exit(3);
+    if (refusing.includes(number)) throw new Error('refused');
+    const nothing = async () => {};
+    return { report: config, accept: (socket) => socket.destroy(), drain: nothing, retire: nothing, stop: nothing };
+  },
+  refusal: ({ message }) => message,
+});
+`,
+  );
+  return pathToFileURL(entry);
+}

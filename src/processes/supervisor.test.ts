@@ -1,0 +1,78 @@
+import { setTimeout as later } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type TestStart, workerModule } from './supervisor.fixture.ts';
+import { Supervisor } from './supervisor.ts';
+
+const entry = workerModule();
+let supervisor: Supervisor<TestStart>;
+let crashes: number[];
+
+beforeEach(async () => {
+  crashes = [];
+  supervisor = new Supervisor<TestStart>({
+    entry,
+    count: 3,
+    onCrash: ({ worker }) => crashes.push(worker),
+    onLine: () => {},
+    onFree: () => {},
+    onReturned: () => {},
+    onNew: () => {},
+  });
+  expect(supervisor.workers.size).toBe(0);
+  expect(await supervisor.start({ config: 'old' })).toBeUndefined();
+});
+afterEach(() => supervisor.stop(5_000));
+
+/** What the workers serve that take connections, in the order of their numbers. */
+const served = (): unknown[] =>
+  [...supervisor.workers].filter(({ isServing }) => isServing).map(({ number, report }) => `${number} ${report}`);
+
+test('a roll replaces all workers', async () => {
+  expect(await supervisor.roll({ config: 'new' })).toBe('replaced');
+  expect(served()).toEqual(['4 new', '5 new', '6 new']);
+});
+
+test('a roll whose first worker does not start changes nothing', async () => {
+  const end = await supervisor.roll({ config: 'new', refusing: [4] });
+  expect(end).toEqual({ message: 'refused', replaced: 0 });
+  expect(served()).toEqual(['1 old', '2 old', '3 old']);
+});
+
+test('a roll whose later workers do not start keeps the former ones, and says so', async () => {
+  const end = await supervisor.roll({ config: 'new', refusing: [5, 6, 7, 8, 9, 10] });
+  expect(end).toEqual({ message: 'refused', replaced: 1 });
+  expect(served()).toEqual(['2 old', '3 old', '4 new']);
+  expect(await supervisor.roll({ config: 'newer' })).toBe('replaced');
+  expect(served().map((text) => `${text}`.split(' ')[1])).toEqual(['newer', 'newer', 'newer']);
+});
+
+test('a worker that ends without a reason in a roll is tried again, and then the roll goes on', async () => {
+  expect(await supervisor.roll({ config: 'new', failing: [5, 7] })).toBe('replaced');
+  expect(served()).toEqual(['4 new', '6 new', '8 new']);
+});
+
+test('a roll whose workers end again and again keeps the former ones', async () => {
+  const end = await supervisor.roll({ config: 'new', failing: [5, 6, 7, 8, 9, 10, 11, 12] });
+  expect(end).toEqual({ message: 'it ended with code 3', replaced: 1 });
+  expect(served()).toEqual(['2 old', '3 old', '4 new']);
+  await later(500);
+  expect(supervisor.workers.size).toBe(3);
+});
+
+test('a worker that dies while the one that takes its place does not start is replaced', async () => {
+  const rolled = supervisor.roll({ config: 'new', startMs: 1_500, refusing: [4] });
+  const [first] = supervisor.workers;
+  first?.kill('SIGKILL');
+  expect(await rolled).toEqual({ message: 'refused', replaced: 0 });
+  await expect.poll(served, { timeout: 10_000 }).toEqual(['2 old', '3 old', '5 old']);
+  expect(crashes).toEqual([1]);
+});
+
+test('a roll during which all are stopped ends without a problem', async () => {
+  const rolled = supervisor.roll({ config: 'new', startMs: 1_000 });
+  await later(200);
+  await supervisor.stop(5_000);
+  expect(await rolled).toBe('stopped');
+  expect(await supervisor.roll({ config: 'newer' })).toBe('stopped');
+  expect(supervisor.workers.size).toBe(0);
+});
