@@ -63,6 +63,11 @@ export class ExpiringMap<V> {
     return this.get(key) === undefined ? 0 : (this.#entries.get(key)?.expiresAt ?? 0) - performance.now();
   }
 
+  /** Returns the keys of all values that have not expired. */
+  keys(): string[] {
+    return [...this.#entries.keys()].filter((key) => this.get(key) !== undefined);
+  }
+
   /** Removes an entry. Returns false if there was none. */
   delete(key: string): boolean {
     return this.get(key) !== undefined && this.#remove(key);

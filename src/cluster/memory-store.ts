@@ -142,8 +142,7 @@ export class MemoryStore implements SharedStore {
   }
 
   async acquireLease(key: string, ttlMs: number): Promise<LeaseAnswer> {
-    const expiresInMs = this.#leases.ttl(key);
-    if (expiresInMs > 0) return { granted: false, expiresInMs };
+    if (this.#leases.get(key) !== undefined) return { granted: false };
     const token = this.#nextToken();
     this.#leases.set(key, token, ttlMs);
     const note = this.#outdated.get(key) ? '' : this.#notes.get(key);
@@ -174,7 +173,7 @@ export class MemoryStore implements SharedStore {
     return [];
   }
 
-  onRestored(): void {
+  onRestored(_listener: () => void): void {
     // It is never lost.
   }
 

@@ -1,4 +1,5 @@
 import { type RedisOptions, Valkey } from 'iovalkey';
+import { atMost } from '../runtime/at-most.ts';
 import { SCRIPTS } from './redis-scripts.ts';
 import { type StoreProblem, StoreUnavailable } from './shared-store.ts';
 
@@ -91,11 +92,16 @@ export class RedisConnection {
     this.#prepare = prepare;
   }
 
-  /** Sends a command. Raises `StoreUnavailable` if it fails or takes too long. */
+  /** Sends a command. Raises `StoreUnavailable` if it fails, or takes too long together with the wait for a connection. */
   async run<T>(command: Command<T>): Promise<T> {
     try {
-      if (this.#redis.status !== 'ready') await this.#ready();
-      return await command(this.#redis);
+      if (this.#redis.status === 'ready') return await command(this.#redis);
+      const deadline = performance.now() + COMMAND_MS;
+      await this.#ready();
+      const late = (): never => {
+        throw new StoreUnavailable('timed_out');
+      };
+      return await atMost(deadline - performance.now(), command(this.#redis), late);
     } catch (error) {
       const failure = error instanceof StoreUnavailable ? error : new StoreUnavailable(problemOf(error));
       this.#failed(failure.details.problem);

@@ -87,15 +87,14 @@ return 1`;
  * holder before. From when a lease is granted until it is released with a note, the last note (key 3) is outdated (key 4).
  */
 const ACQUIRE_LEASE = `
-local left = redis.call('PTTL', KEYS[1])
-if left > 0 then return {'', left} end
+if redis.call('EXISTS', KEYS[1]) == 1 then return {} end
 ${NOW}${NEXT_TOKEN}
 if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('SET', KEYS[5], '', 'PX', ARGV[3]) end
 local token = next_token(KEYS[2])
 redis.call('SET', KEYS[1], token, 'PX', ARGV[1])
 local note = redis.call('GET', KEYS[4]) or redis.call('GET', KEYS[3]) or redis.call('GET', KEYS[5])
 redis.call('SET', KEYS[4], '', 'PX', ARGV[2])
-return {token, 0, note}`;
+return {token, note}`;
 
 const RENEW_LEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end

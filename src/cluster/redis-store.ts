@@ -125,8 +125,8 @@ export class RedisStore implements SharedStore {
     const [lease, ...notes] = this.#leaseKeys(key);
     const keys = [lease, this.#key(LAST_TOKEN), ...notes, this.#key('emptied')];
     const answer = await this.#script('ringfenceAcquireLease', [...keys, whole(ttlMs), NOTE_TTL_MS, EMPTIED_TTL_MS]);
-    const [token, left, note] = answer as [string, number, string | null | undefined];
-    if (token === '') return { granted: false, expiresInMs: left };
+    const [token, note] = answer as [string?, (string | null)?];
+    if (token === undefined) return { granted: false };
     return { granted: true, token: Number(token), note: note ?? undefined };
   }
 

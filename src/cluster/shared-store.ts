@@ -55,11 +55,7 @@ export type LeaseAnswer =
       /** What the last holder has left with its release; empty if that is not known; undefined if there was none for long. */
       readonly note?: string | undefined;
     }
-  | {
-      readonly granted: false;
-      /** When the present lease expires, unless it is renewed. */
-      readonly expiresInMs: number;
-    };
+  | { readonly granted: false };
 
 /** How long a note stays that a holder of a lease leaves for the next one. */
 export const NOTE_TTL_MS = 600_000;

@@ -140,9 +140,7 @@ export function testSharedStore(name: string, open: OpenReplicas): void {
     test('a lease has one holder, who alone renews and releases it', async () => {
       const first = await a.acquireLease('l', 60_000);
       if (!first.granted) throw new Error('no lease');
-      const busy = await b.acquireLease('l', 60_000);
-      expect(busy).toMatchObject({ granted: false });
-      expect((busy as { expiresInMs: number }).expiresInMs).toBeGreaterThan(50_000);
+      expect(await b.acquireLease('l', 60_000)).toEqual({ granted: false });
       expect(await b.renewLease('l', first.token + 1, 60_000)).toBe(false);
       expect(await b.releaseLease('l', first.token - 1)).toBe(false);
       expect(await a.renewLease('l', first.token, 60_000)).toBe(true);

@@ -7,7 +7,7 @@ export type LeaseGrant =
       /** What the last holder has left with its release; empty if that is not known; undefined if there was none for long. */
       readonly note?: string | undefined;
     }
-  | { readonly granted: false; readonly expiresInMs: number };
+  | { readonly granted: false };
 
 /**
  * Grants leases on files that servers on several machines change. Raises a `RingfenceError` if it cannot be reached.

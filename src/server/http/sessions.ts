@@ -200,7 +200,7 @@ export class Sessions {
 
   #use(session: HttpSession): ActiveSession {
     touch(session, 1);
-    this.#lives.inUse(session);
+    this.#lives.noteUse(session);
     return active(session);
   }
 
@@ -216,7 +216,7 @@ export class Sessions {
     }
     // Nobody finds it before it knows its client.
     this.#add(session);
-    this.#lives.isNew(session);
+    this.#lives.reviewNextUse(session);
     touch(session, -1);
     return session;
   }

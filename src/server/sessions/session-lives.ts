@@ -1,3 +1,4 @@
+import { ExpiringMap } from '../../cluster/expiring-map.ts';
 import { MemoryStore } from '../../cluster/memory-store.ts';
 import { type SharedStore, StoreUnavailable, type Unsubscribe } from '../../cluster/shared-store.ts';
 
@@ -7,6 +8,8 @@ const LIFE_MS = 24 * 60 * 60_000;
 const NOTE_MS = 10 * 60_000;
 /** How often a session that is in use is checked for having been ended elsewhere, in case that the message was lost. */
 const CHECK_MS = 60_000;
+/** For how long it is known that a session was ended: longer than its id could be used. */
+const ENDED_MS = LIFE_MS + NOTE_MS;
 
 const CHANNEL = 'ended sessions';
 
@@ -21,22 +24,34 @@ export interface LivingSession {
 
 /**
  * What all replicas know of sessions beside what their ids say: which were ended, and which of the old ones are in use.
- * While the store is unavailable, an id counts as long as its signature says.
+ * While the store is unavailable, an id counts as long as its signature says, unless this replica has heard of its end.
+ * What a store that was emptied meanwhile has forgotten is told to it again.
  */
 export class SessionLives {
   readonly #store: SharedStore;
   readonly #ended: (digest: string) => void;
   readonly #subscription: Promise<Unsubscribe>;
+  /** The ended sessions that this replica has heard of. */
+  readonly #known = new ExpiringMap<true>();
+  #restoredAt = Number.NEGATIVE_INFINITY;
 
   /** Calls `ended` with the digest of every id that is ended, by any replica. */
   constructor(store: SharedStore = new MemoryStore(), ended: (digest: string) => void = () => {}) {
     this.#store = store;
     this.#ended = ended;
-    this.#subscription = store.subscribe(CHANNEL, ended);
+    this.#subscription = store.subscribe(CHANNEL, (digest) => {
+      this.#known.set(digest, true, ENDED_MS);
+      ended(digest);
+    });
+    store.onRestored(() => {
+      this.#restoredAt = performance.now();
+      this.#tellEnded().catch(() => {});
+    });
   }
 
   /** Reports whether an id that is met for the first time can no longer be used. */
   async isOver(digest: string, issuedAt: number, now = Date.now()): Promise<boolean> {
+    if (this.#known.get(digest)) return true;
     const isOld = now - issuedAt > LIFE_MS;
     try {
       if ((await this.#store.get(endedKey(digest))) !== undefined) return true;
@@ -49,22 +64,23 @@ export class SessionLives {
 
   /** Makes an id unusable for all replicas. Raises `StoreUnavailable` if they cannot be told. */
   async end(digest: string): Promise<void> {
-    await this.#store.set(endedKey(digest), '', { ttlMs: LIFE_MS + NOTE_MS });
+    this.#known.set(digest, true, ENDED_MS);
+    await this.#store.set(endedKey(digest), '', { ttlMs: ENDED_MS });
     await this.#store.publish(CHANNEL, digest);
   }
 
-  /** Lets the next use of a session be noted, which is one that this replica did not open. */
-  isNew(session: LivingSession): void {
+  /** Has the next use of a session noted and checked, which is one that this replica did not open. */
+  reviewNextUse(session: LivingSession): void {
     session.checkedAt = Number.NEGATIVE_INFINITY;
     session.notedAt = Number.NEGATIVE_INFINITY;
   }
 
   /** Notes in the background that a session is in use, and looks whether another replica has ended it. */
-  inUse(session: LivingSession): void {
+  noteUse(session: LivingSession): void {
     const now = performance.now();
-    if (now - session.checkedAt < CHECK_MS) return;
+    if (now - session.checkedAt < CHECK_MS && session.checkedAt > this.#restoredAt) return;
     session.checkedAt = now;
-    const isNoted = now - session.notedAt < NOTE_MS;
+    const isNoted = now - session.notedAt < NOTE_MS && session.notedAt > this.#restoredAt;
     if (!isNoted) session.notedAt = now;
     void this.#review(session.digest, isNoted).then(
       (isOver) => isOver && this.#ended(session.digest),
@@ -77,6 +93,12 @@ export class SessionLives {
   /** Stops listening. */
   async close(): Promise<void> {
     await (await this.#subscription)();
+  }
+
+  async #tellEnded(): Promise<void> {
+    for (const digest of this.#known.keys()) {
+      await this.#store.set(endedKey(digest), '', { ttlMs: this.#known.ttl(digest) });
+    }
   }
 
   async #review(digest: string, isNoted: boolean): Promise<boolean> {
