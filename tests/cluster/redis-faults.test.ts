@@ -1,5 +1,5 @@
 import { setTimeout as later } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Replicas, startReplica, startReplicas } from '../support/balanced-replicas.ts';
 import { noRedis, RedisServer, startRedis } from '../support/redis.ts';
 import { connectHttp, httpTransport, type ToolClient } from '../support/tool-client.ts';
@@ -7,6 +7,8 @@ import { connectHttp, httpTransport, type ToolClient } from '../support/tool-cli
 const AT = { root: 'workspace', path: 'a.txt' };
 const PASSWORD = 'the-password-of-redis';
 const LOST = 'redis is not available; what needs it is refused or kept by this replica';
+/** How edits and appends are refused. */
+const REFUSED = 'cannot agree on who changes it at present';
 const BACK = 'redis is available again';
 
 describe.skipIf(noRedis)(`replicas without Redis${noRedis === undefined ? '' : ` (skipped: ${noRedis})`}`, () => {
@@ -38,6 +40,16 @@ describe.skipIf(noRedis)(`replicas without Redis${noRedis === undefined ? '' : `
     }
   }
 
+  /** Edits and appends need Redis: they are refused with the reason, and change nothing. */
+  async function refuseChanges(): Promise<void> {
+    for (const client of clients) {
+      const edit = { ...AT, old_text: 'before', new_text: 'after' };
+      expect(await client.fails('edit_file', edit)).toContain(REFUSED);
+      expect(await client.fails('write_file', { ...AT, content: 'x', mode: 'append' })).toContain(REFUSED);
+      expect(await client.ok('read_file', AT)).toMatchObject({ content: 'before' });
+    }
+  }
+
   async function ready(): Promise<unknown[]> {
     const answers = await Promise.all(replicas.urls.map((url) => fetch(new URL('/ready', url))));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -52,6 +64,7 @@ describe.skipIf(noRedis)(`replicas without Redis${noRedis === undefined ? '' : `
     await replicas.redis.kill();
     await expect.poll(ready, { timeout: 10_000 }).toEqual([['redis (unreachable)'], ['redis (unreachable)']]);
     await goOn('gone');
+    await refuseChanges();
     // A new session, too.
     const late = await connectHttp(replicas.url);
     for (let i = 0; i < 4; i += 1) await late.ok('read_file', AT);
@@ -75,22 +88,35 @@ describe.skipIf(noRedis)(`replicas without Redis${noRedis === undefined ? '' : `
     await start();
     replicas.redis.pause();
     await goOn('paused');
+    await refuseChanges();
+    expect((await ready()).map(String)).toEqual([expect.stringMatching(/^redis/), expect.stringMatching(/^redis/)]);
+    // Once it is known, nobody waits for it.
+    const started = performance.now();
+    for (let i = 0; i < 20; i += 1) for (const client of clients) await client.ok('read_file', AT);
+    expect(performance.now() - started).toBeLessThan(40 * 500);
     replicas.redis.resume();
     await expect.poll(ready, { timeout: 10_000 }).toEqual([[], []]);
     await goOn('resumed');
+    expect([linesOf(LOST), linesOf(BACK)]).toEqual([
+      [1, 1],
+      [1, 1],
+    ]);
   });
 
   test('go on while it is full', async () => {
     await start({ redis: await startRedis({ args: ['--maxmemory', '3mb', '--maxmemory-policy', 'noeviction'] }) });
     const { Valkey } = await import('iovalkey');
     const filler = new Valkey(replicas.redis.url);
+    onTestFinished(() => filler.disconnect());
     const fill = async (): Promise<void> => {
       for (let i = 0; ; i += 1) await filler.set(`filler ${i}`, Buffer.alloc(50_000));
     };
     await expect(fill()).rejects.toThrow(/OOM/);
     await goOn('full');
+    // A replica that had nothing to write did not notice.
+    for (const lines of linesOf(LOST)) expect(lines).toBeLessThanOrEqual(1);
+    expect(linesOf(LOST)).toContain(1);
     await filler.flushall();
-    filler.disconnect();
     await goOn('flushed');
   });
 
