@@ -4,6 +4,11 @@ import fs from 'node:fs';
 
 const PATIENCE_MS = 3_000;
 
+const running = new Set();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /**
  * Starts a program whose stdin and stdout we hold, and which ends with us at the latest. Its stderr is dropped, so that no
  * contender pays for our reading it.
@@ -11,9 +16,8 @@ const PATIENCE_MS = 3_000;
 export function startChild(command, args) {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] });
   child.stdin.on('error', () => {});
-  const end = () => child.kill('SIGKILL');
-  process.once('exit', end);
-  child.once('exit', () => process.off('exit', end));
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   return child;
 }
 

@@ -13,8 +13,9 @@ const COUNTS = [2, 4];
 const CLIENTS_EACH = 25;
 const COST_TARGET = 1.15;
 const MANY_CLIENTS = 200;
-const REPLICAS = 3;
+const REPLICAS = [2, 3, 4];
 /** What three replicas are for. Fewer cores than these, the balancer and the clients need cannot show it. */
+const GAINING = 3;
 const GAIN = 2.4;
 const CORES_FOR_GAIN = 8;
 const TICK_MS = 10;
@@ -22,9 +23,9 @@ const TICK_MS = 10;
 const LOAD = fileURLToPath(new URL('../clients/load.js', import.meta.url));
 
 /**
- * What coordination costs: the processor time of a call, of all processes together, against as many servers that know
- * nothing of each other, and against one process, which has the cores to itself. Then what replicas behind a balancer
- * do for many clients.
+ * What coordination costs: the time for each call against one process, and the processor time of a call, of all processes
+ * together, against as many servers that know nothing of each other, and against one process, which has the cores to
+ * itself. Then what replicas behind a balancer do for many clients.
  */
 export async function processes({ data, scratch, rounds, iterations, config }) {
   const settings = config(mixedFolder(data, scratch), { durable_writes: false });
@@ -35,26 +36,35 @@ export async function processes({ data, scratch, rounds, iterations, config }) {
     const several = await ringfenceOnHttp(settings, ['--processes', `${count}`]);
     const apart = await Promise.all(Array.from({ length: count }, () => ringfenceOnHttp(settings)));
     const { best, failures } = await costs({ one: [one], several: [several], apart }, { count, rounds, ms });
-    const work = `processor time of a mixed call, ${count} processes`;
-    const row = {
-      work,
-      ours: best.several,
-      agrees: failures.length === 0,
-      note: failures[0] ?? 'all processes together',
+    const row = { agrees: failures.length === 0, target: COST_TARGET };
+    rows.push({
+      ...row,
+      work: `mixed calls, ${count} processes, each`,
+      against: 'one process',
+      ours: best.several.elapsed,
+      theirs: best.one.elapsed,
+      note: failures[0] ?? `${os.availableParallelism()} cores`,
+    });
+    const processor = {
+      ...row,
+      work: `processor time of a mixed call, ${count} processes`,
+      ours: best.several.processor,
     };
+    const note = failures[0] ?? 'all processes together';
     // Servers apart share the cores and caches as well, but nothing coordinates them.
-    rows.push({ ...row, against: `${count} servers apart`, theirs: best.apart, target: COST_TARGET });
-    rows.push({ ...row, against: 'one process', theirs: best.one, target: COST_TARGET });
+    rows.push({ ...processor, against: `${count} servers apart`, theirs: best.apart.processor, note });
+    rows.push({ ...processor, against: 'one process', theirs: best.one.processor, note });
   }
   const missing = spawnSync('haproxy', ['-v']).error && 'haproxy is not installed';
-  if (missing === undefined) rows.push(await replicas({ settings, scratch, rounds, ms }));
+  if (missing === undefined) rows.push(...(await replicas({ settings, scratch, rounds, ms })));
   return rows;
 }
 
 /** Turns of all sides, one after another; of each side, a list of servers, the best round counts. */
 async function costs(sides, { count, rounds, ms }) {
   const load = new Helper(LOAD);
-  const best = Object.fromEntries(Object.keys(sides).map((name) => [name, Number.POSITIVE_INFINITY]));
+  const none = { elapsed: Number.POSITIVE_INFINITY, processor: Number.POSITIVE_INFINITY };
+  const best = Object.fromEntries(Object.keys(sides).map((name) => [name, none]));
   const failures = [];
   const turn = async (name) => {
     const servers = sides[name];
@@ -64,10 +74,10 @@ async function costs(sides, { count, rounds, ms }) {
     const before = used();
     const done = await load.ask({ run: { calls: 'mixed', ms } });
     // At least a tick, or a turn of a few milliseconds costs nothing.
-    const perCall = Math.max(TICK_MS, used() - before) / done.calls;
+    const processor = Math.max(TICK_MS, used() - before) / done.calls;
     await load.ask({ close: true });
     failures.push(...done.failures);
-    return perCall;
+    return { elapsed: done.ms / done.calls, processor };
   };
   try {
     // Each process has to warm up.
@@ -76,7 +86,13 @@ async function costs(sides, { count, rounds, ms }) {
         for (let times = name === 'one' ? 1 : count; times > 0; times--) await turn(name);
     for (let round = 0; round < rounds; round++) {
       const order = Object.keys(sides);
-      for (const name of round % 2 === 0 ? order : order.reverse()) best[name] = Math.min(best[name], await turn(name));
+      for (const name of round % 2 === 0 ? order : order.reverse()) {
+        const { elapsed, processor } = await turn(name);
+        best[name] = {
+          elapsed: Math.min(best[name].elapsed, elapsed),
+          processor: Math.min(best[name].processor, processor),
+        };
+      }
     }
     return { best, failures };
   } finally {
@@ -84,40 +100,42 @@ async function costs(sides, { count, rounds, ms }) {
   }
 }
 
-/** Three replicas against one, both behind HAProxy with the config of deploy/. */
+/** Several replicas against one, all behind HAProxy with the config of deploy/. */
 async function replicas({ settings, scratch, rounds, ms }) {
-  const servers = await Promise.all(Array.from({ length: REPLICAS }, () => ringfenceOnHttp(settings)));
+  const servers = await Promise.all(Array.from({ length: Math.max(...REPLICAS) }, () => ringfenceOnHttp(settings)));
   const ports = servers.map(({ url }) => Number(new URL(url).port));
-  const one = await startBalancer(scratch, ports.slice(0, 1));
-  const all = await startBalancer(scratch, ports);
+  const counts = [1, ...REPLICAS];
+  const balancers = await Promise.all(counts.map((count) => startBalancer(scratch, ports.slice(0, count))));
   const load = new Helper(LOAD);
-  const best = { one: 0, all: 0 };
+  const best = counts.map(() => Number.POSITIVE_INFINITY);
   const failures = [];
-  const turn = async (name, url) => {
-    await load.ask({ open: { urls: [url], era: '2026', clients: MANY_CLIENTS } });
+  const turn = async (index) => {
+    await load.ask({ open: { urls: [balancers[index].url], era: '2026', clients: MANY_CLIENTS } });
     const done = await load.ask({ run: { calls: 'mixed', ms } });
     await load.ask({ close: true });
     failures.push(...done.failures);
-    best[name] = Math.max(best[name], (done.calls / done.ms) * 1000);
+    best[index] = Math.min(best[index], done.ms / done.calls);
   };
   try {
-    for (let round = 0; round < rounds; round++) {
-      await turn('one', one.url);
-      await turn('all', all.url);
-    }
+    for (let round = 0; round < rounds; round++) for (const index of counts.keys()) await turn(index);
     const cores = os.availableParallelism();
-    return {
-      work: `mixed calls of ${MANY_CLIENTS} clients, ${REPLICAS} replicas behind HAProxy, each`,
+    return REPLICAS.map((count, index) => ({
+      work: `mixed calls of ${MANY_CLIENTS} clients, ${count} replicas behind HAProxy, each`,
       against: 'one replica behind it',
-      ours: 1000 / best.all,
-      theirs: 1000 / best.one,
-      target: cores >= CORES_FOR_GAIN ? 1 / GAIN : 1,
+      ours: best[index + 1],
+      theirs: best[0],
+      target: targetOf(count, cores),
       agrees: failures.length === 0,
       note: failures[0] ?? `${cores} cores`,
-    };
+    }));
   } finally {
-    await Promise.all([load, one, all, ...servers].map((closable) => closable.close()));
+    await Promise.all([load, ...balancers, ...servers].map((closable) => closable.close()));
   }
+}
+
+function targetOf(count, cores) {
+  if (count !== GAINING) return COST_TARGET;
+  return cores >= CORES_FOR_GAIN ? 1 / GAIN : 1;
 }
 
 /** The processor time that a process and its children have used. Threads are part of their process. */
