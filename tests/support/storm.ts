@@ -30,6 +30,8 @@ const CLIENTS_PER_FILE = 5;
 const PAUSE_MS = 10;
 /** What an edit answers that was made before, because its text is no longer there. */
 const APPLIED_BEFORE = 'not found, file unchanged';
+/** After how long machines no longer see what others have replaced. */
+const SETTLE_MS = 4_000;
 const KILLED = 0;
 const STOPPED = 1;
 /** A call that the killed replica had not answered fails within this time. */
@@ -60,8 +62,12 @@ export function testStorm(storm: Storm): void {
       await Promise.all(opened.map((client, index) => new Actor(client, index, tally).run(until, pauseMs)));
       await failing;
       // What machines still see of what others have replaced.
-      await sleep(2_000);
-      tally.check(replicas.volume.mounts[0] as string);
+      await sleep(SETTLE_MS);
+      const { mounts } = replicas.volume;
+      for (const mount of mounts) tally.check(mount);
+      const leftovers = mounts.flatMap((mount) =>
+        fs.readdirSync(mount).filter((name) => name.startsWith('.ringfence')),
+      );
       for (const client of opened) client.close();
       const name = `storm of ${clients} clients`;
       recordFigure(`${name}: calls`, tally.calls, 'calls');
@@ -76,6 +82,7 @@ export function testStorm(storm: Storm): void {
       expect(tally.errors.slice(0, 20)).toEqual([]);
       expect(tally.doubled).toEqual([]);
       expect(tally.sessionsLost).toBe(0);
+      expect(leftovers).toEqual([]);
       expect(tally.confirmed).toBeGreaterThan(clients);
       for (const server of replicas.servers) expect(server.stderr()).not.toContain('internal error');
     },
