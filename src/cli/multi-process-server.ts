@@ -14,6 +14,7 @@ import { atMost } from '../runtime/at-most.ts';
 import { compiledFile } from '../runtime/compiled-file.ts';
 import { cacheBytesOfAll } from '../server/clients/cache-bounds.ts';
 import { CommonOutage, loggedOutage } from '../server/cluster/store-outage.ts';
+import { RELAYED_BYTES } from '../server/sessions/result-relay.ts';
 import { newSecrets } from '../server/sessions/signing-keys.ts';
 import { announce } from './banner.ts';
 import { type ListenFlags, listenAt } from './listen-error.ts';
@@ -63,7 +64,7 @@ export class MultiProcessServer {
     this.#served = config;
     this.#count = count;
     this.#log = log;
-    this.#store = new MemoryStore({ maxBlobBytes: cacheBytesOfAll(config) });
+    this.#store = new MemoryStore({ maxBlobBytes: blobBytes(config) });
     this.#outage = new CommonOutage(loggedOutage(log.logger));
     this.#supervisor = new Supervisor<WorkerStart>({
       entry: compiledFile(import.meta.url, './serve-worker.js'),
@@ -153,7 +154,7 @@ export class MultiProcessServer {
       if (end === 'stopped') return;
       if (end !== 'replaced' && end.replaced === 0) throw new ConfigError(end.message);
       this.#served = next;
-      this.#store.limitBlobs(cacheBytesOfAll(next));
+      this.#store.limitBlobs(blobBytes(next));
       logger.level = next.logLevel;
       if (end === 'replaced') logger.info('all workers are replaced');
       else logger.error({ problem: end.message, replaced: end.replaced }, 'some workers stay, with the former config');
@@ -206,4 +207,9 @@ function jailHint(hardening: Hardening): string {
 function metricsOf({ channel }: WorkerProcess): Promise<string> {
   const answer = channel.call<string>('metrics').catch(() => '');
   return atMost(METRICS_MS, answer, () => '');
+}
+
+/** How much the store in the memory of the parent may hold: files of clients, and results of calls that wait for them. */
+function blobBytes(config: Config): number {
+  return cacheBytesOfAll(config) + RELAYED_BYTES;
 }

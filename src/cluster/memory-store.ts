@@ -130,10 +130,9 @@ export class MemoryStore implements SharedStore {
     this.#blobs.set(owner, blobs, this.#blobs.ttl(owner), blobs.bytes);
   }
 
-  async publish(channel: string, message: string): Promise<number> {
+  async publish(channel: string, message: string): Promise<void> {
     // A listener is never called before the publisher goes on, as with a store elsewhere.
     setImmediate(() => this.#listeners.deliver(channel, message));
-    return this.#listeners.count(channel);
   }
 
   async subscribe(channel: string, listener: Listener): Promise<Unsubscribe> {

@@ -51,6 +51,7 @@ export class HttpReply implements NotificationSink, ResumableReply {
   #response: ResponseSink;
   readonly #session: SessionForm | undefined;
   #stream: EventStream | undefined;
+  #isResumed = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(response: ResponseSink, session?: SessionForm) {
@@ -69,7 +70,7 @@ export class HttpReply implements NotificationSink, ResumableReply {
    */
   notify(json: string): void {
     this.#open();
-    if (this.#response.writableLength > MAX_UNREAD) return;
+    if (this.#response.writableLength > MAX_UNREAD || this.#response.writableEnded) return;
     this.#response.write(jsonBytes(this.#event(json)));
   }
 
@@ -83,7 +84,8 @@ export class HttpReply implements NotificationSink, ResumableReply {
     const text = json === undefined ? '' : streams ? concatJson(priming, this.#event(json)) : json;
     const bytes = jsonBytes(text);
     if (headersSent) {
-      this.#response.end(bytes);
+      // A server that stops ends the streams of clients that came back.
+      if (!this.#response.writableEnded) this.#response.end(bytes);
     } else {
       const headers = streams ? streamHeaders(this.#session) : { 'content-type': 'application/json' };
       this.#response.writeHead(200, { 'content-length': bytes.length, ...headers }).end(bytes);
@@ -99,16 +101,18 @@ export class HttpReply implements NotificationSink, ResumableReply {
   /** Continues the event stream on another connection of the same client. */
   resume(response: ResponseSink): void {
     this.#stopKeepingAlive();
-    this.#response.end();
+    if (!this.#response.writableEnded) this.#response.end();
     this.#response = response;
+    this.#isResumed = true;
     response.writeHead(200, streamHeaders(this.#session)).flushHeaders();
     this.#keepStreamAlive();
   }
 
-  /** Leaves the rest of the response to the SDK. */
+  /** Leaves the rest of the response to the SDK, which knows only of the first connection. */
   handOver(): void {
     this.#stopKeepingAlive();
     this.#forget();
+    if (this.#isResumed && !this.#response.writableEnded) this.#response.end();
   }
 
   #open(): void {
@@ -121,7 +125,7 @@ export class HttpReply implements NotificationSink, ResumableReply {
 
   #keepStreamAlive(): void {
     clearTimeout(this.#timer);
-    this.#timer = setInterval(() => this.#response.write(': keepalive\n\n'), ALIVE_MS).unref();
+    this.#timer = setInterval(() => writeKeepAlive(this.#response), ALIVE_MS).unref();
   }
 
   #stopKeepingAlive(): void {
@@ -180,6 +184,11 @@ function primingEvent(eventId: string): string {
 function event(json: JsonChunks, eventId: string | undefined): JsonChunks {
   const id = eventId === undefined ? '' : `id: ${eventId}\n`;
   return concatJson(`event: message\n${id}data: `, json, '\n\n');
+}
+
+/** Writes a comment, so that no proxy takes an event stream for dead. */
+export function writeKeepAlive(response: ResponseSink): void {
+  if (!response.writableEnded) response.write(': keepalive\n\n');
 }
 
 /** Returns the headers of an event stream, in a session or elsewhere. */

@@ -212,6 +212,8 @@ export async function startHttp(
       leaving = true;
       for (const stream of streams) stream.end();
       await connections.allClosed();
+      // A client that lost its connection may wait for the result of its call elsewhere.
+      await service.running.presentEnded();
     },
     peers: () => [...endpoints.values()].flatMap((endpoint) => endpoint.peers()),
     figures: () => ({

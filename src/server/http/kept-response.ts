@@ -7,6 +7,7 @@ import type { ResponseSink } from './replay-buffer.ts';
 export class KeptResponse implements ResponseSink {
   readonly headersSent = true;
   readonly writableLength = 0;
+  readonly writableEnded = false;
   readonly #keep: (rest: Buffer) => void;
 
   /** Takes what is called with the last bytes of the response. */
@@ -24,7 +25,7 @@ export class KeptResponse implements ResponseSink {
     return true;
   }
 
-  /** Without bytes, the client came back once more, and another one stands for it. */
+  /** Keeps the last bytes. Without any, another connection has replaced this one, and there is nothing to keep. */
   end(rest?: Uint8Array | string, encoding?: BufferEncoding): void {
     if (rest !== undefined) this.#keep(typeof rest === 'string' ? Buffer.from(rest, encoding) : Buffer.from(rest));
   }

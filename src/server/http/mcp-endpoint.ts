@@ -34,7 +34,7 @@ import {
 } from './endpoint-errors.ts';
 import { cancelCall, HttpFastPath } from './http-fast-path.ts';
 import { SHARE_TAKEN } from './http-limits.ts';
-import { ALIVE_MS, RETRY_MS, streamHeaders } from './http-reply.ts';
+import { ALIVE_MS, RETRY_MS, streamHeaders, writeKeepAlive } from './http-reply.ts';
 import type { NewSession } from './http-session.ts';
 import { rateRefusal, sharedRefusal } from './rate-response.ts';
 import { originOf, type ReplayBudget } from './replay-buffer.ts';
@@ -203,7 +203,7 @@ export class McpEndpoint {
       if (next !== undefined) {
         next.reply.resume(response, next.lastSeen);
         await disconnect.promise;
-      } else if (!(await this.#continueElsewhere(received, session, lastEventId))) {
+      } else if (!(await this.#continueFromReplica(received, session, lastEventId))) {
         sendError(response, EVENT_NOT_KEPT);
       }
       return true;
@@ -217,15 +217,16 @@ export class McpEndpoint {
    * not to be had: without either, the client would wait for it until it gives up. Returns false if the id of the event
    * does not say whose it is.
    */
-  async #continueElsewhere({ response, disconnect }: EndpointRequest, session: ActiveSession, eventId: string) {
+  async #continueFromReplica({ response, disconnect }: EndpointRequest, session: ActiveSession, eventId: string) {
     const origin = originOf(eventId);
     if (origin === undefined) return false;
-    const waiting = this.#sessions.restElsewhere(session, { ...origin, eventId }, disconnect.signal);
+    const waiting = this.#sessions.restFromReplica(session, { ...origin, eventId }, disconnect.signal);
     if (waiting === undefined) return false;
     response.writeHead(200, streamHeaders({ sessionId: session.transport.sessionId })).flushHeaders();
-    const alive = setInterval(() => response.write(': keepalive\n\n'), ALIVE_MS).unref();
+    const alive = setInterval(() => writeKeepAlive(response), ALIVE_MS).unref();
     try {
-      response.end((await waiting) ?? lostResult(origin.request));
+      const rest = await waiting;
+      if (!response.writableEnded) response.end(rest ?? lostResult(origin.request));
     } catch (error) {
       if (!disconnect.hasHappened) throw error;
     } finally {

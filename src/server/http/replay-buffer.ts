@@ -17,6 +17,7 @@ const KEEP_MS = 5 * 60_000;
 export interface ResponseSink {
   readonly headersSent: boolean;
   readonly writableLength: number;
+  readonly writableEnded: boolean;
   writeHead(status: number, headers: OutgoingHttpHeaders): ResponseSink;
   flushHeaders(): void;
   write(chunk: Uint8Array | string): boolean;

@@ -38,7 +38,7 @@ const LENGTH_OF_ONE = 2 * 1024;
 export const SESSION_LIMITS: SessionLimits = { maxSessions: 2_000, idleMs: 30 * 60_000 };
 
 /** A session in use. */
-export interface ActiveSession extends Pick<HttpSession, 'transport' | 'peer' | 'calls' | 'replay'> {
+export interface ActiveSession extends Pick<HttpSession, 'transport' | 'peer' | 'calls' | 'replay' | 'digest'> {
   /** Must be called once, when the request is answered. */
   leave(): void;
 }
@@ -164,20 +164,20 @@ export class Sessions {
    * Passes on what a client sent in a session but another replica waits for. Returns the rest of the body; undefined if
    * there is none. Raises `StoreUnavailable`.
    */
-  async accept({ transport }: ActiveSession, body: unknown): Promise<unknown> {
-    return this.#relay === undefined ? body : this.#relay.accept(digestOf(transport.sessionId ?? ''), body);
+  async accept({ digest }: ActiveSession, body: unknown): Promise<unknown> {
+    return this.#relay === undefined ? body : this.#relay.accept(digest, body);
   }
 
   /**
    * Waits for what followed an event that another replica has sent in a session. Resolves with undefined if that replica
    * is gone, or keeps it no longer; undefined if there are no replicas. Raises the reason of the signal.
    */
-  restElsewhere(
-    { transport }: ActiveSession,
+  restFromReplica(
+    { digest }: ActiveSession,
     { replica, eventId }: { readonly replica: string; readonly eventId: string },
     signal: AbortSignal,
   ): Promise<Buffer | undefined> | undefined {
-    return this.#results?.rest(replica, { digest: digestOf(transport.sessionId ?? ''), eventId }, signal);
+    return this.#results?.rest(replica, { digest, eventId }, signal);
   }
 
   /** Closes a session, and makes its id unusable for all replicas. Raises `StoreUnavailable` if they cannot be told. */
@@ -249,17 +249,20 @@ export class Sessions {
 
   /** Hands a message that another replica received to the session that it is for. */
   #deliver(digest: string, message: object): void {
-    for (const session of this.#sessions.values()) {
-      if (session.digest !== digest) continue;
-      cancelCall(session, message);
-      session.transport.onmessage?.({ jsonrpc: '2.0', ...message } as never);
-    }
+    const session = this.#byDigest(digest);
+    if (session === undefined) return;
+    cancelCall(session, message);
+    session.transport.onmessage?.({ jsonrpc: '2.0', ...message } as never);
+  }
+
+  #byDigest(digest: string): HttpSession | undefined {
+    for (const session of this.#sessions.values()) if (session.digest === digest) return session;
+    return undefined;
   }
 
   /** Has the rest of a stream kept for a client that came back at another replica, once it is complete. */
   #find({ digest, eventId }: { digest: string; eventId: string }, keep: (rest: Buffer | undefined) => void): void {
-    const session = [...this.#sessions.values()].find((each) => each.digest === digest);
-    const next = session?.replay.after(eventId);
+    const next = this.#byDigest(digest)?.replay.after(eventId);
     if (next === undefined || next === 'sdk') keep(undefined);
     else next.reply.resume(new KeptResponse(keep), next.lastSeen);
   }
@@ -315,6 +318,6 @@ interface WantedSession extends OpenOptions {
 
 /** Returns a session that is in use already. */
 function active(session: HttpSession): ActiveSession {
-  const { transport, peer, calls, replay } = session;
-  return { transport, peer, calls, replay, leave: () => touch(session, -1) };
+  const { transport, peer, calls, replay, digest } = session;
+  return { transport, peer, calls, replay, digest, leave: () => touch(session, -1) };
 }

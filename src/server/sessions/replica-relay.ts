@@ -85,8 +85,8 @@ export class ReplicaRelay {
     return undefined;
   }
 
-  async #send(channel: string, digest: string, message: RelayedMessage['message']): Promise<void> {
-    await this.#store.publish(channel, JSON.stringify({ digest, message, from: this.id } satisfies RelayedMessage));
+  #send(channel: string, digest: string, message: RelayedMessage['message']): Promise<void> {
+    return this.#store.publish(channel, JSON.stringify({ digest, message, from: this.id } satisfies RelayedMessage));
   }
 }
 

@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type BlobLimits, type SharedStore, StoreUnavailable, type Unsubscribe } from '../../cluster/shared-store.ts';
+import { atMost } from '../../runtime/at-most.ts';
+import { cancellableSleep } from '../../runtime/operation-context.ts';
 
-/** A request for the rest of an event stream of a session. */
+/** The place in an event stream of a session from which on it is wanted. */
 interface Wanted {
   /** Stands for the id of the session. */
   readonly digest: string;
@@ -12,17 +13,33 @@ interface Wanted {
 /** Calls `keep` once with the rest of a stream; undefined if it is not kept. */
 type Find = (wanted: Wanted, keep: (rest: Buffer | undefined) => void) => void;
 
+/** What replicas tell each other: that something is wanted, that this was heard, and that it is in the store. */
+interface Message extends Wanted {
+  readonly kind: 'wanted' | 'heard' | 'kept';
+  readonly from: string;
+}
+
+/** A client that waits at this replica. */
+interface Waiter {
+  heardAt: number;
+  wake(): void;
+}
+
 /** How often a replica is told what is wanted of it. */
-const ASK_MS = 500;
-/** How long nobody listens for a replica that is gone: after a restart of Redis, they do again within a second. */
-const GONE_MS = 2_500;
-/** How long nobody can be told before this gives up. */
+const ASK_MS = 1_000;
+/** A replica that has not said for so long that it heard is gone: others take less to connect to Redis again. */
+const GONE_MS = 5_000;
+/** How long the store may be unavailable meanwhile. */
 const OUTAGE_MS = 15_000;
-const POLL_MS = 100;
+/** How long a replica that stops waits until the store has what is wanted of it. */
+const CLOSE_MS = 1_000;
 const LIMITS: BlobLimits = { maxBytes: 16 * 1024 * 1024, maxEntries: 100, ttlMs: 60_000 };
 /** The first byte of what is kept tells whether there is a rest. */
 const FOUND = Buffer.from('+');
 const NOT_FOUND = Buffer.from('-');
+
+/** How much of a store in memory is for the results of all clients that wait for one. */
+export const RELAYED_BYTES = 64 * 1024 * 1024;
 
 /**
  * Gets the results of calls that run at one replica to clients that lost their connection and came back at another one.
@@ -31,15 +48,20 @@ const NOT_FOUND = Buffer.from('-');
 export class ResultRelay {
   readonly #store: SharedStore;
   readonly #replica: string;
+  readonly #find: Find;
   readonly #subscription: Promise<Unsubscribe>;
+  readonly #waiters = new Set<Waiter & Wanted>();
+  /** Results that are on their way to the store. */
+  readonly #keeping = new Set<Promise<void>>();
 
   /** Takes the name of this replica, and what finds the streams of its sessions. */
   constructor(store: SharedStore, replica: string, find: Find) {
     this.#store = store;
     this.#replica = replica;
+    this.#find = find;
     this.#subscription = store.subscribe(channelOf(replica), (text) => {
-      const wanted = parseWanted(text);
-      if (wanted !== undefined) find(wanted, (rest) => void this.#keep(wanted, rest));
+      const message = parseMessage(text);
+      if (message !== undefined) this.#receive(message);
     });
   }
 
@@ -47,70 +69,101 @@ export class ResultRelay {
    * Waits for what follows an event in a stream of another replica. Resolves with undefined if that replica is gone, or
    * keeps it no longer. Raises the reason of the signal once it is aborted.
    */
-  async rest(replica: string, wanted: Wanted, signal: AbortSignal): Promise<Buffer | undefined> {
+  async rest(replica: string, { digest, eventId }: Wanted, signal: AbortSignal): Promise<Buffer | undefined> {
     if (replica === this.#replica) return undefined;
-    let askedAt = Number.NEGATIVE_INFINITY;
-    /** Since when nobody hears what is asked, or it cannot be asked. */
-    let unheard: { readonly isGone: boolean; readonly since: number } | undefined;
-    for (;;) {
-      const kept = await this.#take(wanted);
-      if (kept !== undefined) return kept.subarray(0, 1).equals(FOUND) ? kept.subarray(1) : undefined;
-      const now = performance.now();
-      if (now - askedAt >= ASK_MS) {
-        askedAt = now;
-        const isHeard = await this.#ask(replica, wanted);
-        const isGone = isHeard === false;
-        if (isHeard) unheard = undefined;
-        else if (unheard?.isGone !== isGone) unheard = { isGone, since: now };
-        if (unheard && now - unheard.since > (isGone ? GONE_MS : OUTAGE_MS)) return undefined;
+    const waiter: Waiter & Wanted = { digest, eventId, heardAt: performance.now(), wake() {} };
+    let outageSince: number | undefined;
+    this.#waiters.add(waiter);
+    try {
+      for (;;) {
+        const woken = new Promise<void>((resolve) => {
+          waiter.wake = resolve;
+        });
+        const kept = await this.#take(waiter);
+        if (kept !== undefined) return kept.subarray(0, 1).equals(FOUND) ? kept.subarray(1) : undefined;
+        const isSent = await this.#send(replica, 'wanted', waiter);
+        const now = performance.now();
+        outageSince = isSent ? undefined : (outageSince ?? now);
+        // Nobody can have heard, or said so.
+        if (!isSent) waiter.heardAt = now;
+        if (now - waiter.heardAt > GONE_MS || now - (outageSince ?? now) > OUTAGE_MS) return undefined;
+        await Promise.race([cancellableSleep(ASK_MS, signal), woken]);
       }
-      await sleep(POLL_MS, undefined, { signal });
+    } finally {
+      this.#waiters.delete(waiter);
     }
   }
 
-  /** Stops keeping results for other replicas. */
+  /** Stops keeping results for other replicas, once those that are on their way are in the store. */
   async close(): Promise<void> {
+    await atMost(CLOSE_MS, Promise.all(this.#keeping));
     await (await this.#subscription)();
   }
 
-  /** Reports whether a replica has heard what is wanted of it; undefined if it cannot be told. */
-  #ask(replica: string, wanted: Wanted): Promise<boolean | undefined> {
-    const text = JSON.stringify(wanted);
-    return available(async () => (await this.#store.publish(channelOf(replica), text)) > 0, undefined);
+  #receive(message: Message): void {
+    const { kind, digest, eventId, from } = message;
+    if (kind === 'wanted') {
+      void this.#send(from, 'heard', message);
+      this.#find({ digest, eventId }, (rest) => {
+        const keeping: Promise<void> = this.#keep(message, rest).finally(() => this.#keeping.delete(keeping));
+        this.#keeping.add(keeping);
+      });
+      return;
+    }
+    for (const waiter of this.#waiters) {
+      if (waiter.digest !== digest || waiter.eventId !== eventId) continue;
+      waiter.heardAt = performance.now();
+      if (kind === 'kept') waiter.wake();
+    }
   }
 
+  async #keep(message: Message, rest: Buffer | undefined): Promise<void> {
+    const { digest, eventId, from } = message;
+    const bytes = rest === undefined ? NOT_FOUND : Buffer.concat([FOUND, rest]);
+    // Whoever wants it asks again.
+    await available(() => this.#store.putBlob(ownerOf(digest), eventId, bytes, LIMITS));
+    await this.#send(from, 'kept', message);
+  }
+
+  /** Takes what another replica has left in the store. */
   #take({ digest, eventId }: Wanted): Promise<Buffer | undefined> {
     return available(async () => {
       const kept = await this.#store.getBlob(ownerOf(digest), eventId);
       if (kept !== undefined) await this.#store.deleteBlobs(ownerOf(digest), eventId);
       return kept;
-    }, undefined);
+    });
   }
 
-  async #keep({ digest, eventId }: Wanted, rest: Buffer | undefined): Promise<void> {
-    const bytes = rest === undefined ? NOT_FOUND : Buffer.concat([FOUND, rest]);
-    // Whoever wants it asks again.
-    await available(() => this.#store.putBlob(ownerOf(digest), eventId, bytes, LIMITS), undefined);
+  /** Sends a message to a replica, and reports whether the store took it. */
+  async #send(replica: string, kind: Message['kind'], { digest, eventId }: Wanted): Promise<boolean> {
+    const text = JSON.stringify({ kind, digest, eventId, from: this.#replica } satisfies Message);
+    const publish = async (): Promise<true> => {
+      await this.#store.publish(channelOf(replica), text);
+      return true;
+    };
+    return (await available(publish)) ?? false;
   }
 }
 
 const channelOf = (replica: string): string => `results of ${replica}`;
 const ownerOf = (digest: string): string => `results:${digest}`;
 
-async function available<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
+/** Uses the store. Undefined while it is unavailable. */
+async function available<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof StoreUnavailable) return otherwise;
+    if (error instanceof StoreUnavailable) return undefined;
     throw error;
   }
 }
 
-/** Returns what is wanted; undefined for anything else that somebody put on the channel. */
-function parseWanted(text: string): Wanted | undefined {
+/** Returns what a replica has sent; undefined for anything else that somebody put on the channel. */
+function parseMessage(text: string): Message | undefined {
   try {
-    const { digest, eventId } = JSON.parse(text) ?? {};
-    return typeof digest === 'string' && typeof eventId === 'string' ? { digest, eventId } : undefined;
+    const { kind, digest, eventId, from } = JSON.parse(text) ?? {};
+    const isMessage = [digest, eventId, from].every((field) => typeof field === 'string');
+    return isMessage && ['wanted', 'heard', 'kept'].includes(kind) ? { kind, digest, eventId, from } : undefined;
   } catch {
     return undefined;
   }

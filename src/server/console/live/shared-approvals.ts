@@ -120,7 +120,7 @@ export class SharedApprovals implements PendingApprovals {
     if (accepted !== 'unconfirmed') await this.#send(data.from, { kind: 'accepted', request: data.request, accepted });
   }
 
-  async #send(channel: string, sent: ApprovalMessage): Promise<void> {
-    await this.#store.publish(channel, JSON.stringify(sent));
+  #send(channel: string, sent: ApprovalMessage): Promise<void> {
+    return this.#store.publish(channel, JSON.stringify(sent));
   }
 }
