@@ -43,6 +43,33 @@ test.skipIf(reason !== undefined)(
 );
 
 test.skipIf(reason !== undefined)(
+  `what a client has changed at one replica it can change further at the other (${reason ?? 'GlusterFS, two mounts'})`,
+  { timeout: 120_000 },
+  async () => {
+    await using replicas = await startReplicas();
+    const [a, b] = replicas.servers;
+    if (a === undefined || b === undefined) throw new Error('two replicas');
+    const versionOf = async (file: string): Promise<string> => (await a.ok('stat_file', at(file))).version;
+    const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+    for (let round = 0; round < 3; round += 1) {
+      await a.ok('write_file', { ...at('f'), content: 'one' });
+      await b.ok('read_file', at('f'));
+      await a.ok('remove_file', at('f'));
+      await b.ok('write_file', { ...at('f'), content: 'two', mode: 'create_only' });
+      await a.ok('read_file', at('f'));
+      await b.ok('edit_file', { ...at('f'), old_text: 'two', new_text: 'three' });
+      const { diff } = await a.ok('edit_file', { ...at('f'), old_text: 'three', new_text: 'four', dry_run: true });
+      expect(diff).toContain('-three');
+      await a.ok('write_file', { ...at('f'), content: 'four', if_match: hashOf('three') });
+      await b.ok('write_file', { ...at('f'), content: 'five', if_match: await versionOf('f') });
+      await a.ok('move', { source_root: 'shared', source_path: 'f', dest_root: 'shared', dest_path: 'g' });
+      await b.ok('remove_file', { ...at('g'), if_match: hashOf('five') });
+      expect(await a.fails('read_file', at('g'))).toContain('file not found');
+    }
+  },
+);
+
+test.skipIf(reason !== undefined)(
   `what another program writes is waited for once, and what is gone is not found (${reason ?? 'GlusterFS, two mounts'})`,
   { timeout: 60_000 },
   async () => {

@@ -13,6 +13,7 @@ import {
 import { type Change, pathInside } from '../../history/index.ts';
 import type { OperationContext } from '../../runtime/operation-context.ts';
 import { byCodePoint } from '../../runtime/unicode.ts';
+import { leasesOf } from '../lease/leases.ts';
 import { ChangeAttempt } from '../lease/retry-change.ts';
 import { withLease } from '../lease/with-lease.ts';
 import { isBrokenLinkError } from '../links.ts';
@@ -271,7 +272,10 @@ class TreeCopier {
    */
   async #replacing<T>({ into, as, path }: CopyEnd, work: (attempt: ChangeAttempt) => Promise<T>): Promise<T> {
     const { merge, context } = this.#job;
-    if (merge === undefined || this.#withoutLeases || !into.has(as)) return work(new ChangeAttempt());
+    const leases = merge && leasesOf(merge.root);
+    if (merge === undefined || leases === undefined || this.#withoutLeases) return work(new ChangeAttempt());
+    // A machine may not see yet what another has made.
+    if (!leases.isShared(merge.root) && !into.has(as)) return work(new ChangeAttempt());
     const locate = () => ({ dir: into, name: as, [Symbol.dispose]: () => {} });
     const file = { root: merge.root, names: [path], locate };
     return withLease(file, { signal: context.signal, optional: true }, (attempt) => {

@@ -12,8 +12,8 @@ import {
 } from '../../fence/index.ts';
 import { type Change, changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
+import { awaitLatest } from '../lease/await-latest.ts';
 import { retryChange } from '../lease/retry-change.ts';
-import { showLatest } from '../lease/show-latest.ts';
 import { withLease } from '../lease/with-lease.ts';
 import { discardTree } from '../remove/remove-folder.ts';
 import { undoAppendTo } from '../write/append-journal.ts';
@@ -70,7 +70,7 @@ export async function copy(
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<CopyResult> {
   return withLocation(from.root, from.path, async () => {
-    await showLatest(from.root, from.path, context.signal);
+    await awaitLatest(from.root, from.path, context);
     const roots = [from.root, to.root];
     using source = await retryChange(roots, context.signal, async () => locateSource(from));
     const end = options.intoFolders === false || options.ifMatch !== undefined ? to : resolveInto(from.path, to);

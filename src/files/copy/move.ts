@@ -13,6 +13,7 @@ import { type Change, changeIn, historyOf, type PendingStep } from '../../histor
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
+import { awaitLatest } from '../lease/await-latest.ts';
 import { leaseEntries } from '../lease/lease-entries.ts';
 import { type ChangeAttempt, retryChange } from '../lease/retry-change.ts';
 import { refuseOutwardLink } from '../links.ts';
@@ -64,6 +65,8 @@ export async function move(
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<{ destination: string }> {
   const moveOnce = async (attempt: ChangeAttempt): Promise<{ destination: string }> => {
+    const { signal } = context;
+    await awaitLatest(from.root, from.path, { signal, follow: false });
     using at = from.root.locate(from.path, { follow: false });
     if (at.stats === undefined) throw new FenceError('not_found', {});
     if (at.name === '.') throw new FileError('root_itself', { action: 'move' });
@@ -72,6 +75,7 @@ export async function move(
     else await undoAppendTo(from.root, at.stats);
     const end = options.intoFolders === false ? to : resolveInto(from.path, to);
     const expected = options.ifMatch && (await expectedVersion(options.ifMatch, { root: from.root, ...at, context }));
+    await awaitLatest(end.root, end.path, { signal, follow: false });
     const job = { source: { ...from, at }, options, expected, context, attempt };
     await withLocation(end.root, end.path, () => moveTo(job, end));
     return { destination: end.path.raw };

@@ -10,6 +10,7 @@ import {
 import { changeIn } from '../../history/index.ts';
 import { type Caller, DEFAULT_CONTEXT, throwIfAborted } from '../../runtime/operation-context.ts';
 import { FileError, isFileError } from '../errors.ts';
+import { awaitLatest } from '../lease/await-latest.ts';
 import { MisplacedLease } from '../lease/file-lease.ts';
 import { ChangeAttempt } from '../lease/retry-change.ts';
 import { withLease } from '../lease/with-lease.ts';
@@ -106,8 +107,11 @@ export async function rewriteFile<C extends Edit>(
   const { signal = DEFAULT_CONTEXT.signal, dryRun = false } = options;
   const locate = (makeParents: boolean) =>
     makeParents ? root.locate(path, { follow: true, makeParents }) : locateIfPresent(root, path);
-  const coordinated = () =>
-    dryRun ? rewrite(new ChangeAttempt()) : withLease({ root, names: path.segments, locate }, { signal }, rewrite);
+  const coordinated = async () => {
+    if (!dryRun) return withLease({ root, names: path.segments, locate }, { signal }, rewrite);
+    await awaitLatest(root, path, { signal });
+    return rewrite(new ChangeAttempt());
+  };
   return withLocation(root, path, () => root.exclusive(path, coordinated));
 }
 

@@ -1,5 +1,6 @@
 import { RingfenceError } from '../../errors.ts';
 import { FenceError, type Root } from '../../fence/index.ts';
+import { atMost } from '../../runtime/at-most.ts';
 import { cancellableSleep, throwIfAborted } from '../../runtime/operation-context.ts';
 import { FileError } from '../errors.ts';
 import type { LeaseGrant, LeaseStore } from './lease-store.ts';
@@ -13,6 +14,8 @@ const OUTAGE_MS = 4_000;
 const OUTAGE_RETRY_MS = 100;
 /** An outage that no call has met for so long is over: the next one begins anew. */
 const OUTAGE_FORGOTTEN_MS = 30_000;
+/** How long a read waits for the note of its file. */
+const NOTE_MS = 200;
 /** How many overruled notes are known. */
 const MAX_OVERRULED = 1_000;
 const MIN_POLL_MS = 1;
@@ -48,6 +51,7 @@ export class Leases {
   /** How long a lease lasts that is not renewed. */
   readonly leaseMs: number;
   readonly #overruled = new Map<string, string>();
+  readonly #shared = new WeakMap<Root, boolean>();
   #outage: { readonly since: number; readonly lastMet: number } | undefined;
 
   constructor(store: LeaseStore, { leaseMs = FILE_LEASE_MS }: LeasesOptions = {}) {
@@ -58,6 +62,18 @@ export class Leases {
   /** Has edits, overwrites and appends of the files of a root take leases of this store from now on. */
   coordinate(root: Root): void {
     leasesByRoot.set(root, this);
+  }
+
+  /**
+   * Reports whether other machines can have the file system of a root mounted, so that what they change may not be seen
+   * at once. Asked once for each root, because the answer may come from another machine.
+   */
+  isShared(root: Root): boolean {
+    const known = this.#shared.get(root);
+    if (known !== undefined) return known;
+    const isShared = !root.top.isLocal();
+    this.#shared.set(root, isShared);
+    return isShared;
   }
 
   /**
@@ -74,10 +90,13 @@ export class Leases {
     }
   }
 
-  /** Returns the last note that a holder of a lease has left; undefined if there is none, or nobody can be asked. */
+  /**
+   * Returns the last note that a holder of a lease has left; undefined if there is none, or the store does not say so at
+   * once: reads do not wait for a slow one.
+   */
   async noteOf(key: string): Promise<string | undefined> {
     try {
-      return await this.store.leaseNote(key);
+      return await atMost(NOTE_MS, this.store.leaseNote(key));
     } catch (error) {
       if (error instanceof RingfenceError) return undefined;
       throw error;

@@ -52,7 +52,7 @@ export async function seeLatest(lease: FileLease, { dir, name }: LeasedEntry, si
  * brings the old file back, and repeated listings keep GlusterFS showing it for many seconds.
  */
 export function refreshed({ dir, name }: LeasedEntry): Stats | undefined {
-  if (!dir.isLocal()) dir.link('.', name);
+  dir.link('.', name);
   return dir.lstat(name);
 }
 

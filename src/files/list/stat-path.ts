@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { type CallerPath, FenceError, isFenceError, type Root } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
-import { showLatest } from '../lease/show-latest.ts';
+import { awaitLatest } from '../lease/await-latest.ts';
 
 /** What is at a path. */
 export interface PathStatus {
@@ -29,9 +29,9 @@ export function statPath(root: Root, path: CallerPath): PathStatus {
 export async function statLatest(
   root: Root,
   path: CallerPath,
-  { signal }: Pick<OperationContext, 'signal'> = DEFAULT_CONTEXT,
+  context: Pick<OperationContext, 'signal'> = DEFAULT_CONTEXT,
 ): Promise<PathStatus> {
-  await showLatest(root, path, signal);
+  await awaitLatest(root, path, context);
   return statPath(root, path);
 }
 

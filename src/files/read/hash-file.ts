@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CallerPath, type Root, withLocation } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
-import { showLatest } from '../lease/show-latest.ts';
+import { awaitLatest } from '../lease/await-latest.ts';
 import { fileChunks } from './file-chunks.ts';
 
 /** The supported hash algorithms, by their names in `node:crypto`. */
@@ -21,7 +21,7 @@ export async function hashFile(
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<{ hash: string; size: number }> {
   return withLocation(root, path, async () => {
-    await showLatest(root, path, context.signal);
+    await awaitLatest(root, path, context);
     using file = root.openFile(path);
     const hash = createHash(algorithm);
     let size = 0;

@@ -2,7 +2,7 @@ import { type CallerPath, type Root, withLocation } from '../../fence/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { BINARY_SNIFF_BYTES, looksBinary } from '../encoding.ts';
 import { FileError } from '../errors.ts';
-import { showLatest } from '../lease/show-latest.ts';
+import { awaitLatest } from '../lease/await-latest.ts';
 import { versionOf } from '../version.ts';
 import { type ByteSource, type ReadLimit, readAt, readLimited, startsBinary } from './byte-source.ts';
 import type { LineIndexCache } from './line-index-cache.ts';
@@ -76,7 +76,7 @@ export async function readFile(
 ): Promise<FilePart> {
   const readLimit = { maxBytes, ...rest };
   return withLocation(root, path, async () => {
-    const waiting = showLatest(root, path, context.signal);
+    const waiting = awaitLatest(root, path, context);
     if (waiting !== undefined) await waiting;
     using file = root.openFile(path);
     const facts = { mtimeMs: file.stats.mtimeMs, version: versionOf(file.stats) };

@@ -11,6 +11,7 @@ import {
 import { changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
+import { awaitLatest } from '../lease/await-latest.ts';
 import { leaseEntries } from '../lease/lease-entries.ts';
 import { type ChangeAttempt, retryChange } from '../lease/retry-change.ts';
 import { assertVersion, expectedVersion } from '../write/if-match.ts';
@@ -45,6 +46,7 @@ export async function removeFile(
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<{ type: EntryType }> {
   const remove = async (attempt: ChangeAttempt): Promise<{ type: EntryType }> => {
+    await awaitLatest(root, path, { signal: context.signal, follow: false });
     using found = root.locate(path, { follow: false });
     if (found.stats === undefined) throw new FenceError('not_found', {});
     if (found.stats.isDirectory()) throw new FenceError('is_directory', {});
@@ -93,6 +95,7 @@ export async function removeEntry(
   context: OperationContext = DEFAULT_CONTEXT,
 ): Promise<{ type: EntryType }> {
   const remove = async (attempt: ChangeAttempt): Promise<{ type: EntryType }> => {
+    await awaitLatest(root, path, { signal: context.signal, follow: false });
     using found = root.locate(path, { follow: false });
     if (found.stats === undefined) throw new FenceError('not_found', {});
     const { ifMatch } = options;

@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { type CallerPath, FenceError, isFenceError, type Root, withLocation } from '../../fence/index.ts';
 import { changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
+import { awaitLatest } from '../lease/await-latest.ts';
 import type { ChangeAttempt } from '../lease/retry-change.ts';
 import { withLease } from '../lease/with-lease.ts';
 import { appendFile } from './append-file.ts';
@@ -47,7 +48,10 @@ export async function writeFile(
   const { mode = 'overwrite', durable = true, makeParents = true, isPrivate = false, ifMatch } = options;
   return withLocation(root, path, async () => {
     if (path.segments.length === 0) throw new FenceError('is_directory', {});
-    if (mode === 'create_only') assertNoEntry(root, path);
+    if (mode === 'create_only') {
+      await awaitLatest(root, path, { signal: context.signal, follow: false });
+      assertNoEntry(root, path);
+    }
     const change = changeIn(root, context.caller);
     const resolve = { follow: mode !== 'create_only', makeParents, isPrivate, onMake: change?.onMake };
     const locate = () =>

@@ -7,6 +7,7 @@ import {
   type RootPath,
   withLocation,
 } from '../../fence/index.ts';
+import { awaitLatest } from '../../files/lease/await-latest.ts';
 import { measureTree, type TreeSize } from '../../files/list/measure-tree.ts';
 import { versionOf } from '../../files/version.ts';
 import { ABSENT } from '../../files/write/if-match.ts';
@@ -37,6 +38,7 @@ export async function survey(change: IntendedChange, maxEntries: number, context
   const { root, path, kind } = change;
   if (TO_ITSELF.has(kind) && path.segments.length === 0) return { version: undefined, state: '', sentence: undefined };
   return withLocation(root, path, async () => {
+    await awaitLatest(root, path, { signal: context.signal, follow: followsLink(change) });
     using found = locate(change);
     const stats = found?.stats;
     const isFolder = stats?.isDirectory() ?? false;
@@ -71,10 +73,16 @@ const TO_ITSELF: ReadonlySet<ChangeKind> = new Set(['remove', 'move']);
 /** The changes that can only be made to something that is there. */
 const NEEDS_ENTRY: ReadonlySet<ChangeKind> = new Set(['remove', 'move', 'edit']);
 
+/** Reports whether a change is made to what a link leads to. */
+function followsLink({ follow = true, kind }: IntendedChange): boolean {
+  return follow && !TO_ITSELF.has(kind);
+}
+
 /** Returns where the changed entry is; undefined if a folder above it is missing. */
-function locate({ root, path, follow = true, kind }: IntendedChange): Location | undefined {
+function locate(change: IntendedChange): Location | undefined {
+  const { root, path } = change;
   try {
-    return root.locate(path, { follow: follow && !TO_ITSELF.has(kind) });
+    return root.locate(path, { follow: followsLink(change) });
   } catch (error) {
     if (!isFenceError(error, 'not_found')) throw error;
     return undefined;

@@ -1,0 +1,62 @@
+import { type CallerPath, FenceError, type Location, type Root } from '../../fence/index.ts';
+import { cancellableSleep } from '../../runtime/operation-context.ts';
+import { locateIfPresent } from '../locate-if-present.ts';
+import { keyOf } from './lease-key.ts';
+import { type Leases, leasesOf } from './leases.ts';
+import { CACHED_MS, isLatest, refreshed } from './see-latest.ts';
+
+const RETRY_MS = 20;
+/** How often the note is looked at again, because its file may have been changed meanwhile. */
+const NOTE_MS = 100;
+
+/** Options of `awaitLatest`. */
+interface AwaitOptions {
+  readonly signal: AbortSignal;
+  /** Wait for the file that a link leads to (the default), not for the link. */
+  readonly follow?: boolean;
+}
+
+/**
+ * Waits until this machine shows a file as the last holder of its lease has left it, so that a client finds at one
+ * replica what it has written or removed at another: a machine shows what others have replaced for a second or so.
+ * Returns undefined where no other machine changes the files of the root.
+ *
+ * A file is shown as it is if nobody has changed it under a lease lately, if the store cannot be asked, and if it still
+ * differs after all caches have expired, because another program has changed it, or a holder died. A path that cannot be
+ * located is not waited for: whoever looks at it finds out. Raises the reason of an aborted signal.
+ */
+export function awaitLatest(root: Root, path: CallerPath, options: AwaitOptions): Promise<void> | undefined {
+  const leases = leasesOf(root);
+  return leases?.isShared(root) ? waitForLatest(leases, { root, path }, options) : undefined;
+}
+
+interface Place {
+  readonly root: Root;
+  readonly path: CallerPath;
+}
+
+async function waitForLatest(leases: Leases, place: Place, { signal, follow = true }: AwaitOptions): Promise<void> {
+  using location = locate(place, follow);
+  if (location === undefined) return;
+  const key = keyOf(location);
+  const shown = location.stats?.ino;
+  const started = performance.now();
+  let now = location.stats;
+  for (let note = await leases.noteOf(key); note && !leases.isOverruled(key, note); note = await leases.noteOf(key)) {
+    for (const until = performance.now() + NOTE_MS; performance.now() < until; now = refreshed(location)) {
+      // A file that was not shown at first was looked up since, so it is as new as the note of the beginning.
+      if (isLatest(now, note) || now?.ino !== shown) return;
+      await cancellableSleep(RETRY_MS, signal);
+    }
+    if (performance.now() - started > CACHED_MS) return leases.overrule(key, note);
+  }
+}
+
+function locate({ root, path }: Place, follow: boolean): Location | undefined {
+  try {
+    return follow ? locateIfPresent(root, path) : root.locate(path, { follow: false });
+  } catch (error) {
+    if (error instanceof FenceError) return undefined;
+    throw error;
+  }
+}
