@@ -1,7 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import fs from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
 import { MemoryStore } from '../../dist/cluster/memory-store.js';
 import { RedisStore } from '../../dist/cluster/redis-store.js';
@@ -9,7 +6,7 @@ import { chooseBackend, Root } from '../../dist/fence/index.js';
 import { replaceText } from '../../dist/files/edit/edit-file.js';
 import { Leases } from '../../dist/files/lease/leases.js';
 import { bestOf } from '../best-of.js';
-import { freePort } from '../free-port.js';
+import { startRedis } from '../peers/redis.js';
 
 /** What a lease may cost an edit, in milliseconds. */
 const LIMIT_MS = 1.5;
@@ -64,34 +61,4 @@ async function edit(one, count) {
     one.edits += 1;
   }
   return (performance.now() - started) / count;
-}
-
-async function startRedis(folder) {
-  const port = await freePort();
-  const child = spawn('redis-server', ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--dir', folder], {
-    stdio: 'ignore',
-  });
-  const exited = new Promise((resolve) => child.once('exit', resolve).once('error', () => resolve('missing')));
-  if ((await Promise.race([exited, accepts(port)])) !== 'ready') return undefined;
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    async close() {
-      child.kill('SIGKILL');
-      await exited;
-    },
-  };
-}
-
-async function accepts(port) {
-  for (let left = 200; left > 0; left -= 1) {
-    const socket = net.connect(port, '127.0.0.1');
-    const ready = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (ready) return 'ready';
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return 'silent';
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Helper } from '../clients/helper.js';
 import { mixedFolder } from '../data/mixed-folder.js';
 import { startBalancer } from '../peers/haproxy.js';
+import { startRedis } from '../peers/redis.js';
 import { ringfenceOnHttp } from '../peers/ringfence.js';
 
 const TURN_MS = 4_000;
@@ -19,6 +20,8 @@ const GAINING = 3;
 const GAIN = 2.4;
 const CORES_FOR_GAIN = 8;
 const TICK_MS = 10;
+/** The environment variable with the secret of the replicas. */
+const SECRET = 'RINGFENCE_BENCH_SECRET';
 
 const LOAD = fileURLToPath(new URL('../clients/load.js', import.meta.url));
 
@@ -28,7 +31,8 @@ const LOAD = fileURLToPath(new URL('../clients/load.js', import.meta.url));
  * itself. Then what replicas behind a balancer do for many clients.
  */
 export async function processes({ data, scratch, rounds, iterations, config }) {
-  const settings = config(mixedFolder(data, scratch), { durable_writes: false });
+  const folder = mixedFolder(data, scratch);
+  const settings = config(folder, { durable_writes: false });
   const ms = Math.max(50, TURN_MS * iterations);
   const rows = [];
   for (const count of COUNTS) {
@@ -56,7 +60,7 @@ export async function processes({ data, scratch, rounds, iterations, config }) {
     rows.push({ ...processor, against: 'one process', theirs: best.one.processor, note });
   }
   const missing = spawnSync('haproxy', ['-v']).error && 'haproxy is not installed';
-  if (missing === undefined) rows.push(...(await replicas({ settings, scratch, rounds, ms })));
+  if (missing === undefined) rows.push(...(await replicas({ config, folder, scratch, rounds, ms })));
   return rows;
 }
 
@@ -100,9 +104,15 @@ async function costs(sides, { count, rounds, ms }) {
   }
 }
 
-/** Several replicas against one, all behind HAProxy with the config of deploy/. */
-async function replicas({ settings, scratch, rounds, ms }) {
-  const servers = await Promise.all(Array.from({ length: Math.max(...REPLICAS) }, () => ringfenceOnHttp(settings)));
+/** Several replicas against one, all behind HAProxy with the config of deploy/, and with a common Redis where there is one. */
+async function replicas({ config, folder, scratch, rounds, ms }) {
+  const redis = await startRedis(scratch);
+  process.env[SECRET] = 'the secret of all replicas of the benchmark';
+  const file = config(folder, {
+    durable_writes: false,
+    ...(redis && { cluster: { secret_env: SECRET, redis: redis.url } }),
+  });
+  const servers = await Promise.all(Array.from({ length: Math.max(...REPLICAS) }, () => ringfenceOnHttp(file)));
   const ports = servers.map(({ url }) => Number(new URL(url).port));
   const counts = [1, ...REPLICAS];
   const balancers = await Promise.all(counts.map((count) => startBalancer(scratch, ports.slice(0, count))));
@@ -126,10 +136,11 @@ async function replicas({ settings, scratch, rounds, ms }) {
       theirs: best[0],
       target: targetOf(count, cores),
       agrees: failures.length === 0,
-      note: failures[0] ?? `${cores} cores`,
+      note: failures[0] ?? `${cores} cores, ${redis === undefined ? 'nothing in common' : 'leases of Redis'}`,
     }));
   } finally {
     await Promise.all([load, ...balancers, ...servers].map((closable) => closable.close()));
+    await redis?.close();
   }
 }
 

@@ -220,9 +220,7 @@ test.each([true, false])(
   async (durable) => {
     const { box, a, roots } = twoReplicas(() => new Sandbox('openat2'));
     const patch = '--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+one\n';
-    const started = performance.now();
     await patchFile(roots.a, roots.a.parse('x/y/f'), patch, { durable });
-    expect(performance.now() - started).toBeLessThan(2_000);
     await writeFile(roots.a, roots.a.parse('z/f'), Buffer.from('two\n'), { durable });
     const keys = ['x/y', 'z'].map((folder) => `${fs.statSync(box.host(folder)).ino}/f`);
     expect(a.asked.filter((key) => key.split('/').length === 2)).toEqual(keys);

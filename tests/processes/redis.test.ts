@@ -10,6 +10,7 @@ const NOTICED_MS = 5_000;
 
 test.skipIf(noRedis)(
   'several processes say once that Redis is gone, also while they are replaced, and once that it is back',
+  { timeout: 120_000 },
   async () => {
     await using redis = await startRedis();
     await using server = await startServer({
@@ -24,6 +25,7 @@ test.skipIf(noRedis)(
     const back = { level: 'info', msg: 'redis is available again' };
     await later(NOTICED_MS);
     await redis.kill();
+    await expect.poll(said, { timeout: 15_000 }).toMatchObject([gone]);
     await later(NOTICED_MS);
     expect(said()).toMatchObject([gone]);
     server.signal('SIGHUP');
