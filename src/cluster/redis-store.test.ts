@@ -141,6 +141,8 @@ describe.skipIf(noRedis)(`a Redis that fails${noRedis === undefined ? '' : ` (sk
     await store.releaseLease('l', before.token, 'left');
     await redis.kill();
     await redis.start();
+    // Whatever comes first.
+    await store.putBlob('o', 'k', Buffer.from('x'), { maxBytes: 100, maxEntries: 10, ttlMs: 60_000 });
     const after = await store.acquireLease('l', 60_000);
     if (!after.granted) throw new Error('no lease');
     // Not undefined: there may have been a holder a moment ago.

@@ -32,8 +32,10 @@ export interface RedisStoreOptions {
 const EMPTIED_TTL_MS = 10_000;
 /** How long what the probe writes stays, which nobody reads. */
 const PROBE_TTL_MS = 1_000;
-/** The key of the last fencing token. */
+/** The key of the last fencing token. A server without one was emptied. */
 const LAST_TOKEN = 'token';
+/** The key of the last version of a blob. */
+const LAST_VERSION = 'version';
 
 /** A `SharedStore` on {@link https://valkey.io Valkey} or Redis 6.2 or newer. */
 export class RedisStore implements SharedStore {
@@ -88,7 +90,7 @@ export class RedisStore implements SharedStore {
   async putBlob(owner: string, key: string, blob: Buffer, limits: BlobLimits): Promise<string | undefined> {
     const { maxBytes, maxEntries, ttlMs } = limits;
     if (blob.length > maxBytes) return undefined;
-    const keys = [...this.#blobKeys(owner), this.#key(LAST_TOKEN)];
+    const keys = [...this.#blobKeys(owner), this.#key(LAST_VERSION)];
     return String(
       await this.#script('ringfencePutBlob', [...keys, `=${key}`, blob, maxBytes, maxEntries, whole(ttlMs)]),
     );

@@ -70,6 +70,28 @@ test.skipIf(reason !== undefined)(
 );
 
 test.skipIf(reason !== undefined)(
+  `what is written below a folder that another replica has just moved does not go along (${reason ?? 'GlusterFS, two mounts'})`,
+  { timeout: 120_000 },
+  async () => {
+    await using replicas = await startReplicas();
+    const [a, b] = replicas.servers;
+    if (a === undefined || b === undefined) throw new Error('two replicas');
+    for (const [round, mode] of ['overwrite', 'create_only', 'append'].entries()) {
+      const [from, to] = [`from-${round}`, `to-${round}`];
+      await a.ok('write_file', { ...at(`${from}/f`), content: 'precious' });
+      await b.ok('read_file', at(`${from}/f`));
+      await a.ok('move', { source_root: 'shared', source_path: from, dest_root: 'shared', dest_path: to });
+      const path = mode === 'create_only' ? `${from}/new` : `${from}/f`;
+      await b.ok('write_file', { ...at(path), content: 'of the other', mode });
+      for (const server of [a, b]) {
+        expect(await server.ok('read_file', at(path))).toMatchObject({ content: 'of the other' });
+        expect(await server.ok('read_file', at(`${to}/f`))).toMatchObject({ content: 'precious' });
+      }
+    }
+  },
+);
+
+test.skipIf(reason !== undefined)(
   `what another program writes is waited for once, and what is gone is not found (${reason ?? 'GlusterFS, two mounts'})`,
   { timeout: 60_000 },
   async () => {
@@ -86,6 +108,16 @@ test.skipIf(reason !== undefined)(
     expect(performance.now() - started).toBeLessThan(20 * 500);
     await a.ok('remove_file', at('f'));
     expect(await b.fails('read_file', at('f'))).toContain('file not found');
+    // Many at once take no longer than one.
+    const paths = Array.from({ length: 12 }, (_, i) => `many-${i}`);
+    for (const path of paths) await a.ok('write_file', { ...at(path), content: 'by a replica' });
+    for (const path of paths) fs.writeFileSync(`${replicas.volume.mounts[1]}/${path}`, `by a program: ${path}`);
+    const begun = performance.now();
+    const { files } = await b.ok('read_files', { root: 'shared', paths });
+    expect(files.map(({ content }: { content: string }) => content)).toEqual(
+      paths.map((path) => `by a program: ${path}`),
+    );
+    expect(performance.now() - begun).toBeLessThan(paths.length * 1_500);
     // Without Redis, nobody knows what the others wrote, but what is there is read.
     await a.ok('write_file', { ...at('g'), content: 'g' });
     await replicas.redis.kill();

@@ -15,6 +15,7 @@ import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
 import { awaitLatest } from '../lease/await-latest.ts';
 import { leaseEntries } from '../lease/lease-entries.ts';
+import { leasesOf } from '../lease/leases.ts';
 import { type ChangeAttempt, retryChange } from '../lease/retry-change.ts';
 import { refuseOutwardLink } from '../links.ts';
 import { canChangeEntries } from '../list/access.ts';
@@ -116,10 +117,16 @@ async function renameOrCopy(move: MoveJob): Promise<void> {
   // Each root's history is complete in itself, so what leaves a root is kept there, and arrives as something new.
   const hasHistory = historyOf(source.root) !== undefined || historyOf(target.root) !== undefined;
   if (source.root !== target.root && hasHistory) return await moveAcross(move);
-  const entries = source.at.stats?.isDirectory() ? [] : [source, target];
+  const isFolder = source.at.stats?.isDirectory() ?? false;
+  const entries = isFolder ? [] : [source, target];
   // Without a condition, nothing is lost that would not be replaced anyway.
   const optional = move.expected === undefined && move.options.ifDestination === undefined;
   await using leases = await leaseEntries(entries, { attempt: move.attempt, signal: move.context.signal, optional });
+  // Before, so that nobody writes by a path that is about to lead elsewhere, and after, because it may take long.
+  const noteMove = async (): Promise<void> => {
+    if (isFolder) await leasesOf(source.root)?.noteFolderMove(source.root);
+  };
+  await noteMove();
   let step: PendingStep | undefined;
   try {
     using _locks = await lockFolders(source.at.dir, target.at.dir);
@@ -127,6 +134,7 @@ async function renameOrCopy(move: MoveJob): Promise<void> {
     assertExpected(move);
     const change = changeIn(source.root, move.context.caller);
     step = await leases.change(() => (change === undefined ? rename(move) : renameAndKeep(move, change)));
+    await noteMove();
   } catch (error) {
     if (!(isFenceError(error, 'io_error') && error.details.errno === 'EXDEV')) throw nameFailedEnd(error, move);
     return await leases.change(() => moveAcross(move));

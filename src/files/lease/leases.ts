@@ -14,6 +14,10 @@ const OUTAGE_MS = 4_000;
 const OUTAGE_RETRY_MS = 100;
 /** An outage that no call has met for so long is over: the next one begins anew. */
 const OUTAGE_FORGOTTEN_MS = 30_000;
+/** The key of the lease whose notes tell the moves of folders. It is no key of a file, which begins with a number. */
+const FOLDER_MOVES = 'folder moves';
+/** For how long machines show a folder where it was, with what the kernel and the file system cache one after the other. */
+const FOLDERS_CACHED_MS = 2_500;
 /** How long a read waits for the note of its file. */
 const NOTE_MS = 200;
 /** How many overruled notes are known. */
@@ -52,6 +56,8 @@ export class Leases {
   readonly leaseMs: number;
   readonly #overruled = new Map<string, string>();
   readonly #shared = new WeakMap<Root, boolean>();
+  /** The last move of a folder that this machine shows. */
+  #folderMove: string | undefined;
   #outage: { readonly since: number; readonly lastMet: number } | undefined;
 
   constructor(store: LeaseStore, { leaseMs = FILE_LEASE_MS }: LeasesOptions = {}) {
@@ -103,6 +109,28 @@ export class Leases {
     }
   }
 
+  /** Tells other machines that a folder is moved, which they may show where it was for a while. */
+  async noteFolderMove(root: Root): Promise<void> {
+    const { store } = this;
+    if (!this.isShared(root)) return;
+    const grant = await store.acquireLease(FOLDER_MOVES, this.leaseMs).catch(unavailable);
+    if (grant?.granted !== true) return;
+    this.#folderMove = String(grant.token);
+    await store.releaseLease(FOLDER_MOVES, grant.token, this.#folderMove).catch(unavailable);
+  }
+
+  /**
+   * Waits until this machine no longer shows a folder where another one has moved it from: what is written by a path
+   * would go along with it. That takes until all caches have expired, once for each move that this machine hears of.
+   */
+  async awaitFolderMoves(root: Root, signal: AbortSignal): Promise<void> {
+    if (!this.isShared(root)) return;
+    const move = await this.noteOf(FOLDER_MOVES);
+    if (move === undefined || move === this.#folderMove) return;
+    await cancellableSleep(FOLDERS_CACHED_MS, signal);
+    this.#folderMove = move;
+  }
+
   /** Remembers that what a note says is no longer so, because another program has changed the file since. */
   overrule(key: string, note: string): void {
     if (this.#overruled.size >= MAX_OVERRULED) this.#overruled.clear();
@@ -144,4 +172,9 @@ export class Leases {
     this.#outage = { since: now - lastMet > OUTAGE_FORGOTTEN_MS ? now : since, lastMet: now };
     return now - this.#outage.since;
   }
+}
+
+/** Goes on without the store. */
+function unavailable(error: unknown): undefined {
+  if (!(error instanceof RingfenceError)) throw error;
 }

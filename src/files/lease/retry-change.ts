@@ -46,6 +46,7 @@ export async function retryChange<T>(
   for (let attempts = 1; ; attempts += 1) {
     const attempt = new ChangeAttempt(attempts === 1, deadline);
     try {
+      for (const root of roots) await leasesOf(root)?.awaitFolderMoves(root, signal);
       return await work(attempt);
     } catch (thrown) {
       const error = fromSystem(thrown);

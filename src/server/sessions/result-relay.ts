@@ -23,6 +23,8 @@ interface Message extends Wanted {
 interface Waiter {
   heardAt: number;
   wake(): void;
+  /** The same was asked for again, on another connection. */
+  isReplaced: boolean;
 }
 
 /** How often a replica is told what is wanted of it. */
@@ -33,7 +35,11 @@ const GONE_MS = 5_000;
 const OUTAGE_MS = 15_000;
 /** How long a replica that stops waits until the store has what is wanted of it. */
 const CLOSE_MS = 1_000;
-const LIMITS: BlobLimits = { maxBytes: 16 * 1024 * 1024, maxEntries: 100, ttlMs: 60_000 };
+/** What is kept of one session, and for how long nobody may take it. */
+const LIMITS: BlobLimits = { maxBytes: 16 * 1024 * 1024, maxEntries: 8, ttlMs: 10_000 };
+/** How many clients may wait in one session, and how many bytes may be on their way to the store. */
+const MAX_WAITERS = 8;
+const MAX_KEEPING_BYTES = 32 * 1024 * 1024;
 /** The first byte of what is kept tells whether there is a rest. */
 const FOUND = Buffer.from('+');
 const NOT_FOUND = Buffer.from('-');
@@ -51,8 +57,9 @@ export class ResultRelay {
   readonly #find: Find;
   readonly #subscription: Promise<Unsubscribe>;
   readonly #waiters = new Set<Waiter & Wanted>();
-  /** Results that are on their way to the store. */
-  readonly #keeping = new Set<Promise<void>>();
+  /** Results that are on their way to the store, by what is wanted. */
+  readonly #keeping = new Map<string, Promise<void>>();
+  #keepingBytes = 0;
 
   /** Takes the name of this replica, and what finds the streams of its sessions. */
   constructor(store: SharedStore, replica: string, find: Find) {
@@ -67,15 +74,17 @@ export class ResultRelay {
 
   /**
    * Waits for what follows an event in a stream of another replica. Resolves with undefined if that replica is gone, or
-   * keeps it no longer. Raises the reason of the signal once it is aborted.
+   * keeps it no longer, and with nothing if the client has asked for the same again meanwhile, or for too much. Raises
+   * the reason of the signal once it is aborted.
    */
   async rest(replica: string, { digest, eventId }: Wanted, signal: AbortSignal): Promise<Buffer | undefined> {
     if (replica === this.#replica) return undefined;
-    const waiter: Waiter & Wanted = { digest, eventId, heardAt: performance.now(), wake() {} };
+    const waiter: Waiter & Wanted = { digest, eventId, heardAt: performance.now(), wake() {}, isReplaced: false };
     let outageSince: number | undefined;
+    this.#makeRoom(waiter);
     this.#waiters.add(waiter);
     try {
-      for (;;) {
+      while (!waiter.isReplaced) {
         const woken = new Promise<void>((resolve) => {
           waiter.wake = resolve;
         });
@@ -89,14 +98,29 @@ export class ResultRelay {
         if (now - waiter.heardAt > GONE_MS || now - (outageSince ?? now) > OUTAGE_MS) return undefined;
         await Promise.race([cancellableSleep(ASK_MS, signal), woken]);
       }
+      return Buffer.alloc(0);
     } finally {
       this.#waiters.delete(waiter);
+      // What comes too late is not left for long.
+      if (signal.aborted) void available(() => this.#store.deleteBlobs(ownerOf(digest), eventId));
+    }
+  }
+
+  /** Ends the wait of who asked for the same, and of those who have waited longest in the session if they are too many. */
+  #makeRoom({ digest, eventId }: Wanted): void {
+    const inSession = [...this.#waiters].filter((waiter) => waiter.digest === digest);
+    const tooMany = inSession.slice(0, Math.max(0, inSession.length - MAX_WAITERS + 1));
+    for (const waiter of inSession) {
+      if (waiter.eventId !== eventId && !tooMany.includes(waiter)) continue;
+      waiter.isReplaced = true;
+      this.#waiters.delete(waiter);
+      waiter.wake();
     }
   }
 
   /** Stops keeping results for other replicas, once those that are on their way are in the store. */
   async close(): Promise<void> {
-    await atMost(CLOSE_MS, Promise.all(this.#keeping));
+    await atMost(CLOSE_MS, Promise.all(this.#keeping.values()));
     await (await this.#subscription)();
   }
 
@@ -104,9 +128,17 @@ export class ResultRelay {
     const { kind, digest, eventId, from } = message;
     if (kind === 'wanted') {
       void this.#send(from, 'heard', message);
+      const key = `${digest} ${eventId}`;
+      // Whoever wants it asks again.
+      if (this.#keeping.has(key) || this.#keepingBytes > MAX_KEEPING_BYTES) return;
       this.#find({ digest, eventId }, (rest) => {
-        const keeping: Promise<void> = this.#keep(message, rest).finally(() => this.#keeping.delete(keeping));
-        this.#keeping.add(keeping);
+        const bytes = rest?.length ?? 0;
+        this.#keepingBytes += bytes;
+        const keeping = this.#keep(message, rest).finally(() => {
+          this.#keepingBytes -= bytes;
+          this.#keeping.delete(key);
+        });
+        this.#keeping.set(key, keeping);
       });
       return;
     }
