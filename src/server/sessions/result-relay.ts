@@ -23,7 +23,7 @@ interface Message extends Wanted {
 interface Waiter {
   heardAt: number;
   wake(): void;
-  /** The same was asked for again, on another connection. */
+  /** Whether the client has asked for the rest of the same stream again, on another connection. */
   isReplaced: boolean;
 }
 
