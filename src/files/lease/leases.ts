@@ -16,6 +16,8 @@ const OUTAGE_RETRY_MS = 100;
 const OUTAGE_FORGOTTEN_MS = 30_000;
 /** The key of the lease whose notes tell the moves of folders. It is no key of a file, which begins with a number. */
 const FOLDER_MOVES = 'folder moves';
+/** How long it takes at most to note a move: a server that dies meanwhile keeps others from it. */
+const FOLDER_NOTE_MS = 1_000;
 /** For how long machines show a folder where it was, with what the kernel and the file system cache one after the other. */
 const FOLDERS_CACHED_MS = 2_500;
 /** How long a read waits for the note of its file. */
@@ -113,7 +115,7 @@ export class Leases {
   async noteFolderMove(root: Root): Promise<void> {
     const { store } = this;
     if (!this.isShared(root)) return;
-    const grant = await store.acquireLease(FOLDER_MOVES, this.leaseMs).catch(unavailable);
+    const grant = await store.acquireLease(FOLDER_MOVES, FOLDER_NOTE_MS).catch(unavailable);
     if (grant?.granted !== true) return;
     this.#folderMove = String(grant.token);
     await store.releaseLease(FOLDER_MOVES, grant.token, this.#folderMove).catch(unavailable);
