@@ -15,6 +15,8 @@ test.each<[rules: string, ignored: string[], others: string[]]>([
   ['a/b', ['a/b'], ['x/a/b', 'b']],
   ['**/a/b', ['a/b', 'x/a/b', 'x/y/a/b'], ['a/x/b']],
   ['a/**', ['a/b', 'a/b/c'], ['a/', 'x/a/b']],
+  ['**\\/**', ['a/b', 'a/b/c'], ['a', 'a/']],
+  ['x/**\\/b', ['x/a/b'], ['x/b', 'x/a/c/b']],
   ['a/**/b', ['a/b', 'a/x/b', 'a/x/y/b'], ['a/x', 'x/a/b']],
   ['*.log', ['a.log', '.log', 'x/y.log'], ['log', 'a.logs']],
   ['a*b?c', ['abxc', 'a/abbbc'.slice(2)], ['abc', 'a/bxc']],

@@ -228,12 +228,17 @@ function expandBraces(glob: string, room: Room): string[] | undefined {
   return open.length === 0 ? current : undefined;
 }
 
-/** Splits a glob at its slashes. An escaped slash is one, too, but not one in a class. */
+/**
+ * Splits a glob at its slashes. An escaped slash is one, too, but not one in a class. Before an escaped slash, `**` is no
+ * more than `*`, as in git and ripgrep.
+ */
 function splitPath(glob: string): string[] {
   const segments = [''];
   for (const part of partsOf(glob)) {
+    const last = segments.length - 1;
+    if (part === '\\/' && segments[last] === '**') segments[last] = '*';
     if (part === '/' || part === '\\/') segments.push('');
-    else segments[segments.length - 1] += part;
+    else segments[last] += part;
   }
   return segments;
 }
