@@ -8,6 +8,7 @@ import {
   type SetOptions,
   type SharedStore,
   type TokenRate,
+  UNRELEASED_TTL_MS,
   type Unsubscribe,
 } from './shared-store.ts';
 
@@ -145,7 +146,7 @@ export class MemoryStore implements SharedStore {
     const token = this.#nextToken();
     this.#leases.set(key, token, ttlMs);
     const note = this.#outdated.get(key) ? '' : this.#notes.get(key);
-    this.#outdated.set(key, true, NOTE_TTL_MS);
+    this.#outdated.set(key, true, UNRELEASED_TTL_MS);
     return { granted: true, token, note };
   }
 
@@ -166,6 +167,10 @@ export class MemoryStore implements SharedStore {
       this.#outdated.delete(key);
     }
     return this.#leases.delete(key);
+  }
+
+  async handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseAnswer> {
+    return (await this.releaseLease(key, token, note)) ? this.acquireLease(key, ttlMs) : { granted: false };
   }
 
   missing(): readonly string[] {

@@ -90,6 +90,10 @@ export class ParentStore implements SharedStore {
     return this.#ask('releaseLease', key, token, note);
   }
 
+  handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseAnswer> {
+    return this.#ask('handOnLease', key, token, note, ttlMs);
+  }
+
   missing(): readonly string[] {
     return [];
   }

@@ -105,6 +105,15 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] then redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3]) redis.call('DEL', KEYS[3]) end
 return redis.call('DEL', KEYS[1])`;
 
+const HAND_ON_LEASE = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {} end
+${NOW}${NEXT_TOKEN}
+local token = next_token(KEYS[2])
+redis.call('SET', KEYS[3], ARGV[2], 'PX', ARGV[3])
+redis.call('SET', KEYS[4], '', 'PX', ARGV[4])
+redis.call('SET', KEYS[1], token, 'PX', ARGV[5])
+return {token}`;
+
 /** The scripts by the name of the command that runs them. */
 export const SCRIPTS = {
   ringfenceTakeTokens: { lua: TAKE_TOKENS, numberOfKeys: 1 },
@@ -116,6 +125,7 @@ export const SCRIPTS = {
   ringfenceAcquireLease: { lua: ACQUIRE_LEASE, numberOfKeys: 5 },
   ringfenceRenewLease: { lua: RENEW_LEASE, numberOfKeys: 1 },
   ringfenceReleaseLease: { lua: RELEASE_LEASE, numberOfKeys: 3 },
+  ringfenceHandOnLease: { lua: HAND_ON_LEASE, numberOfKeys: 4 },
 } as const;
 
 /** The name of a script. */

@@ -10,6 +10,7 @@ import {
   type SharedStore,
   type StoreProblem,
   type TokenRate,
+  UNRELEASED_TTL_MS,
   type Unsubscribe,
 } from './shared-store.ts';
 import { Subscriptions } from './subscriptions.ts';
@@ -126,7 +127,8 @@ export class RedisStore implements SharedStore {
   async acquireLease(key: string, ttlMs: number): Promise<LeaseAnswer> {
     const [lease, ...notes] = this.#leaseKeys(key);
     const keys = [lease, this.#key(LAST_TOKEN), ...notes, this.#key('emptied')];
-    const answer = await this.#script('ringfenceAcquireLease', [...keys, whole(ttlMs), NOTE_TTL_MS, EMPTIED_TTL_MS]);
+    const ttls = [whole(ttlMs), UNRELEASED_TTL_MS, EMPTIED_TTL_MS];
+    const answer = await this.#script('ringfenceAcquireLease', [...keys, ...ttls]);
     const [token, note] = answer as [string?, (string | null)?];
     if (token === undefined) return { granted: false };
     return { granted: true, token: Number(token), note: note ?? undefined };
@@ -143,6 +145,14 @@ export class RedisStore implements SharedStore {
   async releaseLease(key: string, token: number, note?: string): Promise<boolean> {
     const left = note === undefined ? [] : [note, NOTE_TTL_MS];
     return (await this.#script('ringfenceReleaseLease', [...this.#leaseKeys(key), token, ...left])) === 1;
+  }
+
+  async handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseAnswer> {
+    const [lease, ...notes] = this.#leaseKeys(key);
+    const ttls = [NOTE_TTL_MS, UNRELEASED_TTL_MS, whole(ttlMs)];
+    const keys = [lease, this.#key(LAST_TOKEN), ...notes];
+    const [granted] = (await this.#script('ringfenceHandOnLease', [...keys, token, note, ...ttls])) as [string?];
+    return granted === undefined ? { granted: false } : { granted: true, token: Number(granted), note };
   }
 
   onRestored(listener: () => void): void {

@@ -44,4 +44,5 @@ const OPERATIONS = [
   'renewLease',
   'leaseNote',
   'releaseLease',
+  'handOnLease',
 ] as const satisfies readonly (keyof SharedStore)[];

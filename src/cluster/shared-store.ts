@@ -59,6 +59,8 @@ export type LeaseAnswer =
 
 /** How long a note stays that a holder of a lease leaves for the next one. */
 export const NOTE_TTL_MS = 600_000;
+/** For how long it is known that the last holder has not released its lease: it may have been stopped, and go on. */
+export const UNRELEASED_TTL_MS = 86_400_000;
 
 /** Ends a subscription. Never rejects: what it cannot tell a store that is unavailable is done once that is back. */
 export type Unsubscribe = () => Promise<void>;
@@ -114,6 +116,11 @@ export interface SharedStore {
    * false if the lease has ended already, and then leaves none.
    */
   releaseLease(key: string, token: number, note?: string): Promise<boolean>;
+  /**
+   * Ends the lease of this token with a note, as `releaseLease` does, and grants it anew in the same step, with that note.
+   * Not granted if it has ended already.
+   */
+  handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseAnswer>;
 
   /** Calls the listener whenever the store can be used again after it could not be: it may be empty by then. */
   onRestored(listener: () => void): void;

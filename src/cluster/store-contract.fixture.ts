@@ -187,6 +187,24 @@ export function testSharedStore(name: string, open: OpenReplicas): void {
       expect((await acquire(b)).note).toBe('');
     });
 
+    test('a lease is handed on with a note and a larger token, and only by its holder', async () => {
+      const first = await a.acquireLease('passed', 60_000);
+      if (!first.granted) throw new Error('no lease');
+      expect(await b.handOnLease('passed', first.token - 1, 'not theirs', 60_000)).toEqual({ granted: false });
+      const second = await a.handOnLease('passed', first.token, 'left', 30);
+      if (!second.granted) throw new Error('not handed on');
+      expect(second.note).toBe('left');
+      expect(second.token).toBeGreaterThan(first.token);
+      expect(await b.leaseNote('passed')).toBe('left');
+      expect(await b.acquireLease('passed', 60_000)).toEqual({ granted: false });
+      expect(await a.renewLease('passed', first.token, 60_000)).toBe(false);
+      expect(await a.releaseLease('passed', first.token, 'too late')).toBe(false);
+      // The second holder does not release.
+      await later(80);
+      expect(await a.handOnLease('passed', second.token, 'too late', 60_000)).toEqual({ granted: false });
+      expect(await b.acquireLease('passed', 60_000)).toMatchObject({ granted: true, note: '' });
+    });
+
     test('tokens increase strictly, and of many who ask at once one gets the lease', async () => {
       const tokens: number[] = [];
       for (let i = 0; i < 20; i += 1) {

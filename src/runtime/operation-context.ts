@@ -69,10 +69,14 @@ export class CancelledError extends RingfenceError<{ cancelled: object }, 'cance
   }
 }
 
-/** Throws if the signal is aborted: its reason if that is a `RingfenceError`, otherwise a `CancelledError`. */
+/** Throws `abortReason` if the signal is aborted. */
 export function throwIfAborted(signal: AbortSignal): void {
-  if (!signal.aborted) return;
-  throw signal.reason instanceof RingfenceError ? signal.reason : new CancelledError();
+  if (signal.aborted) throw abortReason(signal);
+}
+
+/** Returns the reason of an aborted signal if that is a `RingfenceError`, otherwise a `CancelledError`. */
+export function abortReason(signal: AbortSignal): RingfenceError {
+  return signal.reason instanceof RingfenceError ? signal.reason : new CancelledError();
 }
 
 /** Waits for a time, and throws like `throwIfAborted` as soon as the signal is aborted. */

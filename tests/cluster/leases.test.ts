@@ -60,7 +60,23 @@ class WatchedStore implements LeaseStore {
   releaseLease(key: string, token: number, note?: string) {
     return this.#store.releaseLease(key, token, note);
   }
+
+  async handOnLease(key: string, token: number, note: string, ttlMs: number) {
+    const answer = await this.#store.handOnLease(key, token, note, Math.min(ttlMs, SHORT_MS));
+    if (answer.granted) this.tokens.push(answer.token);
+    return answer;
+  }
 }
+
+const gone = () => Promise.reject(new StoreUnavailable('unreachable'));
+/** A store that cannot be reached. */
+const GONE: LeaseStore = {
+  acquireLease: gone,
+  renewLease: gone,
+  leaseNote: gone,
+  releaseLease: gone,
+  handOnLease: gone,
+};
 
 /** A sandbox with two roots on it, each with a view of one store, as two replicas have. */
 function twoReplicas(open: () => Sandbox, options: ConstructorParameters<typeof Leases>[1] = {}) {
@@ -339,6 +355,41 @@ test('a move that landed has succeeded and its leases end, even if nobody can se
   expect(roots.a).toBe(box.root);
 });
 
+test('calls of one server hand a lease on in their order, but let another server have it before long', async () => {
+  const { box, a, b, roots, at } = twoReplicas(() => new Sandbox('openat2'));
+  const append = (root: typeof roots.a, line: string) =>
+    writeFile(root, at, Buffer.from(`${line}\n`), { ...FAST, mode: 'append' });
+  const lines = Array.from({ length: 40 }, (_, index) => `a${index}`);
+  await Promise.all(lines.map((line) => append(roots.a, line)));
+  expect(box.text('f')).toBe(`${lines.join('\n')}\n`);
+  // The store was asked once, but each holder has a token of its own.
+  expect(a.asked).toHaveLength(1);
+  expect(new Set(a.tokens).size).toBe(lines.length);
+  // One server never stops appending.
+  let isOver = false;
+  const endless = async (): Promise<void> => {
+    while (!isOver) await append(roots.a, 'more');
+  };
+  const running = [endless(), endless(), endless()];
+  await append(roots.b, 'b');
+  isOver = true;
+  await Promise.all(running);
+  expect(b.asked).toHaveLength(1);
+  expect(box.text('f')).toContain('more\nb\n');
+});
+
+test('whoever holds a lease after one that failed, or was cancelled while it waited, gets it', async () => {
+  const { box, roots, at } = twoReplicas(() => new Sandbox('openat2'));
+  box.file('f', 'one');
+  const edit = (oldText: string, newText: string, signal = DEFAULT_CONTEXT.signal) =>
+    outcome(replaceText(roots.a, at, { oldText, newText }, { ...FAST, signal }));
+  const cancelled = AbortSignal.abort();
+  const outcomes = [edit('no', 'x'), edit('one', 'two'), edit('two', 'x', cancelled), edit('two', 'three')];
+  expect(await Promise.all(outcomes)).toEqual(['text_not_found', 'ok', 'cancelled', 'ok']);
+  expect(box.text('f')).toBe('three');
+  expect(box.tree()).toEqual(['f']);
+});
+
 test('new files in new folders are created once', async () => {
   const { box, roots } = twoReplicas(() => new Sandbox('openat2'));
   const create = (root: typeof roots.a) =>
@@ -351,8 +402,7 @@ test('without the store, edits and appends are refused at once after seconds, ov
   timeout: 30_000,
 }, async () => {
   using box = new Sandbox('openat2');
-  const gone = () => Promise.reject(new StoreUnavailable('unreachable'));
-  new Leases({ acquireLease: gone, renewLease: gone, leaseNote: gone, releaseLease: gone }).coordinate(box.root);
+  new Leases(GONE).coordinate(box.root);
   box.file('f', 'one\n');
   const at = box.root.parse('f');
   const edit = () => replaceText(box.root, at, { oldText: 'one', newText: 'two' }, FAST);
@@ -377,8 +427,7 @@ test('without the store, nothing is changed on the condition that a file has a v
   timeout: 30_000,
 }, async () => {
   using box = new Sandbox('openat2');
-  const gone = () => Promise.reject(new StoreUnavailable('unreachable'));
-  new Leases({ acquireLease: gone, renewLease: gone, leaseNote: gone, releaseLease: gone }).coordinate(box.root);
+  new Leases(GONE).coordinate(box.root);
   const { root } = box;
   const at = root.parse('f');
   const ifMatch = versionOf(fs.statSync(box.file('f', 'one\n')));
@@ -408,12 +457,12 @@ test('a store that is lost before the last check stops an edit, and not an overw
 }, async () => {
   using box = new Sandbox('openat2');
   const store = new MemoryStore();
-  const gone = () => Promise.reject(new StoreUnavailable('timed_out'));
   const losing: LeaseStore = {
     acquireLease: (key, ttlMs) => store.acquireLease(key, ttlMs),
     renewLease: gone,
     leaseNote: (key) => store.leaseNote(key),
     releaseLease: (...release) => store.releaseLease(...release),
+    handOnLease: gone,
   };
   new Leases(losing).coordinate(box.root);
   box.file('f', 'one\n');

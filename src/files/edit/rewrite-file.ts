@@ -12,6 +12,7 @@ import { type Caller, DEFAULT_CONTEXT, throwIfAborted } from '../../runtime/oper
 import { FileError, isFileError } from '../errors.ts';
 import { awaitLatest } from '../lease/await-latest.ts';
 import { MisplacedLease } from '../lease/file-lease.ts';
+import { leasesOf } from '../lease/leases.ts';
 import { ChangeAttempt } from '../lease/retry-change.ts';
 import { withLease } from '../lease/with-lease.ts';
 import { locateIfPresent } from '../locate-if-present.ts';
@@ -112,7 +113,9 @@ export async function rewriteFile<C extends Edit>(
     await awaitLatest(root, path, { signal });
     return rewrite(new ChangeAttempt());
   };
-  return withLocation(root, path, () => root.exclusive(path, coordinated));
+  // A lease orders the edits of this process, too, by whatever path or root the file is reached.
+  const isLeased = leasesOf(root) !== undefined && !dryRun;
+  return withLocation(root, path, () => (isLeased ? coordinated() : root.exclusive(path, coordinated)));
 }
 
 interface RewriteAttempt<C extends Edit> {

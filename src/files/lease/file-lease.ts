@@ -2,7 +2,8 @@ import type { Stats } from 'node:fs';
 import { type Dir, leasedName, type Name } from '../../fence/index.ts';
 import { FileError, isFileError } from '../errors.ts';
 import { keyOf, type LeasedEntry } from './lease-key.ts';
-import type { Granted, Leases } from './leases.ts';
+import type { Granted } from './lease-store.ts';
+import type { Leases } from './leases.ts';
 import { compareStamp, stampOf } from './stamp.ts';
 
 /** How often a lease is renewed before it would end. */
@@ -97,10 +98,10 @@ export class FileLease implements AsyncDisposable {
     this.#left = undefined;
   }
 
-  /** Ends the lease. A store that cannot be reached ends it itself before long. */
+  /** Ends the lease. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     const { leases, key } = this.#options;
-    await leases.store.releaseLease(key, this.token, this.#left).catch(() => {});
+    await leases.release(key, this.token, this.#left);
   }
 }

@@ -9,6 +9,9 @@ export type LeaseGrant =
     }
   | { readonly granted: false };
 
+/** A lease that was granted. */
+export type Granted = Extract<LeaseGrant, { granted: true }>;
+
 /**
  * Grants leases on files that servers on several machines change. Raises a `RingfenceError` if it cannot be reached.
  * The `SharedStore` of a cluster is one.
@@ -22,4 +25,6 @@ export interface LeaseStore {
   leaseNote(key: string): Promise<string | undefined>;
   /** Ends the lease of this token, and leaves a note for the next holder. Returns false if it has ended already. */
   releaseLease(key: string, token: number, note?: string): Promise<boolean>;
+  /** Ends the lease of this token with a note, and grants it anew in the same step. Not granted if it has ended already. */
+  handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseGrant>;
 }

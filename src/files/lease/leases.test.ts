@@ -13,6 +13,7 @@ afterEach(() => void vi.useRealTimers());
 class FlakyStore implements LeaseStore {
   isGone = false;
   readonly ttls: number[] = [];
+  handedOn = 0;
   readonly #store = new MemoryStore();
 
   async acquireLease(key: string, ttlMs: number) {
@@ -29,8 +30,14 @@ class FlakyStore implements LeaseStore {
     return this.#store.leaseNote(key);
   }
 
-  async releaseLease(key: string, token: number) {
-    return this.#store.releaseLease(key, token);
+  async releaseLease(key: string, token: number, note?: string) {
+    return this.#store.releaseLease(key, token, note);
+  }
+
+  async handOnLease(key: string, token: number, note: string, ttlMs: number) {
+    this.handedOn += 1;
+    if (this.isGone) throw new StoreUnavailable('unreachable');
+    return this.#store.handOnLease(key, token, note, ttlMs);
   }
 }
 
@@ -83,4 +90,44 @@ test('who waits for a lease, or for the store, stops when the call is cancelled'
   await cancel();
   store.isGone = true;
   await cancel();
+});
+
+test('calls wait for the one before them, and get what it has, or fail as it does', async () => {
+  const store = new FlakyStore();
+  const leases = new Leases(store);
+  const first = await leases.acquire('f', waiting());
+  const second = leases.acquire('f', waiting());
+  const third = leases.acquire('f', waiting());
+  const late = outcome(leases.acquire('f', { ...waiting(), deadline: performance.now() + 30 }));
+  expect(await late).toBe('busy');
+  await leases.release('f', first.token, 'left');
+  const handedOn = await second;
+  expect(handedOn.note).toBe('left');
+  expect(handedOn.token).toBeGreaterThan(first.token);
+  // Without a note nobody knows what is there: the next one asks.
+  await leases.release('f', handedOn.token, undefined);
+  expect((await third).note).toBe('');
+  expect(store.handedOn).toBe(1);
+  // What is handed on when nobody waits any more is given back.
+  const cancelled = new AbortController();
+  const fourth = outcome(leases.acquire('f', waiting(cancelled.signal)));
+  const released = leases.release('f', (await third).token, 'left again');
+  cancelled.abort(new CancelledError());
+  expect(await fourth).toBe('cancelled');
+  await released;
+  expect(await store.acquireLease('f', 1_000)).toMatchObject({ granted: true, note: 'left again' });
+});
+
+test('calls that wait for a store that has been gone for seconds fail together', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const store = new FlakyStore();
+  const leases = new Leases(store);
+  store.isGone = true;
+  const all = Promise.all(Array.from({ length: 20 }, () => outcome(leases.acquire('f', waiting()))));
+  await sleep(10);
+  vi.advanceTimersByTime(5_000);
+  expect(new Set(await all)).toEqual(new Set(['coordination_unavailable']));
+  expect(store.ttls.length).toBeLessThan(10);
+  store.isGone = false;
+  expect(await leases.acquire('f', waiting())).toMatchObject({ granted: true });
 });

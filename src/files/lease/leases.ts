@@ -2,8 +2,10 @@ import { RingfenceError } from '../../errors.ts';
 import { FenceError, type Root } from '../../fence/index.ts';
 import { atMost } from '../../runtime/at-most.ts';
 import { cancellableSleep, throwIfAborted } from '../../runtime/operation-context.ts';
-import { FileError } from '../errors.ts';
-import type { LeaseGrant, LeaseStore } from './lease-store.ts';
+import { FileError, isFileError } from '../errors.ts';
+import { FolderMoves } from './folder-moves.ts';
+import { LeaseQueue, type LeaseWait } from './lease-queue.ts';
+import type { Granted, LeaseStore } from './lease-store.ts';
 
 /** How long a lease lasts whose holder has died. */
 const FILE_LEASE_MS = 8_000;
@@ -14,12 +16,6 @@ const OUTAGE_MS = 4_000;
 const OUTAGE_RETRY_MS = 100;
 /** An outage that no call has met for so long is over: the next one begins anew. */
 const OUTAGE_FORGOTTEN_MS = 30_000;
-/** The key of the lease whose notes tell the moves of folders. It is no key of a file, which begins with a number. */
-const FOLDER_MOVES = 'folder moves';
-/** How long it takes at most to note a move: a server that dies meanwhile keeps others from it. */
-const FOLDER_NOTE_MS = 1_000;
-/** For how long machines show a folder where it was, with what the kernel and the file system cache one after the other. */
-const FOLDERS_CACHED_MS = 2_500;
 /** How long a read waits for the note of its file. */
 const NOTE_MS = 200;
 /** How many overruled notes are known. */
@@ -35,20 +31,10 @@ export function leasesOf(root: Root): Leases | undefined {
   return leasesByRoot.get(root);
 }
 
-/** A lease that was granted. */
-export type Granted = Extract<LeaseGrant, { granted: true }>;
-
 /** Options of `Leases`. */
 interface LeasesOptions {
   /** How long a lease lasts whose holder has died; by default eight seconds. */
   readonly leaseMs?: number;
-}
-
-/** How long to wait for a lease. */
-interface AcquireOptions {
-  readonly signal: AbortSignal;
-  /** When to give up, as `performance.now` counts. */
-  readonly deadline: number;
 }
 
 /** Takes leases of a store, and waits for those that others hold. */
@@ -58,8 +44,8 @@ export class Leases {
   readonly leaseMs: number;
   readonly #overruled = new Map<string, string>();
   readonly #shared = new WeakMap<Root, boolean>();
-  /** The last move of a folder that this machine shows. */
-  #folderMove: string | undefined;
+  readonly #queue = new LeaseQueue();
+  readonly #folderMoves = new FolderMoves(this);
   #outage: { readonly since: number; readonly lastMet: number } | undefined;
 
   constructor(store: LeaseStore, { leaseMs = FILE_LEASE_MS }: LeasesOptions = {}) {
@@ -88,13 +74,49 @@ export class Leases {
    * Waits for the lease of a key. Raises `busy` if others keep it for too long, `coordination_unavailable` if the store
    * has been gone for seconds, and the reason of an aborted signal.
    */
-  async acquire(key: string, { signal, deadline }: AcquireOptions): Promise<Granted> {
+  async acquire(key: string, wait: LeaseWait): Promise<Granted> {
+    const { signal, deadline } = wait;
     throwIfAborted(signal);
-    for (;;) {
-      const grant = await this.#ask(() => this.store.acquireLease(key, this.leaseMs), signal);
-      if (grant.granted) return grant;
-      if (performance.now() > deadline) throw new FenceError('busy', {});
-      await cancellableSleep(MIN_POLL_MS + Math.random() * (MAX_POLL_MS - MIN_POLL_MS), signal);
+    const turn = this.#queue.enter(key, wait);
+    const handedOn = await turn;
+    if (handedOn !== undefined) return handedOn;
+    try {
+      // Other servers have waited longer than this call for its turn: they ask at least once before it does.
+      if (turn !== undefined) await cancellableSleep(MAX_POLL_MS, signal);
+      for (;;) {
+        const grant = await this.#ask(() => this.store.acquireLease(key, this.leaseMs), signal);
+        if (grant.granted) {
+          this.#queue.granted(key);
+          return grant;
+        }
+        if (performance.now() > deadline) throw new FenceError('busy', {});
+        await cancellableSleep(MIN_POLL_MS + Math.random() * (MAX_POLL_MS - MIN_POLL_MS), signal);
+      }
+    } catch (error) {
+      // Calls that wait meet the same outage: one after another, they would wait for longer than it is waited for.
+      if (isFileError(error, 'coordination_unavailable')) this.#queue.fail(key, error);
+      else this.#queue.leave(key);
+      throw error;
+    }
+  }
+
+  /**
+   * Ends a lease that `acquire` has returned, with a note for the next holder unless that is undefined. A store that
+   * cannot be reached ends it itself before long.
+   */
+  async release(key: string, token: number, note: string | undefined): Promise<void> {
+    let handedOn: Granted | undefined;
+    try {
+      if (note !== undefined && this.#queue.shouldHandOn(key)) {
+        const grant = await this.store.handOnLease(key, token, note, this.leaseMs);
+        if (grant.granted) handedOn = grant;
+      } else await this.store.releaseLease(key, token, note);
+    } catch (error) {
+      if (!(error instanceof RingfenceError)) throw error;
+    } finally {
+      const isTaken = this.#queue.leave(key, handedOn);
+      // Whoever waited has given up meanwhile.
+      if (handedOn !== undefined && !isTaken) await this.store.releaseLease(key, handedOn.token, note).catch(() => {});
     }
   }
 
@@ -113,24 +135,15 @@ export class Leases {
 
   /** Tells other machines that a folder is moved, which they may show where it was for a while. */
   async noteFolderMove(root: Root): Promise<void> {
-    const { store } = this;
-    if (!this.isShared(root)) return;
-    const grant = await store.acquireLease(FOLDER_MOVES, FOLDER_NOTE_MS).catch(unavailable);
-    if (grant?.granted !== true) return;
-    this.#folderMove = String(grant.token);
-    await store.releaseLease(FOLDER_MOVES, grant.token, this.#folderMove).catch(unavailable);
+    if (this.isShared(root)) await this.#folderMoves.tell();
   }
 
   /**
    * Waits until this machine no longer shows a folder where another one has moved it from: what is written by a path
-   * would go along with it. That takes until all caches have expired, once for each move that this machine hears of.
+   * would go along with it. That takes until all caches have expired. Raises the reason of an aborted signal.
    */
   async awaitFolderMoves(root: Root, signal: AbortSignal): Promise<void> {
-    if (!this.isShared(root)) return;
-    const move = await this.noteOf(FOLDER_MOVES);
-    if (move === undefined || move === this.#folderMove) return;
-    await cancellableSleep(FOLDERS_CACHED_MS, signal);
-    this.#folderMove = move;
+    if (this.isShared(root)) await this.#folderMoves.settle(signal);
   }
 
   /** Remembers that what a note says is no longer so, because another program has changed the file since. */
@@ -174,9 +187,4 @@ export class Leases {
     this.#outage = { since: now - lastMet > OUTAGE_FORGOTTEN_MS ? now : since, lastMet: now };
     return now - this.#outage.since;
   }
-}
-
-/** Goes on without the store. */
-function unavailable(error: unknown): undefined {
-  if (!(error instanceof RingfenceError)) throw error;
 }

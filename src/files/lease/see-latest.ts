@@ -34,7 +34,8 @@ const RETRY_MS = 20;
  */
 export async function seeLatest(lease: FileLease, { dir, name }: LeasedEntry, signal: AbortSignal): Promise<void> {
   if (lease.note) return waitFor(lease, { note: lease.note, entry: { dir, name }, signal });
-  removeOthers(lease, { dir, name });
+  // Lists the folder, which takes long if it is large. So it is not done for every file that nobody has changed for long.
+  if (lease.note === '') removeOthers(lease, { dir, name });
   if (!dir.isLocal()) {
     const now = refreshed({ dir, name });
     if (lease.note === '' || isRecent(now) || isReplaced(now)) await cancellableSleep(CACHED_BELOW_KERNEL_MS, signal);
