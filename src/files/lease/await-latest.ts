@@ -41,9 +41,10 @@ async function waitForLatest(leases: Leases, place: Place, { signal, follow = tr
   const key = keyOf(location);
   const shown = location.stats?.ino;
   const started = performance.now();
-  let now = location.stats;
   for (let note = await leases.noteOf(key); note && !leases.isOverruled(key, note); note = await leases.noteOf(key)) {
-    for (const until = performance.now() + NOTE_MS; performance.now() < until; now = refreshed(location)) {
+    if (isLatest(location.stats, note)) return;
+    for (const until = performance.now() + NOTE_MS; performance.now() < until; ) {
+      const now = await refreshed(location);
       // A file that was not shown at first was looked up since, so it is as new as the note of the beginning.
       if (isLatest(now, note) || now?.ino !== shown) return;
       await cancellableSleep(RETRY_MS, signal);

@@ -2,7 +2,10 @@ import { FenceError } from '../../fence/index.ts';
 import { abortReason } from '../../runtime/operation-context.ts';
 import type { Granted } from './lease-store.ts';
 
-/** For how long calls of one process hand a lease on among themselves before other servers get a chance. */
+/**
+ * For how long calls of one process hand a lease on among themselves before other servers get a chance: for so long, or
+ * for as long as it took until the first of them saw the file as another server had left it.
+ */
 const COHORT_MS = 250;
 
 /** How long to wait for a lease. */
@@ -23,6 +26,8 @@ interface Queue {
   readonly waiting: Set<Waiting>;
   /** When the store granted the lease to this process. */
   grantedAt: number;
+  /** Until when it is handed on; undefined while the holder that got it from the store is not ready. */
+  handOnUntil: number | undefined;
 }
 
 /**
@@ -43,20 +48,30 @@ export class LeaseQueue {
   enter(key: string, wait: LeaseWait): Promise<Granted | undefined> | undefined {
     const queue = this.#queues.get(key);
     if (queue !== undefined) return waitIn(queue, wait);
-    this.#queues.set(key, { waiting: new Set(), grantedAt: 0 });
+    this.#queues.set(key, { waiting: new Set(), grantedAt: 0, handOnUntil: undefined });
     return undefined;
   }
 
   /** Notes that the store has just granted the lease to the call whose turn it is. */
   granted(key: string): void {
     const queue = this.#queues.get(key);
-    if (queue !== undefined) queue.grantedAt = performance.now();
+    if (queue === undefined) return;
+    queue.grantedAt = performance.now();
+    queue.handOnUntil = undefined;
+  }
+
+  /** Notes that the call whose turn it is can begin with its change. */
+  ready(key: string): void {
+    const queue = this.#queues.get(key);
+    if (queue === undefined) return;
+    const now = performance.now();
+    queue.handOnUntil ??= now + Math.max(COHORT_MS, now - queue.grantedAt);
   }
 
   /** Reports whether the lease should be handed on: a call waits for it, and other servers have not waited for long. */
   shouldHandOn(key: string): boolean {
     const queue = this.#queues.get(key);
-    return queue !== undefined && queue.waiting.size > 0 && performance.now() - queue.grantedAt < COHORT_MS;
+    return queue !== undefined && queue.waiting.size > 0 && performance.now() < (queue.handOnUntil ?? 0);
   }
 
   /** Ends a turn, and gives the next call the lease, or the turn to ask for it. Returns false if no call waits. */

@@ -100,6 +100,7 @@ test('calls wait for the one before them, and get what it has, or fail as it doe
   const third = leases.acquire('f', waiting());
   const late = outcome(leases.acquire('f', { ...waiting(), deadline: performance.now() + 30 }));
   expect(await late).toBe('busy');
+  leases.ready('f');
   await leases.release('f', first.token, 'left');
   const handedOn = await second;
   expect(handedOn.note).toBe('left');
@@ -111,6 +112,7 @@ test('calls wait for the one before them, and get what it has, or fail as it doe
   // What is handed on when nobody waits any more is given back.
   const cancelled = new AbortController();
   const fourth = outcome(leases.acquire('f', waiting(cancelled.signal)));
+  leases.ready('f');
   const released = leases.release('f', (await third).token, 'left again');
   cancelled.abort(new CancelledError());
   expect(await fourth).toBe('cancelled');

@@ -100,6 +100,11 @@ export class Leases {
     }
   }
 
+  /** Notes that the holder of a lease sees what it is about to change. */
+  ready(key: string): void {
+    this.#queue.ready(key);
+  }
+
   /**
    * Ends a lease that `acquire` has returned, with a note for the next holder unless that is undefined. A store that
    * cannot be reached ends it itself before long.

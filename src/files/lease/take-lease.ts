@@ -46,8 +46,9 @@ export async function takeLease(
   }
   if (isMissing) return lease;
   try {
-    if (!attempt.isFirst) refreshed(at);
+    if (!attempt.isFirst) await refreshed(at);
     await seeLatest(lease, at, signal);
+    leases.ready(key);
     return lease;
   } catch (error) {
     await lease[Symbol.asyncDispose]();
