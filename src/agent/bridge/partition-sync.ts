@@ -27,6 +27,11 @@ type SyncOptions = Pick<FilesystemBridgeOptions, 'chunkTtlMs' | 'now'>;
 
 const CHUNK = 'c:';
 /**
+ * Is in the store when entries have been removed from it, so that an empty store is known from one that lost everything.
+ * Replicas of an earlier version take it for a chunk without a path, which they refuse.
+ */
+const EMPTIED = { key: `${CHUNK}emptied`, blob: Buffer.from('{}') };
+/**
  * The key of a chunk has the time at which it was stored. So a list says which chunks are old, and the removal of an old
  * one never meets a newer one of the same index.
  */
@@ -90,8 +95,9 @@ export class PartitionSync {
     const stored = await this.#store.list();
     // Nothing at all means that the store lost what it had. `push` brings it back.
     if (stored.length === 0) this.#synced.clear();
-    const forgotten = this.#forgottenChunks(stored.map(({ key }) => key));
-    const list = stored.filter(({ key }) => !forgotten.has(key));
+    const entries = stored.filter(({ key }) => key !== EMPTIED.key);
+    const forgotten = this.#forgottenChunks(entries.map(({ key }) => key));
+    const list = entries.filter(({ key }) => !forgotten.has(key));
     const inStore = new Set(list.map(({ key }) => key));
     for (const [key, { entry }] of this.#synced) {
       if (inStore.has(key)) continue;
@@ -104,7 +110,7 @@ export class PartitionSync {
       const blob = await this.#store.get(key);
       if (blob !== undefined) this.#adopt(key, blob, version);
     }
-    for (const key of forgotten) await this.#store.delete(key);
+    await this.#remove([...forgotten]);
   }
 
   /** Returns the chunks of files of which no other chunk arrived within the time that incomplete files are kept. */
@@ -147,12 +153,19 @@ export class PartitionSync {
       const version = await this.#store.put(key, Buffer.from(JSON.stringify(file)));
       if (version !== undefined) this.#synced.set(key, { version });
     }
-    for (const [key, { entry }] of this.#synced) {
-      const isGone = entry === undefined ? this.#completed.has(pathOfChunk(key)) : !this.#bridge.cache.entry(key);
-      if (!isGone) continue;
+    const gone = [...this.#synced].filter(([key, { entry }]) =>
+      entry === undefined ? this.#completed.has(pathOfChunk(key)) : !this.#bridge.cache.entry(key),
+    );
+    await this.#remove(gone.map(([key]) => key));
+    this.#completed.clear();
+  }
+
+  async #remove(keys: readonly string[]): Promise<void> {
+    // Each time: what other replicas store meanwhile may evict it.
+    if (keys.length > 0) await this.#store.put(EMPTIED.key, EMPTIED.blob);
+    for (const key of keys) {
       await this.#store.delete(key);
       this.#synced.delete(key);
     }
-    this.#completed.clear();
   }
 }
