@@ -1,5 +1,5 @@
+import { ExpiringMap } from '../runtime/expiring-map.ts';
 import { ChannelListeners, type Listener } from './channel-listeners.ts';
-import { ExpiringMap } from './expiring-map.ts';
 import {
   type BlobEntry,
   type BlobLimits,
