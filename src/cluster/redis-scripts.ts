@@ -31,33 +31,28 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return value`;
 
 /**
- * An owner has two hashes, of bytes and of versions, and a sorted set of its keys by last use. The field `ttl` of the
- * versions is no key: those have a prefix. The lengths are added up again on each put, so that they cannot drift.
+ * An owner has two hashes, of bytes and of versions, and a sorted set of its keys by last use. The fields `ttl` and
+ * `bytes` of the versions, the length of all blobs together, are no keys: those have a prefix. The length is counted anew
+ * from a blob that is alone, so that what an earlier version of the server has not counted is not left out for ever.
  */
 const PUT_BLOB = `
 ${NOW}${NEXT_TOKEN}
 local blobs, versions, uses, last = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local key, blob, max_bytes, max_entries, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
 local version = next_token(last)
-redis.call('HDEL', blobs, key)
-local bytes, entries = #blob, 1
-local oldest = redis.call('ZRANGE', uses, 0, -1)
-local sizes = {}
-for i, each in ipairs(oldest) do
-  sizes[i] = redis.call('HSTRLEN', blobs, each)
-  if each ~= key then bytes = bytes + sizes[i] entries = entries + 1 end
+local bytes = tonumber(redis.call('HGET', versions, 'bytes') or 0) - redis.call('HSTRLEN', blobs, key) + #blob
+redis.call('HDEL', blobs, key) redis.call('ZREM', uses, key)
+local entries = redis.call('ZCARD', uses) + 1
+while entries > 1 and (bytes > max_bytes or entries > max_entries) do
+  local oldest = redis.call('ZPOPMIN', uses)[1]
+  bytes = bytes - redis.call('HSTRLEN', blobs, oldest)
+  entries = entries - 1
+  redis.call('HDEL', blobs, oldest) redis.call('HDEL', versions, oldest)
 end
-for i, each in ipairs(oldest) do
-  if bytes <= max_bytes and entries <= max_entries then break end
-  if each ~= key then
-    redis.call('HDEL', blobs, each) redis.call('HDEL', versions, each) redis.call('ZREM', uses, each)
-    bytes = bytes - sizes[i] entries = entries - 1
-  end
-end
+if entries == 1 then bytes = #blob end
 redis.call('HSET', blobs, key, blob)
-redis.call('HSET', versions, key, version)
+redis.call('HSET', versions, key, version, 'ttl', ttl, 'bytes', string.format('%.0f', bytes))
 redis.call('ZADD', uses, version, key)
-redis.call('HSET', versions, 'ttl', ttl)
 for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ttl) end
 return version`;
 
@@ -79,7 +74,9 @@ end
 return list`;
 
 const DELETE_BLOB = `
+local bytes, length = redis.call('HGET', KEYS[2], 'bytes'), redis.call('HSTRLEN', KEYS[1], ARGV[1])
 redis.call('HDEL', KEYS[1], ARGV[1]) redis.call('HDEL', KEYS[2], ARGV[1]) redis.call('ZREM', KEYS[3], ARGV[1])
+if bytes then redis.call('HSET', KEYS[2], 'bytes', string.format('%.0f', bytes - length)) end
 return 1`;
 
 /**
