@@ -37,6 +37,9 @@ const LAST_TOKEN = 'token';
 /** The key of the last version of a blob. */
 const LAST_VERSION = 'version';
 
+/** The key of the owners of blobs. */
+const OWNERS = 'owners';
+
 /** A `SharedStore` on {@link https://valkey.io Valkey} or Redis 6.2 or newer. */
 export class RedisStore implements SharedStore {
   readonly #commands: RedisConnection;
@@ -90,14 +93,14 @@ export class RedisStore implements SharedStore {
   async putBlob(owner: string, key: string, blob: Buffer, limits: BlobLimits): Promise<string | undefined> {
     const { maxBytes, maxEntries, ttlMs } = limits;
     if (blob.length > maxBytes) return undefined;
-    const keys = [...this.#blobKeys(owner), this.#key(LAST_VERSION)];
-    return String(
-      await this.#script('ringfencePutBlob', [...keys, `=${key}`, blob, maxBytes, maxEntries, whole(ttlMs)]),
-    );
+    const keys = [...this.#blobKeys(owner), this.#key(OWNERS), this.#key(LAST_VERSION)];
+    const args = [owner, `=${key}`, blob, maxBytes, maxEntries, whole(ttlMs)];
+    return String(await this.#script('ringfencePutBlob', [...keys, ...args]));
   }
 
   async getBlob(owner: string, key: string): Promise<Buffer | undefined> {
-    const blob = await this.#script('ringfenceGetBlobBuffer', [...this.#blobKeys(owner), `=${key}`]);
+    const keys = [...this.#blobKeys(owner), this.#key(OWNERS)];
+    const blob = await this.#script('ringfenceGetBlobBuffer', [...keys, owner, `=${key}`]);
     return (blob as Buffer | null) ?? undefined;
   }
 
@@ -111,7 +114,7 @@ export class RedisStore implements SharedStore {
 
   async deleteBlobs(owner: string, key?: string): Promise<void> {
     const keys = this.#blobKeys(owner);
-    if (key === undefined) await this.#commands.run((redis) => redis.del(...keys));
+    if (key === undefined) await this.#script('ringfenceDeleteOwner', [...keys, this.#key(OWNERS), owner]);
     else await this.#script('ringfenceDeleteBlob', [...keys, `=${key}`]);
   }
 
