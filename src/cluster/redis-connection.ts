@@ -26,7 +26,7 @@ const OPTIONS: RedisOptions = {
   lazyConnect: true,
   retryStrategy: (times) => Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** Math.min(times, 10)),
   // After a failover the old primary refuses writes; its name may lead to the new one by now.
-  reconnectOnError: ({ message }) => /^(READONLY|MASTERDOWN|LOADING)/.test(message),
+  reconnectOnError: (error) => /^(READONLY|MASTERDOWN|LOADING)/.test(replyOf(error)),
 };
 
 type Command<T> = (redis: Valkey) => Promise<T>;
@@ -163,9 +163,14 @@ export class RedisConnection {
 
 /** Names a failure. The error itself is dropped: it may hold the arguments of a command, such as the password. */
 function problemOf(error: unknown): StoreProblem {
-  const message = error instanceof Error ? error.message : '';
+  const message = error instanceof Error ? replyOf(error) : '';
   if (message.startsWith('OOM')) return 'full';
   if (/^(WRONGPASS|NOAUTH|ERR AUTH|ERR invalid password)/.test(message)) return 'wrong_password';
   if (message.startsWith('Command timed out')) return 'timed_out';
   return error instanceof Error && error.name === 'ReplyError' ? 'failed' : 'unreachable';
+}
+
+/** Returns what Redis replied to a command. Redis 6.2 says before it in which script the command was. */
+function replyOf({ message }: Error): string {
+  return message.replace(/^ERR Error running script \(.*?\): .*?: -/, '');
 }
