@@ -85,3 +85,13 @@ test.each([
   await expect.poll(() => connection.run((client) => client.get('x')).catch(() => undefined)).toBe('OK');
   expect(redis.connections).toBe(connections);
 });
+
+test('a command that is cut off by close is no loss of Redis', async () => {
+  await connect();
+  redis.answer = undefined;
+  const cutOff = problem();
+  connection.close();
+  expect(await cutOff).toBe('unreachable');
+  expect(await problem()).toBe('unreachable');
+  expect(events).toEqual([]);
+});

@@ -61,6 +61,7 @@ export class RedisConnection {
   #failedAt = 0;
   /** Whether the last attempt to connect failed because of the password. */
   #isRefused = false;
+  #isClosed = false;
 
   constructor(options: ConnectionOptions) {
     this.#redis = new Valkey(options.url, OPTIONS);
@@ -111,6 +112,7 @@ export class RedisConnection {
 
   /** Ends the connection. */
   close(): void {
+    this.#isClosed = true;
     clearInterval(this.#probing);
     this.#redis.disconnect();
     for (const wake of this.#waiting) wake();
@@ -154,6 +156,8 @@ export class RedisConnection {
   }
 
   #failed(problem: StoreProblem): void {
+    // `close` fails the commands in flight; that says nothing about Redis.
+    if (this.#isClosed) return;
     const known = this.#problem;
     this.#problem = problem;
     this.#failedAt = performance.now();
