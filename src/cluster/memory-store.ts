@@ -173,7 +173,7 @@ export class MemoryStore implements SharedStore {
   }
 
   onRestored(_listener: () => void): void {
-    // It is never lost.
+    // A store in the memory of this process is never lost, so there is nothing to tell.
   }
 
   async close(): Promise<void> {

@@ -7,7 +7,7 @@ import { type StoreProblem, StoreUnavailable } from './shared-store.ts';
 const COMMAND_MS = 1_000;
 /** How often a connection is probed, so that its loss is noticed while nobody uses it, and that it works again. */
 const PROBE_MS = 2_000;
-/** A store that has just been full is full again before long: entries expire, and others take their place. */
+/** How long a full store is not reported as usable after the last refusal: as entries expire, single commands succeed. */
 const FULL_MS = 5_000;
 const MIN_RETRY_MS = 20;
 const MAX_RETRY_MS = 1_000;
@@ -174,7 +174,7 @@ function problemOf(error: unknown): StoreProblem {
   return error instanceof Error && error.name === 'ReplyError' ? 'failed' : 'unreachable';
 }
 
-/** Returns what Redis replied to a command. Redis 6.2 says before it in which script the command was. */
+/** Returns the error that Redis replied with, without the name and line of the script that Redis 6.2 puts before it. */
 function replyOf({ message }: Error): string {
   return message.replace(/^ERR Error running script \(.*?\): .*?: -/, '');
 }

@@ -31,11 +31,10 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return value`;
 
 /**
- * Makes room for the blobs of an owner: as long as the server uses more than half of its `maxmemory`, those of other
- * owners are removed, first of the one whose blobs would expire first, and of this one if there are no others. The rest
- * of the memory is for leases, whoever hands over how many files. What is in the way if there are no blobs left is not
- * ours: then the put fails like any other command of a full server. Nothing is written before, because from the first
- * write of a script on, Redis does not refuse the others. A user who may not call INFO has no such budget.
+ * Keeps half of `maxmemory` for leases and the like, however many blobs are stored. While the server uses more, `make_room`
+ * removes all blobs of the owner whose blobs would expire first; those of the owner who stores go last. If none are left,
+ * something else uses the memory, and the put is refused as by a full server. `make_room` has to come before the first
+ * write of a script: after it, Redis lets every command exceed `maxmemory`. A user that may not call INFO has no such limit.
  */
 const MAKE_ROOM = `
 local function is_over_budget()

@@ -30,7 +30,7 @@ export interface RedisStoreOptions {
 
 /** For how long a server that was emptied does not know who held leases before: longer than machines cache files. */
 const EMPTIED_TTL_MS = 10_000;
-/** How long what the probe writes stays, which nobody reads. */
+/** How long the value stays that the probe writes. Nobody reads it. */
 const PROBE_TTL_MS = 1_000;
 /** The key of the last fencing token. A server without one was emptied. */
 const LAST_TOKEN = 'token';
@@ -65,7 +65,8 @@ export class RedisStore implements SharedStore {
     });
     let wasConnected = false;
     this.#commands.onReady(async () => {
-      // A server that was started again between two commands is noticed by nobody else. After a failure, `back` follows.
+      // If the server was started again between two commands, none has failed: the new connection is the only sign of it.
+      // After a command has failed, `back` is called.
       if (wasConnected && this.#commands.problem === undefined) restored();
       wasConnected = true;
     });
