@@ -179,6 +179,21 @@ test('a store that lost everything gets it back from the replicas', async () => 
   expect((await call(other, (bridge) => bridge.cached('a')))?.text).toBe('kept');
 });
 
+test('a store that loses everything again and again gets it back once a minute', async () => {
+  const store = new TestStore();
+  let now = 1_800_000_000_000;
+  const one = replica(store, 1000, () => now);
+  await call(one, (bridge) => bridge.cacheFiles([{ path: 'a', content: 'kept' }]));
+  const restored = [];
+  for (let i = 0; i < 5; i += 1) {
+    store.blobs.clear();
+    expect((await call(one, (bridge) => bridge.cached('a')))?.text).toBe('kept');
+    restored.push(store.blobs.has('f:a'));
+    now += 20_000;
+  }
+  expect(restored).toEqual([true, false, false, true, false]);
+});
+
 test('the removal of a last file is not taken for a loss of the store', async () => {
   const store = new TestStore();
   const [one, other] = [replica(store), replica(store)];

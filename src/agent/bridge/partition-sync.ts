@@ -25,6 +25,12 @@ interface SyncedEntry {
 /** The clock of a bridge, and how long it keeps the chunks of a file that is not complete. */
 type SyncOptions = Pick<FilesystemBridgeOptions, 'chunkTtlMs' | 'now'>;
 
+/**
+ * How often at most all files are stored again that the store has lost: one that is short of memory removes them again
+ * and again to make room for those of other clients, and each call would bring them back.
+ */
+const RESTORE_MS = 60_000;
+
 const CHUNK = 'c:';
 /**
  * Is in the store when entries have been removed from it, so that an empty store is known from one that lost everything.
@@ -58,6 +64,7 @@ export class PartitionSync {
   readonly #chunks: ReceivedFile[] = [];
   /** The paths of files whose last chunk has arrived. */
   readonly #completed = new Set<string>();
+  #restoredAt = Number.NEGATIVE_INFINITY;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -93,8 +100,10 @@ export class PartitionSync {
 
   async #pull(): Promise<void> {
     const stored = await this.#store.list();
-    // Nothing at all means that the store lost what it had. `push` brings it back.
-    if (stored.length === 0) this.#synced.clear();
+    if (stored.length === 0) {
+      this.#storeLostAll();
+      return;
+    }
     const entries = stored.filter(({ key }) => key !== EMPTIED.key);
     const forgotten = this.#forgottenChunks(entries.map(({ key }) => key));
     const list = entries.filter(({ key }) => !forgotten.has(key));
@@ -111,6 +120,13 @@ export class PartitionSync {
       if (blob !== undefined) this.#adopt(key, blob, version);
     }
     await this.#remove([...forgotten]);
+  }
+
+  /** Lets `push` store again what the store had. */
+  #storeLostAll(): void {
+    if (this.#synced.size === 0 || this.#now() - this.#restoredAt < RESTORE_MS) return;
+    this.#restoredAt = this.#now();
+    this.#synced.clear();
   }
 
   /** Returns the chunks of files of which no other chunk arrived within the time that incomplete files are kept. */
