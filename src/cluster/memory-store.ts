@@ -1,5 +1,5 @@
+import { ExpiringMap } from '../runtime/expiring-map.ts';
 import { ChannelListeners, type Listener } from './channel-listeners.ts';
-import { ExpiringMap } from './expiring-map.ts';
 import {
   type BlobEntry,
   type BlobLimits,
@@ -178,7 +178,7 @@ export class MemoryStore implements SharedStore {
   }
 
   onRestored(_listener: () => void): void {
-    // It is never lost.
+    // A store in the memory of this process is never lost, so there is nothing to tell.
   }
 
   async close(): Promise<void> {

@@ -99,7 +99,7 @@ export class ParentStore implements SharedStore {
   }
 
   onRestored(): void {
-    // The parent outlives its workers.
+    // A worker ends with its parent, so it never finds the parent's store again after a loss.
   }
 
   async close(): Promise<void> {

@@ -7,7 +7,7 @@ import { type StoreProblem, StoreUnavailable } from './shared-store.ts';
 const COMMAND_MS = 1_000;
 /** How often a connection is probed, so that its loss is noticed while nobody uses it, and that it works again. */
 const PROBE_MS = 2_000;
-/** A store that has just been full is full again before long: entries expire, and others take their place. */
+/** How long a full store is not reported as usable after the last refusal: as entries expire, single commands succeed. */
 const FULL_MS = 5_000;
 const MIN_RETRY_MS = 20;
 const MAX_RETRY_MS = 1_000;
@@ -26,7 +26,7 @@ const OPTIONS: RedisOptions = {
   lazyConnect: true,
   retryStrategy: (times) => Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** Math.min(times, 10)),
   // After a failover the old primary refuses writes; its name may lead to the new one by now.
-  reconnectOnError: ({ message }) => /^(READONLY|MASTERDOWN|LOADING)/.test(message),
+  reconnectOnError: (error) => /^(READONLY|MASTERDOWN|LOADING)/.test(replyOf(error)),
 };
 
 type Command<T> = (redis: Valkey) => Promise<T>;
@@ -61,6 +61,7 @@ export class RedisConnection {
   #failedAt = 0;
   /** Whether the last attempt to connect failed because of the password. */
   #isRefused = false;
+  #isClosed = false;
 
   constructor(options: ConnectionOptions) {
     this.#redis = new Valkey(options.url, OPTIONS);
@@ -111,6 +112,7 @@ export class RedisConnection {
 
   /** Ends the connection. */
   close(): void {
+    this.#isClosed = true;
     clearInterval(this.#probing);
     this.#redis.disconnect();
     for (const wake of this.#waiting) wake();
@@ -154,6 +156,8 @@ export class RedisConnection {
   }
 
   #failed(problem: StoreProblem): void {
+    // `close` fails the commands in flight; that says nothing about Redis.
+    if (this.#isClosed) return;
     const known = this.#problem;
     this.#problem = problem;
     this.#failedAt = performance.now();
@@ -163,9 +167,14 @@ export class RedisConnection {
 
 /** Names a failure. The error itself is dropped: it may hold the arguments of a command, such as the password. */
 function problemOf(error: unknown): StoreProblem {
-  const message = error instanceof Error ? error.message : '';
+  const message = error instanceof Error ? replyOf(error) : '';
   if (message.startsWith('OOM')) return 'full';
   if (/^(WRONGPASS|NOAUTH|ERR AUTH|ERR invalid password)/.test(message)) return 'wrong_password';
   if (message.startsWith('Command timed out')) return 'timed_out';
   return error instanceof Error && error.name === 'ReplyError' ? 'failed' : 'unreachable';
+}
+
+/** Returns the error that Redis replied with, without the name and line of the script that Redis 6.2 puts before it. */
+function replyOf({ message }: Error): string {
+  return message.replace(/^ERR Error running script \(.*?\): .*?: -/, '');
 }

@@ -31,43 +31,75 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return value`;
 
 /**
- * An owner has two hashes, of bytes and of versions, and a sorted set of its keys by last use. The field `ttl` of the
- * versions is no key: those have a prefix. The lengths are added up again on each put, so that they cannot drift.
+ * Keeps half of `maxmemory` for leases and the like, however many blobs are stored. While the server uses more, `make_room`
+ * removes all blobs of the owner whose blobs would expire first; those of the owner who stores go last. If none are left,
+ * something else uses the memory, and the put is refused as by a full server. `make_room` has to come before the first
+ * write of a script: after it, Redis lets every command exceed `maxmemory`. A user that may not call INFO has no such limit.
+ */
+const MAKE_ROOM = `
+local function is_over_budget()
+  local info = redis.pcall('INFO', 'memory')
+  if type(info) ~= 'string' then return false end
+  local limit = tonumber(info:match('\\nmaxmemory:(%d+)'))
+  return limit > 0 and tonumber(info:match('\\nused_memory:(%d+)')) > limit / 2
+end
+local function make_room(owner, owners)
+  if not is_over_budget() then return true end
+  redis.call('ZREMRANGEBYSCORE', owners, '-inf', string.format('%.0f', now))
+  repeat
+    local first, second = unpack(redis.call('ZRANGE', owners, 0, 1))
+    local victim = first == owner and second or first
+    if not victim then return false end
+    redis.call('ZREM', owners, victim)
+    for i = 1, 3 do redis.call('DEL', KEYS[i]:sub(1, #KEYS[i] - #owner) .. victim) end
+  until not is_over_budget()
+  return true
+end`;
+
+/** Sets when the blobs of an owner expire; all owners are in a sorted set by that time. */
+const EXPIRE_OWNER = `
+local function expire_owner(owner, owners, ttl)
+  for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ttl) end
+  redis.call('ZREMRANGEBYSCORE', owners, '-inf', string.format('%.0f', now))
+  redis.call('ZADD', owners, string.format('%.0f', now + ttl * 1000), owner)
+  if redis.call('PTTL', owners) < tonumber(ttl) then redis.call('PEXPIRE', owners, ttl) end
+end`;
+
+/**
+ * An owner has two hashes, of bytes and of versions, and a sorted set of its keys by last use. The fields `ttl` and
+ * `bytes` of the versions, the length of all blobs together, are no keys: those have a prefix. The length is counted anew
+ * from a blob that is alone, so that what an earlier version of the server has not counted is not left out for ever.
  */
 const PUT_BLOB = `
-${NOW}${NEXT_TOKEN}
-local blobs, versions, uses, last = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local key, blob, max_bytes, max_entries, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+${NOW}${NEXT_TOKEN}${MAKE_ROOM}${EXPIRE_OWNER}
+local blobs, versions, uses, owners, last = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local owner, key, blob = ARGV[1], ARGV[2], ARGV[3]
+local max_bytes, max_entries, ttl = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
+if not make_room(owner, owners) then return redis.error_reply('OOM more than half of the memory holds no blobs') end
 local version = next_token(last)
-redis.call('HDEL', blobs, key)
-local bytes, entries = #blob, 1
-local oldest = redis.call('ZRANGE', uses, 0, -1)
-local sizes = {}
-for i, each in ipairs(oldest) do
-  sizes[i] = redis.call('HSTRLEN', blobs, each)
-  if each ~= key then bytes = bytes + sizes[i] entries = entries + 1 end
+local bytes = tonumber(redis.call('HGET', versions, 'bytes') or 0) - redis.call('HSTRLEN', blobs, key) + #blob
+redis.call('HDEL', blobs, key) redis.call('ZREM', uses, key)
+local entries = redis.call('ZCARD', uses) + 1
+while entries > 1 and (bytes > max_bytes or entries > max_entries) do
+  local oldest = redis.call('ZPOPMIN', uses)[1]
+  bytes = bytes - redis.call('HSTRLEN', blobs, oldest)
+  entries = entries - 1
+  redis.call('HDEL', blobs, oldest) redis.call('HDEL', versions, oldest)
 end
-for i, each in ipairs(oldest) do
-  if bytes <= max_bytes and entries <= max_entries then break end
-  if each ~= key then
-    redis.call('HDEL', blobs, each) redis.call('HDEL', versions, each) redis.call('ZREM', uses, each)
-    bytes = bytes - sizes[i] entries = entries - 1
-  end
-end
+if entries == 1 then bytes = #blob end
 redis.call('HSET', blobs, key, blob)
-redis.call('HSET', versions, key, version)
+redis.call('HSET', versions, key, version, 'ttl', ttl, 'bytes', string.format('%.0f', bytes))
 redis.call('ZADD', uses, version, key)
-redis.call('HSET', versions, 'ttl', ttl)
-for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ttl) end
+expire_owner(owner, owners, ttl)
 return version`;
 
 const GET_BLOB = `
-${NOW}
-local blob = redis.call('HGET', KEYS[1], ARGV[1])
-if not blob then return false end
-local ttl = redis.call('HGET', KEYS[2], 'ttl')
-redis.call('ZADD', KEYS[3], string.format('%.0f', now), ARGV[1])
-for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ttl) end
+${NOW}${EXPIRE_OWNER}
+local owner, key = ARGV[1], ARGV[2]
+local blob, ttl = redis.call('HGET', KEYS[1], key), redis.call('HGET', KEYS[2], 'ttl')
+if not blob or not ttl then return false end
+expire_owner(owner, KEYS[4], ttl)
+redis.call('ZADD', KEYS[3], string.format('%.0f', now), key)
 return blob`;
 
 const LIST_BLOBS = `
@@ -79,8 +111,14 @@ end
 return list`;
 
 const DELETE_BLOB = `
+local bytes, length = redis.call('HGET', KEYS[2], 'bytes'), redis.call('HSTRLEN', KEYS[1], ARGV[1])
 redis.call('HDEL', KEYS[1], ARGV[1]) redis.call('HDEL', KEYS[2], ARGV[1]) redis.call('ZREM', KEYS[3], ARGV[1])
+if bytes then redis.call('HSET', KEYS[2], 'bytes', string.format('%.0f', bytes - length)) end
 return 1`;
+
+const DELETE_OWNER = `
+redis.call('ZREM', KEYS[4], ARGV[1])
+return redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])`;
 
 /**
  * Without a last token, the store is empty, and may have lost notes: for a while, every lease without one has an unknown
@@ -118,10 +156,11 @@ return {token}`;
 export const SCRIPTS = {
   ringfenceTakeTokens: { lua: TAKE_TOKENS, numberOfKeys: 1 },
   ringfenceIncrement: { lua: INCREMENT, numberOfKeys: 1 },
-  ringfencePutBlob: { lua: PUT_BLOB, numberOfKeys: 4 },
-  ringfenceGetBlob: { lua: GET_BLOB, numberOfKeys: 3 },
+  ringfencePutBlob: { lua: PUT_BLOB, numberOfKeys: 5 },
+  ringfenceGetBlob: { lua: GET_BLOB, numberOfKeys: 4 },
   ringfenceListBlobs: { lua: LIST_BLOBS, numberOfKeys: 3 },
   ringfenceDeleteBlob: { lua: DELETE_BLOB, numberOfKeys: 3 },
+  ringfenceDeleteOwner: { lua: DELETE_OWNER, numberOfKeys: 4 },
   ringfenceAcquireLease: { lua: ACQUIRE_LEASE, numberOfKeys: 5 },
   ringfenceRenewLease: { lua: RENEW_LEASE, numberOfKeys: 1 },
   ringfenceReleaseLease: { lua: RELEASE_LEASE, numberOfKeys: 3 },

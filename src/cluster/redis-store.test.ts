@@ -1,5 +1,5 @@
 import { setTimeout as later } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { noRedis, type RedisServer, startRedis } from '../../tests/support/redis.ts';
 import { RedisStore } from './redis-store.ts';
 import { StoreUnavailable } from './shared-store.ts';
@@ -109,6 +109,7 @@ describe.skipIf(noRedis)(`a Redis that fails${noRedis === undefined ? '' : ` (sk
   test('that is full says so once, and what needs no more memory still works', { timeout: 40_000 }, async () => {
     await open({ args: ['--maxmemory', '3mb', '--maxmemory-policy', 'noeviction'] });
     const lease = await store.acquireLease('l', 60_000);
+    await store.putBlob('o', 'k', Buffer.from('x'), { maxBytes: 100, maxEntries: 10, ttlMs: 60_000 });
     const fill = async (): Promise<void> => {
       for (let i = 0; ; i += 1) await store.set(`filler ${i}`, Buffer.alloc(100_000), { ttlMs: 60_000 });
     };
@@ -116,6 +117,7 @@ describe.skipIf(noRedis)(`a Redis that fails${noRedis === undefined ? '' : ` (sk
     expect(events).toEqual(['full']);
     expect(store.missing()).toEqual(['redis (full)']);
     expect(String(await store.get('before'))).toBe('x');
+    expect(String(await store.getBlob('o', 'k'))).toBe('x');
     if (!lease.granted) throw new Error('no lease');
     expect(await store.renewLease('l', lease.token, 60_000)).toBe(true);
     expect(await store.releaseLease('l', lease.token)).toBe(true);
@@ -132,6 +134,72 @@ describe.skipIf(noRedis)(`a Redis that fails${noRedis === undefined ? '' : ` (sk
     other.disconnect();
     await expect.poll(() => events, { timeout: 15_000 }).toEqual(['full', 'back']);
     expect(store.missing()).toEqual([]);
+  });
+
+  describe('with half of its memory for the blobs of all owners', () => {
+    const LIMITS = { maxBytes: 8_000_000, maxEntries: 1_000, ttlMs: 60_000 };
+    const put = (owner: string, key = 'k', length = 500_000) => store.putBlob(owner, key, Buffer.alloc(length), LIMITS);
+    const openSmall = () => open({ args: ['--maxmemory', '24mb', '--maxmemory-policy', 'noeviction'] });
+
+    test('grants leases however many blobs are stored, and removes those of the owners that used none for longest', async () => {
+      await openSmall();
+      await put('busy');
+      for (let i = 0; i < 100; i += 1) {
+        expect(await put(`owner ${i}`)).toBeDefined();
+        expect(await store.getBlob('busy', 'k')).toHaveLength(500_000);
+        expect(await store.acquireLease(`lease ${i}`, 60_000)).toMatchObject({ granted: true });
+      }
+      const left = await Promise.all(Array.from({ length: 100 }, (_, i) => store.listBlobs(`owner ${i}`)));
+      const kept = left.flatMap((list, i) => (list.length > 0 ? [i] : []));
+      expect(kept.length).toBeGreaterThan(12);
+      expect(kept.length).toBeLessThan(24);
+      expect(kept).toEqual(Array.from({ length: kept.length }, (_, i) => 100 - kept.length + i));
+      expect(events).toEqual([]);
+    });
+
+    test('removes blobs of others before older ones of the owner who stores', async () => {
+      await openSmall();
+      await put('first', 'old');
+      for (let i = 0; i < 16; i += 1) await put(`owner ${i}`);
+      await put('first', 'new', 4_000_000);
+      expect((await store.listBlobs('first')).map(({ key }) => key)).toEqual(['old', 'new']);
+      expect(await store.listBlobs('owner 0')).toEqual([]);
+    });
+
+    test('removes older blobs of an owner who is alone', async () => {
+      await openSmall();
+      for (let i = 0; i < 100; i += 1) {
+        expect(
+          await store.putBlob('alone', `${i}`, Buffer.alloc(500_000), { ...LIMITS, maxBytes: 100_000_000 }),
+        ).toBeDefined();
+        expect(await store.acquireLease(`lease ${i}`, 60_000)).toMatchObject({ granted: true });
+      }
+      expect((await store.listBlobs('alone')).map(({ key }) => key)).toContain('99');
+    });
+
+    test('refuses blobs, but no leases, if something else takes more than half', async () => {
+      await openSmall();
+      await put('owner');
+      for (let i = 0; i < 14; i += 1) await store.set(`filler ${i}`, Buffer.alloc(1_000_000), { ttlMs: 60_000 });
+      expect(await failure(() => put('other'))).toMatchObject({ problem: 'full' });
+      expect(await store.listBlobs('owner')).toEqual([]);
+      expect(await store.acquireLease('lease', 60_000)).toMatchObject({ granted: true });
+    });
+
+    test('forgets owners whose blobs have expired or were removed', async () => {
+      await open();
+      const { Valkey } = await import('iovalkey');
+      const client = new Valkey(redis.url);
+      onTestFinished(() => client.disconnect());
+      const owners = () => client.zrange('ringfence:0:owners:', 0, -1);
+      await store.putBlob('short', 'k', Buffer.from('x'), { ...LIMITS, ttlMs: 20 });
+      await put('removed');
+      await put('long');
+      await store.deleteBlobs('removed');
+      await later(50);
+      await store.getBlob('long', 'k');
+      expect(await owners()).toEqual(['long']);
+    });
   });
 
   test('and starts again, empty, gives larger tokens than before, and does not know who held a lease', async () => {

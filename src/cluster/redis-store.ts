@@ -31,12 +31,15 @@ export interface RedisStoreOptions {
 
 /** For how long a server that was emptied does not know who held leases before: longer than machines cache files. */
 const EMPTIED_TTL_MS = 10_000;
-/** How long what the probe writes stays, which nobody reads. */
+/** How long the value stays that the probe writes. Nobody reads it. */
 const PROBE_TTL_MS = 1_000;
 /** The key of the last fencing token. A server without one was emptied. */
 const LAST_TOKEN = 'token';
 /** The key of the last version of a blob. */
 const LAST_VERSION = 'version';
+
+/** The key of the owners of blobs. */
+const OWNERS = 'owners';
 
 /** A `SharedStore` on {@link https://valkey.io Valkey} or Redis 6.2 or newer. */
 export class RedisStore implements SharedStore {
@@ -63,7 +66,8 @@ export class RedisStore implements SharedStore {
     });
     let wasConnected = false;
     this.#commands.onReady(async () => {
-      // A server that was started again between two commands is noticed by nobody else. After a failure, `back` follows.
+      // If the server was started again between two commands, none has failed: the new connection is the only sign of it.
+      // After a command has failed, `back` is called.
       if (wasConnected && this.#commands.problem === undefined) restored();
       wasConnected = true;
     });
@@ -91,14 +95,14 @@ export class RedisStore implements SharedStore {
   async putBlob(owner: string, key: string, blob: Buffer, limits: BlobLimits): Promise<string | undefined> {
     const { maxBytes, maxEntries, ttlMs } = limits;
     if (blob.length > maxBytes) return undefined;
-    const keys = [...this.#blobKeys(owner), this.#key(LAST_VERSION)];
-    return String(
-      await this.#script('ringfencePutBlob', [...keys, `=${key}`, blob, maxBytes, maxEntries, whole(ttlMs)]),
-    );
+    const keys = [...this.#blobKeys(owner), this.#key(OWNERS), this.#key(LAST_VERSION)];
+    const args = [owner, `=${key}`, blob, maxBytes, maxEntries, whole(ttlMs)];
+    return String(await this.#script('ringfencePutBlob', [...keys, ...args]));
   }
 
   async getBlob(owner: string, key: string): Promise<Buffer | undefined> {
-    const blob = await this.#script('ringfenceGetBlobBuffer', [...this.#blobKeys(owner), `=${key}`]);
+    const keys = [...this.#blobKeys(owner), this.#key(OWNERS)];
+    const blob = await this.#script('ringfenceGetBlobBuffer', [...keys, owner, `=${key}`]);
     return (blob as Buffer | null) ?? undefined;
   }
 
@@ -112,7 +116,7 @@ export class RedisStore implements SharedStore {
 
   async deleteBlobs(owner: string, key?: string): Promise<void> {
     const keys = this.#blobKeys(owner);
-    if (key === undefined) await this.#commands.run((redis) => redis.del(...keys));
+    if (key === undefined) await this.#script('ringfenceDeleteOwner', [...keys, this.#key(OWNERS), owner]);
     else await this.#script('ringfenceDeleteBlob', [...keys, `=${key}`]);
   }
 

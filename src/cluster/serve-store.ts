@@ -29,7 +29,7 @@ export function serveStore(store: SharedStore, channel: ProcessChannel): () => v
   };
 }
 
-/** What is passed on as it is. */
+/** The operations of a store that a call carries out with its arguments as they are. */
 const OPERATIONS = [
   'takeTokens',
   'get',

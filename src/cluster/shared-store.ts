@@ -87,7 +87,8 @@ export interface SharedStore {
 
   /**
    * Stores a blob of an owner as its most recently used and evicts the least recently used ones to keep the limits
-   * (LRU). Returns its version; undefined if it is larger than `maxBytes`, in which case nothing changes.
+   * (LRU). Returns its version; undefined if it is larger than `maxBytes`, in which case nothing changes. To bound the
+   * blobs of all owners together, a store may remove those of owners that have not used theirs for longest.
    */
   putBlob(owner: string, key: string, blob: Buffer, limits: BlobLimits): Promise<string | undefined>;
   /** Returns a blob and makes it the most recently used; undefined if there is none. */

@@ -106,6 +106,41 @@ export function testSharedStore(name: string, open: OpenReplicas): void {
       expect(await keys()).toEqual([]);
     });
 
+    test('the limits hold exactly after any puts, replacements, gets and removals', async () => {
+      /** The lengths of the blobs, from the least to the most recently used. */
+      const model = new Map<string, number>();
+      const sum = () => [...model.values()].reduce((total, length) => total + length, 0);
+      let seed = 1;
+      const random = (below: number): number => {
+        seed = (seed * 48_271) % 2_147_483_647;
+        return seed % below;
+      };
+      for (let step = 0; step < 600; step += 1) {
+        const store = step % 2 ? a : b;
+        const [key, length, action] = [`${random(7)}`, random(45), random(10)];
+        const known = model.get(key);
+        if (action < 6) {
+          model.delete(key);
+          for (const [oldest] of model) {
+            if (sum() + length <= LIMITS.maxBytes && model.size < LIMITS.maxEntries) break;
+            model.delete(oldest);
+          }
+          model.set(key, length);
+          await store.putBlob('exact', key, bytes(length), LIMITS);
+        } else if (action < 8) {
+          if (known !== undefined) model.delete(key);
+          if (known !== undefined) model.set(key, known);
+          expect((await store.getBlob('exact', key))?.length).toBe(known);
+        } else {
+          // Now and then all of them.
+          if (random(20) === 0) model.clear();
+          else model.delete(key);
+          await store.deleteBlobs('exact', ...(model.size === 0 ? [] : [key]));
+        }
+        expect((await a.listBlobs('exact')).map((entry) => entry.key)).toEqual([...model.keys()]);
+      }
+    });
+
     test('the blobs of an owner expire together, unless one is used', async () => {
       const limits = { ...LIMITS, ttlMs: 400 };
       await a.putBlob('gone', '1', bytes(1), limits);

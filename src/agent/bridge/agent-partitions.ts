@@ -103,7 +103,7 @@ export class AgentPartitions {
       audit: audit && ((event) => audit(event, clientKey)),
       onGrowth: () => this.#trim(clientKey),
     });
-    if (storeFor !== undefined) this.#syncs.set(bridge, new PartitionSync(bridge, storeFor(clientKey)));
+    if (storeFor !== undefined) this.#syncs.set(bridge, new PartitionSync(bridge, storeFor(clientKey), options));
     return bridge;
   }
 

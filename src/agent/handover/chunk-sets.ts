@@ -31,7 +31,8 @@ export interface ChunkSetsOptions {
 const MAX_SETS = 32;
 /** The most chunks that a file may be sent in. */
 export const MAX_CHUNKS = 10_000;
-const TTL_MS = 5 * 60_000;
+/** How long an incomplete set is kept after its last chunk, unless another time is given. */
+export const CHUNK_TTL_MS = 5 * 60_000;
 
 interface ChunkSet {
   readonly total: number;
@@ -70,7 +71,7 @@ export class ChunkSets {
   readonly #ttlMs: number;
   readonly #now: () => number;
 
-  constructor({ maxBytes, maxSets = MAX_SETS, ttlMs = TTL_MS, now = Date.now }: ChunkSetsOptions) {
+  constructor({ maxBytes, maxSets = MAX_SETS, ttlMs = CHUNK_TTL_MS, now = Date.now }: ChunkSetsOptions) {
     this.#maxBytes = maxBytes;
     this.#maxSets = maxSets;
     this.#ttlMs = ttlMs;

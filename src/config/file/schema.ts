@@ -217,7 +217,7 @@ export const configSchema = z.strictObject({
         .string()
         .min(1)
         .describe(
-          `The URL of Valkey or Redis, rediss:// for TLS; \${NAME} stands for an environment variable, such as one with the password.`,
+          `The URL of Valkey or Redis, rediss:// for TLS; \${NAME} stands for an environment variable, such as one with the password. Each cluster needs a database of its own, the number at the end: clients of two clusters whose tokens have the same name would share files and limits.`,
         ),
     })
     .optional()

@@ -1,6 +1,6 @@
-import { ExpiringMap } from '../../cluster/expiring-map.ts';
 import { MemoryStore } from '../../cluster/memory-store.ts';
 import { type SharedStore, StoreUnavailable, type Unsubscribe } from '../../cluster/shared-store.ts';
+import { ExpiringMap } from '../../runtime/expiring-map.ts';
 
 /** How long an id can be used after it was used last. */
 const LIFE_MS = 24 * 60 * 60_000;
