@@ -60,7 +60,7 @@ const MESSAGES: Messages = {
   invalid_pattern: ({ details }) => `invalid pattern: ${details.problem}`,
   changed_meanwhile: (_, path) => `file was changed by someone else meanwhile, try again: ${path}`,
   coordination_unavailable: (_, path) =>
-    `the servers that share this file cannot agree on who changes it at present; nothing was changed, try again later, or overwrite the whole file: ${path}`,
+    `the servers that share this file cannot agree on who changes it at present; nothing was changed, try again later: ${path}`,
   lease_lost: (_, path) =>
     `another server has taken over the changes of this file; nothing was changed, try again: ${path}`,
   move_incomplete: ({ details: { destination, destinationRoot, left } }) =>
