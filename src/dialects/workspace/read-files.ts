@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { RingfenceError } from '../../errors.ts';
 import type { Root } from '../../fence/index.ts';
 import { awaitLatest } from '../../files/lease/await-latest.ts';
-import { leasesOf } from '../../files/lease/leases.ts';
 import { mediaTypeOf } from '../../files/read/media-type.ts';
 import { readFile as read } from '../../files/read/read-file.ts';
 import { throwIfAborted, yieldPoint } from '../../runtime/operation-context.ts';
@@ -143,14 +142,13 @@ interface ReadOne {
   readonly left: number;
 }
 
-/** Reads the beginning of a file, as much as fits into the budget. A failure is a result, too. */
 /** Waits until this machine shows the latest of all files: one after another, each could take seconds. */
 async function awaitAll(root: Root, paths: readonly string[], { signal }: CallContext): Promise<void> {
-  if (leasesOf(root) === undefined) return;
   // What is wrong with a path is found out by reading it.
   await Promise.allSettled(paths.map(async (path) => awaitLatest(root, root.parse(path), { signal })));
 }
 
+/** Reads the beginning of a file, as much as fits into the budget. A failure is a result, too. */
 async function readOne(path: string, { args, root, context, left }: ReadOne): Promise<FoundFile> {
   const { encoding } = args;
   const { mode } = context.results;
