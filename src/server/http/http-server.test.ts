@@ -134,6 +134,41 @@ test('a route that fails is an internal error without its message', async () => 
   expect(lines).toMatchObject([{ level: 'error', msg: 'internal error' }]);
 });
 
+describe('a server that leaves', () => {
+  const initialize = {
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '0' } },
+  };
+  const inSession = (session: string | null) => ({
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': '2025-06-18',
+    ...(session !== null && { 'mcp-session-id': session }),
+  });
+  const post = (message: object, session: string | null = null) =>
+    fetch(`${serving?.base}/mcp`, {
+      method: 'POST',
+      headers: inSession(session),
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+    });
+
+  test('closes each connection after its next answer, also in sessions, whoever answers', async () => {
+    const { call } = await start();
+    const session = (await post(initialize)).headers.get('mcp-session-id');
+    const fast = { id: 2, method: 'tools/call', params: { name: 'look', arguments: {} } };
+    const bySdk = { id: 3, method: 'ping' };
+    const all = [() => call(), () => post(fast, session), () => post(bySdk, session), () => post(initialize)];
+    const connections = async () => {
+      const answers = await Promise.all(all.map((send) => send()));
+      return Promise.all(answers.map(async (answer) => [await answer.text(), answer.headers.get('connection')][1]));
+    };
+    expect(await connections()).toEqual(all.map(() => 'keep-alive'));
+    void serving?.retire();
+    expect(await connections()).toEqual(all.map(() => 'close'));
+  });
+});
+
 describe('/ready', () => {
   const ready = (init?: RequestInit) => fetch(`${serving?.base}/ready`, init);
 
