@@ -1,4 +1,4 @@
-import http, { type Server } from 'node:http';
+import http, { type Server, type ServerResponse } from 'node:http';
 import net from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -166,6 +166,33 @@ describe('a server that leaves', () => {
     expect(await connections()).toEqual(all.map(() => 'keep-alive'));
     void serving?.retire();
     expect(await connections()).toEqual(all.map(() => 'close'));
+  });
+
+  test('ends event streams, also those that begin later, and no answer that is being prepared', async () => {
+    let go = (): void => {};
+    const prepared = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const beginStream = (response: ServerResponse): void => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': begun\n\n');
+    };
+    const routes: Route[] = [
+      { path: '/page', handle: (_, response) => prepared.then(() => void response.writeHead(200).end('whole')) },
+      { path: '/late', handle: (_, response) => prepared.then(() => beginStream(response)) },
+      { path: '/early', handle: (_, response) => beginStream(response) },
+    ];
+    const { lines, server } = await start(routes);
+    let arrived = 0;
+    server.on('request', () => {
+      arrived += 1;
+    });
+    const texts = ['/page', '/late', '/early'].map(async (path) => (await fetch(`${serving?.base}${path}`)).text());
+    await expect.poll(() => arrived).toBe(3);
+    void serving?.retire();
+    expect(await texts[2]).toBe(': begun\n\n');
+    go();
+    expect(await Promise.all(texts)).toEqual(['whole', ': begun\n\n', ': begun\n\n']);
+    expect(lines).toEqual([]);
   });
 });
 
