@@ -1,4 +1,5 @@
 import { setTimeout as later } from 'node:timers/promises';
+import { describeThrown } from '../audit/describe-thrown.ts';
 import type { Log } from '../audit/log.ts';
 import { MemoryStore } from '../cluster/memory-store.ts';
 import { serveStore } from '../cluster/serve-store.ts';
@@ -102,7 +103,10 @@ export class MultiProcessServer {
     const { logger } = this.#log;
     const report = [...this.#supervisor.workers][0]?.report as WorkerReport;
     this.#isServing = true;
-    announce(this.#started, logger, { ...report, facts: { ...report.facts, processes: this.#count } });
+    announce(this.#started, logger, {
+      ...report,
+      facts: { ...report.facts, processes: this.#count },
+    });
     if (this.#started.console)
       logger.warn('the console shows the calls of one process, so it is not served; /metrics is');
     process.on('SIGUSR2', () => {
@@ -110,7 +114,7 @@ export class MultiProcessServer {
     });
   }
 
-  /** Opens the log file anew, loads the config once more and replaces the workers one by one. Never overlaps itself. */
+  /** Opens the log file anew, loads the config once more and replaces the workers one by one. Never overlaps itself, and never rejects. */
   reload(load: () => Promise<Config>): Promise<void> {
     this.#log.reopen();
     this.#reloading = this.#reloading.then(() => this.#roll(load));
@@ -160,8 +164,8 @@ export class MultiProcessServer {
       else logger.error({ problem: end.message, replaced: end.replaced }, 'some workers stay, with the former config');
       if (refused.length > 0) logger.warn({ roots: refused }, NOT_ADMITTED);
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      logger.error({ problem: error.message }, 'the config is not loaded again; the workers stay');
+      const why = error instanceof ConfigError ? { problem: error.message } : { error: describeThrown(error) };
+      logger.error(why, 'the config is not loaded again; the workers stay');
     }
   }
 
