@@ -103,7 +103,8 @@ export class MultiProcessServer {
     const { logger } = this.#log;
     const report = [...this.#supervisor.workers][0]?.report as WorkerReport;
     this.#isServing = true;
-    announce(this.#started, logger, {
+    // The console is not served.
+    announce({ ...this.#started, console: false }, logger, {
       ...report,
       facts: { ...report.facts, processes: this.#count },
     });
