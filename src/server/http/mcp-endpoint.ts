@@ -23,6 +23,7 @@ import { ClientDisconnect } from './client-disconnect.ts';
 import {
   EVENT_NOT_KEPT,
   INITIALIZE_TOO_LONG,
+  LOOK_FIRST,
   MAX_INITIALIZE_BYTES,
   METHOD_NOT_ALLOWED,
   NOT_ENDED_EVERYWHERE,
@@ -323,8 +324,7 @@ export class McpEndpoint {
 
 /** Returns the event that answers a request whose result is lost. */
 function lostResult(id: RequestId): string {
-  const message =
-    'The server process that ran this request is gone, or keeps its result no longer. The request may have been carried out: look before you send it again.';
+  const message = `The server process that ran this request is gone, or keeps its result no longer. ${LOOK_FIRST}`;
   return `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message } })}\n\n`;
 }
 
