@@ -25,8 +25,11 @@ import { drainNoticeMs } from './serving.ts';
 import { GRACE_MS } from './start.ts';
 import { CommandError } from './terminal/command-error.ts';
 
-/** How long a worker may take to end after its grace time, before it is killed. */
-const LAST_MS = 1_000;
+/**
+ * How long a worker may take to end after its grace time, before it is killed: a bit longer than a Redis that hangs may
+ * take for the last figures. Together with the grace time it is less than the 10 seconds that Docker waits.
+ */
+const LAST_MS = 1_250;
 /** How long a worker may take to say its metrics. */
 const METRICS_MS = 2_000;
 
@@ -58,6 +61,8 @@ export class MultiProcessServer {
   #served: Config;
   #reloading: Promise<void> = Promise.resolve();
   #isServing = false;
+  /** How much of the grace time has passed before the workers are told to stop. */
+  #noticedMs = 0;
 
   /** Starts nothing. */
   constructor({ config, count, log }: MultiProcessOptions) {
@@ -130,6 +135,7 @@ export class MultiProcessServer {
       for (const worker of this.#supervisor.workers) worker.drain();
       logger.info(why, 'draining');
       await later(noticeMs);
+      this.#noticedMs = noticeMs;
     }
     logger.info(why, 'stopping');
   }
@@ -137,7 +143,7 @@ export class MultiProcessServer {
   /** Closes the port, lets the workers finish their calls within the grace time, and flushes the log. */
   async stop(): Promise<void> {
     this.#queue.close();
-    await this.#supervisor.stop(GRACE_MS + LAST_MS);
+    await this.#supervisor.stop(GRACE_MS - this.#noticedMs + LAST_MS);
     if (this.#isServing) this.#log.logger.info('stopped');
     await this.#log.flush();
   }

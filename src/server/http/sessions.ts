@@ -189,7 +189,9 @@ export class Sessions {
   /** Closes all sessions. Their ids can still be used. */
   async close(): Promise<void> {
     clearInterval(this.#expiry);
-    await Promise.all([this.#lives.close(), this.#relay?.close(), this.#results?.close()]);
+    this.#lives.close();
+    this.#relay?.close();
+    await this.#results?.close();
     await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
     this.#sessions.clear();
   }

@@ -119,10 +119,13 @@ export class ResultRelay {
     }
   }
 
-  /** Stops keeping results for other replicas, once those that are on their way are in the store. */
+  /**
+   * Stops keeping results for other replicas. Waits until those that are on their way are in the store, but not longer
+   * than `CLOSE_MS`: the store may hang.
+   */
   async close(): Promise<void> {
     await atMost(CLOSE_MS, Promise.all(this.#keeping.values()));
-    await (await this.#subscription)();
+    void this.#subscription.then((unsubscribe) => unsubscribe());
   }
 
   #receive(message: Message): void {
