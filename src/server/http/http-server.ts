@@ -28,7 +28,7 @@ const REQUEST_MS = 60_000;
 /** How often Node looks for connections that are over one of these two. */
 const CHECK_MS = 5_000;
 /** How long an idle connection stays open: longer than the 60 seconds after which common proxies close theirs. */
-const KEEP_ALIVE_MS = 65_000;
+export const KEEP_ALIVE_MS = 65_000;
 /** How often a server that leaves ends the event streams that have begun meanwhile. */
 const END_STREAMS_MS = 500;
 /** How long the last responses may take to be written after all calls have ended. */
