@@ -5,13 +5,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
+import { MemoryStore } from '../../cluster/memory-store.ts';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
 import { SearchPool } from '../../search/index.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import { Roots } from '../../tools/roots.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { RunningCalls } from '../call/running/running-calls.ts';
+import type { Service } from '../call/service.ts';
 import { describeServer } from '../description/describe-server.ts';
+import { SessionIds } from '../sessions/session-id.ts';
+import { SigningKeys } from '../sessions/signing-keys.ts';
 import { type RunningHttpServer, startHttp } from './http-server.ts';
 import type { Route } from './route.ts';
 
@@ -43,8 +47,11 @@ afterEach(async () => {
   await serving?.close(0);
 });
 
+/** What replicas share. */
+type Shared = Pick<Service, 'store' | 'signingKeys'>;
+
 /** A server with one tool, which returns whether its client was gone when the call began. */
-async function start(routes: readonly Route[] = [], missing?: () => readonly string[]) {
+async function start(routes: readonly Route[] = [], missing?: () => readonly string[], shared: Shared = {}) {
   const lines: Record<string, unknown>[] = [];
   const logger = pino(
     { formatters: { level: (level) => ({ level }) } },
@@ -84,6 +91,7 @@ async function start(routes: readonly Route[] = [], missing?: () => readonly str
     running: new RunningCalls(),
     scheduler: new FairScheduler(),
     close: async () => {},
+    ...shared,
   };
   const created = vi.spyOn(http, 'createServer');
   serving = await startHttp([{ path: '/mcp', service }], { host: '127.0.0.1', port: 0, routes, missing });
@@ -132,6 +140,29 @@ test('a route that fails is an internal error without its message', async () => 
   const answer = await fetch(`${serving?.base}/page`);
   expect([answer.status, await answer.text()]).toEqual([500, expect.not.stringContaining('secret')]);
   expect(lines).toMatchObject([{ level: 'error', msg: 'internal error' }]);
+});
+
+test('whether a session can go on is asked of the store once in a request', async () => {
+  const asked: string[] = [];
+  class Store extends MemoryStore {
+    override get(key: string): ReturnType<MemoryStore['get']> {
+      asked.push(key);
+      return super.get(key);
+    }
+  }
+  const signingKeys = new SigningKeys(['s'.repeat(32)]);
+  await start([], undefined, { store: new Store(), signingKeys });
+  const client = { protocolVersion: '2025-06-18', name: 't', capabilities: {} };
+  const daysAgo = Date.now() - 3 * 24 * 60 * 60_000;
+  const id = new SessionIds(signingKeys).issue({ principal: undefined, dialect: 'test' }, client, daysAgo);
+  const headers = { ...HEADERS, 'mcp-protocol-version': '2025-06-18', 'mcp-session-id': id, 'last-event-id': '1-0' };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'look', arguments: {} } });
+  for (const init of [{ method: 'POST', body }, { method: 'GET' }, { method: 'DELETE' }]) {
+    asked.length = 0;
+    expect((await fetch(`${serving?.base}/mcp`, { headers, ...init })).status).toBe(404);
+    expect([init.method, ...asked]).toEqual([init.method, ...new Set(asked)]);
+    expect(asked.length).toBeGreaterThan(0);
+  }
 });
 
 describe('a server that leaves', () => {

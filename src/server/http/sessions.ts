@@ -64,7 +64,7 @@ export interface SessionOptions {
 }
 
 /** Why a session cannot go on: its id cannot be used, or the client has no more sessions. */
-type Refusal = 'unknown' | 'too_many';
+export type Refusal = 'unknown' | 'too_many';
 
 /** The part of a session in the pool of all. */
 interface Share {
