@@ -68,6 +68,7 @@ export async function startServing(config: Config, options: ServingOptions): Pro
       const closed = http.close(GRACE_MS - noticeMs);
       logger.info(why, 'stopping');
       await closed;
+      views?.close();
       await started.report.stop();
       logger.info('stopped');
       await started.close();
