@@ -1,4 +1,5 @@
 import { setTimeout as later } from 'node:timers/promises';
+import { describeThrown } from '../audit/describe-thrown.ts';
 import type { Log } from '../audit/log.ts';
 import { MemoryStore } from '../cluster/memory-store.ts';
 import { serveStore } from '../cluster/serve-store.ts';
@@ -24,8 +25,11 @@ import { drainNoticeMs } from './serving.ts';
 import { GRACE_MS } from './start.ts';
 import { CommandError } from './terminal/command-error.ts';
 
-/** How long a worker may take to end after its grace time, before it is killed. */
-const LAST_MS = 1_000;
+/**
+ * How long a worker may take to end after its grace time, before it is killed: a bit longer than a Redis that hangs may
+ * take for the last figures. Together with the grace time it is less than the 10 seconds that Docker waits.
+ */
+const LAST_MS = 1_250;
 /** How long a worker may take to say its metrics. */
 const METRICS_MS = 2_000;
 
@@ -57,6 +61,8 @@ export class MultiProcessServer {
   #served: Config;
   #reloading: Promise<void> = Promise.resolve();
   #isServing = false;
+  /** How much of the grace time has passed before the workers are told to stop. */
+  #noticedMs = 0;
 
   /** Starts nothing. */
   constructor({ config, count, log }: MultiProcessOptions) {
@@ -102,7 +108,11 @@ export class MultiProcessServer {
     const { logger } = this.#log;
     const report = [...this.#supervisor.workers][0]?.report as WorkerReport;
     this.#isServing = true;
-    announce(this.#started, logger, { ...report, facts: { ...report.facts, processes: this.#count } });
+    // The console is not served.
+    announce({ ...this.#started, console: false }, logger, {
+      ...report,
+      facts: { ...report.facts, processes: this.#count },
+    });
     if (this.#started.console)
       logger.warn('the console shows the calls of one process, so it is not served; /metrics is');
     process.on('SIGUSR2', () => {
@@ -110,7 +120,7 @@ export class MultiProcessServer {
     });
   }
 
-  /** Opens the log file anew, loads the config once more and replaces the workers one by one. Never overlaps itself. */
+  /** Opens the log file anew, loads the config once more and replaces the workers one by one. Never overlaps itself, and never rejects. */
   reload(load: () => Promise<Config>): Promise<void> {
     this.#log.reopen();
     this.#reloading = this.#reloading.then(() => this.#roll(load));
@@ -125,6 +135,7 @@ export class MultiProcessServer {
       for (const worker of this.#supervisor.workers) worker.drain();
       logger.info(why, 'draining');
       await later(noticeMs);
+      this.#noticedMs = noticeMs;
     }
     logger.info(why, 'stopping');
   }
@@ -132,7 +143,7 @@ export class MultiProcessServer {
   /** Closes the port, lets the workers finish their calls within the grace time, and flushes the log. */
   async stop(): Promise<void> {
     this.#queue.close();
-    await this.#supervisor.stop(GRACE_MS + LAST_MS);
+    await this.#supervisor.stop(GRACE_MS - this.#noticedMs + LAST_MS);
     if (this.#isServing) this.#log.logger.info('stopped');
     await this.#log.flush();
   }
@@ -160,8 +171,8 @@ export class MultiProcessServer {
       else logger.error({ problem: end.message, replaced: end.replaced }, 'some workers stay, with the former config');
       if (refused.length > 0) logger.warn({ roots: refused }, NOT_ADMITTED);
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      logger.error({ problem: error.message }, 'the config is not loaded again; the workers stay');
+      const why = error instanceof ConfigError ? { problem: error.message } : { error: describeThrown(error) };
+      logger.error(why, 'the config is not loaded again; the workers stay');
     }
   }
 

@@ -28,6 +28,8 @@ export interface OperatorViews {
   replace(config: Config): void;
   /** Returns the metrics of this process. */
   metricsOf(server: ViewedServer): Promise<string>;
+  /** Ends what goes on in the background. Call it once no call is running, and before the server is closed. */
+  close(): void;
 }
 
 /** What a process is to the others on its port. */
@@ -51,6 +53,7 @@ export function operatorViews(config: Config, oneOf?: OneOfSeveral): OperatorVie
     observers: console === undefined ? [metrics.observe] : [metrics.observe, console.observer],
     approvals: console?.approvals,
     replace: (next) => console?.replace(next),
+    close: () => console?.close(),
     metricsOf: (server) => ownMetrics(metricsOptions(server)),
     routesOf: (server) => {
       const { started, mounts, http } = server;

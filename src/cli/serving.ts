@@ -2,7 +2,7 @@ import { setTimeout as later } from 'node:timers/promises';
 import type { Config, DialectConfig } from '../config/config.ts';
 import { mountPath } from '../config/mount-path.ts';
 import { warmUpInBackground } from '../server/background/warm-up.ts';
-import { type Mount, type RunningHttpServer, startHttp } from '../server/http/http-server.ts';
+import { KEEP_ALIVE_MS, type Mount, type RunningHttpServer, startHttp } from '../server/http/http-server.ts';
 import type { Announcement } from './banner.ts';
 import type { OneOfSeveral } from './operator-views.ts';
 import { GRACE_MS, type RunningServer, type StartOptions, start } from './start.ts';
@@ -10,8 +10,8 @@ import { GRACE_MS, type RunningServer, type StartOptions, start } from './start.
 /** Longer than a balancer that asks every second, and believes the second answer, takes to notice. */
 const NOTICE_MS = 2_500;
 
-/** Longer than a connection may be idle. */
-const IDLE_MS = 70_000;
+/** How long a process that was replaced waits for its clients: until the server has closed a connection that is idle. */
+const IDLE_MS = KEEP_ALIVE_MS + 5_000;
 
 /** Options of `startServing`. */
 export interface ServingOptions extends StartOptions {
@@ -68,6 +68,7 @@ export async function startServing(config: Config, options: ServingOptions): Pro
       const closed = http.close(GRACE_MS - noticeMs);
       logger.info(why, 'stopping');
       await closed;
+      views?.close();
       await started.report.stop();
       logger.info('stopped');
       await started.close();

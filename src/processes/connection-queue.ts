@@ -31,6 +31,7 @@ export class ConnectionQueue {
   readonly #takers: () => Iterable<ConnectionTaker>;
   readonly #server: net.Server;
   readonly #waiting: Socket[] = [];
+  #isClosed = false;
 
   constructor(takers: () => Iterable<ConnectionTaker>) {
     this.#takers = takers;
@@ -59,8 +60,12 @@ export class ConnectionQueue {
     });
   }
 
-  /** Takes back a connection that was handed out and not taken. It is the next. */
+  /** Takes back a connection that was handed out and not taken. It is the next, or closed if the port is. */
   takeBack(socket: Socket): void {
+    if (this.#isClosed) {
+      socket.destroy();
+      return;
+    }
     this.#waiting.unshift(socket);
     this.handOut();
   }
@@ -77,6 +82,7 @@ export class ConnectionQueue {
 
   /** Closes the port and the connections that nobody has taken. */
   close(): void {
+    this.#isClosed = true;
     this.#server.close();
     for (const socket of this.#waiting.splice(0)) socket.destroy();
   }

@@ -12,6 +12,8 @@ export interface TestStart {
   readonly failing?: readonly number[];
   /** Workers with one of these numbers say why they cannot serve. */
   readonly refusing?: readonly number[];
+  /** Workers with one of these numbers never say anything. */
+  readonly hanging?: readonly number[];
   /** How long they take to start. */
   readonly startMs?: number;
 }
@@ -26,8 +28,8 @@ export function workerModule(): URL {
 import { setTimeout as later } from 'node:timers/promises';
 import { serveParentProcess } from ${JSON.stringify(serveParentProcess)};
 serveParentProcess({
-  start: async ({ config, failing = [], refusing = [], startMs = 0 }, { number }) => {
-    await later(startMs);
+  start: async ({ config, failing = [], refusing = [], hanging = [], startMs = 0 }, { number }) => {
+    await later(hanging.includes(number) ? 1e9 : startMs);
     if (failing.includes(number)) process.exit(3);
     if (refusing.includes(number)) throw new Error('refused');
     const nothing = async () => {};

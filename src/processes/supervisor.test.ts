@@ -1,5 +1,5 @@
 import { setTimeout as later } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type TestStart, workerModule } from './supervisor.fixture.ts';
 import { Supervisor } from './supervisor.ts';
 
@@ -7,17 +7,22 @@ const entry = workerModule();
 let supervisor: Supervisor<TestStart>;
 let crashes: number[];
 
-beforeEach(async () => {
-  crashes = [];
-  supervisor = new Supervisor<TestStart>({
+function newSupervisor(startMs?: number): Supervisor<TestStart> {
+  return new Supervisor<TestStart>({
     entry,
     count: 3,
+    ...(startMs !== undefined && { startMs }),
     onCrash: ({ worker }) => crashes.push(worker),
     onLine: () => {},
     onFree: () => {},
     onReturned: () => {},
     onNew: () => {},
   });
+}
+
+beforeEach(async () => {
+  crashes = [];
+  supervisor = newSupervisor();
   expect(supervisor.workers.size).toBe(0);
   expect(await supervisor.start({ config: 'old' })).toBeUndefined();
 });
@@ -75,4 +80,43 @@ test('a roll during which all are stopped ends without a problem', async () => {
   expect(await rolled).toBe('stopped');
   expect(await supervisor.roll({ config: 'newer' })).toBe('stopped');
   expect(supervisor.workers.size).toBe(0);
+});
+
+describe('a worker that hangs at its start', () => {
+  const START_MS = 3_000;
+  const late = 'because it did not start within 3 s';
+
+  beforeEach(async () => {
+    await supervisor.stop(5_000);
+    supervisor = newSupervisor(START_MS);
+  });
+
+  test('is replaced, and the start goes on', async () => {
+    expect(await supervisor.start({ config: 'new', hanging: [2] })).toBeUndefined();
+    expect(served()).toEqual(['1 new', '3 new', '4 new']);
+    expect(crashes).toEqual([2]);
+    await expect.poll(() => supervisor.workers.size).toBe(3);
+  });
+
+  test('is a failure: after too many of them nobody tries any more', async () => {
+    const hanging = Array.from({ length: 20 }, (_, i) => i + 1);
+    expect(await supervisor.start({ config: 'new', hanging })).toMatchObject({
+      message: expect.stringContaining(late),
+    });
+    expect(crashes).toEqual([1, 2, 3, 4]);
+  });
+
+  test('in place of one that died is killed, and another one is tried', async () => {
+    expect(await supervisor.start({ config: 'new', hanging: [4] })).toBeUndefined();
+    const [first] = supervisor.workers;
+    first?.kill('SIGKILL');
+    await expect.poll(served, { timeout: 15_000 }).toEqual(['2 new', '3 new', '5 new']);
+    expect(crashes).toEqual([1, 4]);
+  });
+
+  test('in a roll is tried again', async () => {
+    expect(await supervisor.start({ config: 'old' })).toBeUndefined();
+    expect(await supervisor.roll({ config: 'new', hanging: [5] })).toBe('replaced');
+    expect(served()).toEqual(['4 new', '6 new', '7 new']);
+  });
 });

@@ -8,11 +8,10 @@ const MIN_DELAY_MS = 100;
 const MAX_DELAY_MS = 2_000;
 /** After so many workers one after another that ended before they served, and with none left, nobody tries any more. */
 const MAX_FAILURES = 5;
-/** How long a worker may take to start. */
+/** How long a worker may take to start by default. */
 const START_MS = 60_000;
 /** How many workers are tried in place of one that is to be replaced. */
 const MAX_ATTEMPTS = 3;
-const LATE: StartProblem = { message: `it did not start within ${START_MS / 1000} s`, isFinal: false };
 
 /** What a supervisor reports. */
 interface SupervisorEvents {
@@ -34,6 +33,8 @@ export interface SupervisorOptions extends SupervisorEvents {
   readonly entry: URL;
   /** How many workers there are. */
   readonly count: number;
+  /** How long a worker may take to start; by default 60 s. */
+  readonly startMs?: number;
 }
 
 /** Why not all workers were replaced. */
@@ -153,7 +154,7 @@ export class Supervisor<Start> {
   async #launchServing(start: Start): Promise<StartProblem | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       const worker = this.#launch(start);
-      const problem = await atMost(START_MS, worker.started, () => LATE);
+      const problem = await worker.started;
       if (problem === undefined) return undefined;
       worker.discard();
       // Another one may have died meanwhile, whose place this one seemed to take.
@@ -165,13 +166,15 @@ export class Supervisor<Start> {
   }
 
   #launch(start: Start): WorkerProcess {
-    const { entry, onLine, onFree, onReturned, onNew } = this.#options;
+    const { entry, startMs = START_MS, onLine, onFree, onReturned, onNew } = this.#options;
     this.#lastNumber += 1;
     const number = this.#lastNumber;
-    const worker = new WorkerProcess({
+    const worker: WorkerProcess = new WorkerProcess({
       entry,
       number,
       start,
+      startMs,
+      onLate: () => this.#replace(worker, `because it did not start within ${startMs / 1000} s`),
       onLine: (line) => onLine(line, number),
       onFree,
       onReturned,
@@ -185,9 +188,13 @@ export class Supervisor<Start> {
 
   #ended(worker: WorkerProcess, end: WorkerEnd): void {
     this.#workers.delete(worker);
-    if (this.#isClosing || worker.isLeaving) return;
+    if (!worker.isLeaving) this.#replace(worker, howEnded(end));
+  }
+
+  /** Starts another worker in place of one that was not told to end, after a delay. */
+  #replace(worker: WorkerProcess, how: string): void {
+    if (this.#isClosing) return;
     this.#failures = worker.hasServed ? 0 : this.#failures + 1;
-    const how = howEnded(end);
     if (this.#failures >= MAX_FAILURES && this.#serving().length === 0) {
       this.#fail(`${this.#failures} workers ended one after another before they served, the last ${how}`);
       return;

@@ -25,6 +25,10 @@ export interface WorkerProcessOptions<Start> {
   readonly number: number;
   /** What the worker is told first. It may hold secrets, which are in no argument and no variable. */
   readonly start: Start;
+  /** How long it may take to start. After that it is killed. */
+  readonly startMs: number;
+  /** Called when it is killed because it took longer. */
+  onLate(): void;
   /** Takes a line that the worker wrote to stderr, without its line break. */
   onLine(line: string): void;
   /** Called when the worker can take a connection. */
@@ -55,7 +59,8 @@ export class WorkerProcess<Start = unknown> {
   #handed: Socket | undefined;
   #isLeaving = false;
 
-  constructor({ entry, number, start, onLine, onFree, onReturned, onLeaving }: WorkerProcessOptions<Start>) {
+  constructor(options: WorkerProcessOptions<Start>) {
+    const { entry, number, start, startMs, onLate, onLine, onFree, onReturned, onLeaving } = options;
     this.number = number;
     this.start = start;
     this.#child = fork(fileURLToPath(entry), [], {
@@ -79,15 +84,25 @@ export class WorkerProcess<Start = unknown> {
       });
     });
     this.started = new Promise((resolve) => {
+      const settle = (problem?: StartProblem): void => {
+        clearTimeout(timer);
+        resolve(problem);
+      };
+      const timer = setTimeout(() => {
+        if (this.#isLeaving) return;
+        this.discard();
+        settle({ message: `it did not start within ${startMs / 1000} s`, isFinal: false });
+        onLate();
+      }, startMs);
       channel.onNotice('serving', ([report]) => {
         this.#report = report;
         this.#hasServed = true;
         if (this.#state === 'starting') this.#state = 'serving';
-        resolve(undefined);
+        settle();
         onFree();
       });
-      channel.onCall('failed', (message: string) => resolve({ message, isFinal: true }));
-      void this.ended.then((end) => resolve({ message: `it ended ${howEnded(end)}`, isFinal: false }));
+      channel.onCall('failed', (message: string) => settle({ message, isFinal: true }));
+      void this.ended.then((end) => settle({ message: `it ended ${howEnded(end)}`, isFinal: false }));
     });
     channel.onNotice('leaving', () => {
       this.#isLeaving = true;

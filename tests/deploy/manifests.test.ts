@@ -3,6 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { GRACE_MS } from '../../src/cli/start.ts';
 import { readConfigFile } from '../../src/config/file/config-file.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -129,7 +130,7 @@ describe('Kubernetes', () => {
   });
 
   test('a replica has time to drain, and enough of them stay', () => {
-    const graceSeconds = 8.5;
+    const graceSeconds = GRACE_MS / 1000;
     const [, seconds] = container.lifecycle.preStop.exec.command;
     expect(pod.spec.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + graceSeconds + 5);
     expect(Number.parseInt(compose.services.ringfence.stop_grace_period, 10)).toBeGreaterThan(graceSeconds + 2);

@@ -149,7 +149,7 @@ test('an id that was never sent is refused in plain words', async () => {
   for (const id of ['99-0', 'x', '1-99']) {
     using refused = await resume(headers, id);
     expect(refused.status).toBe(400);
-    expect(JSON.parse(await refused.body()).error.message).toContain('send the request again');
+    expect(JSON.parse(await refused.body()).error.message).toContain('look before you send it again');
   }
 });
 

@@ -6,7 +6,7 @@ import { setTimeout as later } from 'node:timers/promises';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { RawClient } from '../support/raw-client.ts';
-import { ProcessLog, runRingfence, spawnRingfence } from '../support/ringfence-process.ts';
+import { ProcessLog, runRingfence, spawnRingfence, writeConfig } from '../support/ringfence-process.ts';
 import { startServer, type TestServer } from '../support/start-server.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { KeptConnections } from './ceaseless-calls.ts';
@@ -89,8 +89,15 @@ describe('several processes', () => {
     expect(server.logs().at(-1)?.worker).toBeUndefined();
   });
 
-  test('print one banner', async () => {
-    const child = spawnRingfence(['serve', dir, '--port', '0', '--processes', '2']);
+  test('print one banner, which names no console, because none is served', async () => {
+    const tokens = [{ name: 't', sha256: '0'.repeat(64), roots: ['r'], console: true }];
+    const config = writeConfig({
+      port: 0,
+      console: { enabled: true },
+      auth: { tokens },
+      roots: [{ name: 'r', path: dir, allowed_tools: ['*'] }],
+    });
+    const child = spawnRingfence(['serve', '--config', config, '--processes', '2']);
     const log = new ProcessLog(child);
     let banner = '';
     child.stdout.on('data', (chunk) => {
@@ -100,6 +107,7 @@ describe('several processes', () => {
     child.kill();
     await once(child, 'close');
     expect(banner.match(/is serving MCP at/g)).toHaveLength(1);
+    expect(banner).not.toContain('/console');
   });
 
   test.each(['0', '-1', '129', 'many', '1.5', ''])('--processes %j is refused', async (written) => {

@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import http from 'node:http';
 import path from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -18,6 +19,14 @@ function start(processes: number, config: object = {}): Promise<TestServer> {
   return startServer({ roots, processes, era: 'modern', config: { request_timeout: 300, ...config } });
 }
 
+/** The numbers of the processes that are called at this time. */
+async function busyIn(server: TestServer): Promise<unknown[]> {
+  const since = server.logs().length;
+  await later(400);
+  const lines = server.logs().slice(since);
+  return [...new Set(lines.flatMap(({ worker, tool }) => (tool ? [worker] : [])))].sort();
+}
+
 test('SIGHUP replaces all processes one by one without a failed call', async () => {
   await using server = await start(2, { log_level: 'debug' });
   const former = server.workers();
@@ -26,19 +35,36 @@ test('SIGHUP replaces all processes one by one without a failed call', async () 
   server.signal('SIGHUP');
   await server.waitForLog(({ msg }) => msg === 'all workers are replaced');
   // A former one stays only for connections on which nothing is asked.
-  const busy = async (): Promise<unknown[]> => {
-    const since = server.logs().length;
-    await later(400);
-    const lines = server.logs().slice(since);
-    return [...new Set(lines.flatMap(({ worker, tool }) => (tool ? [worker] : [])))].sort();
-  };
-  await expect.poll(busy, { timeout: 15_000 }).toEqual([3, 4]);
+  await expect.poll(() => busyIn(server), { timeout: 15_000 }).toEqual([3, 4]);
   expect(server.workers().filter((pid) => !former.includes(pid))).toHaveLength(2);
   const calls = await load.end();
   recordFigure('processes replaced under load: calls', calls, 'calls');
   recordFigure('processes replaced under load: failed', load.failures.length, 'calls');
   expect(load.failures).toEqual([]);
   expect(calls).toBeGreaterThan(24);
+});
+
+test('clients with sessions of 2025 that keep their connections move to the new processes, without a failed call', async () => {
+  await using server = await start(2, { log_level: 'debug' });
+  const agents = Array.from({ length: 4 }, () => new http.Agent({ keepAlive: true, maxSockets: 1 }));
+  const sessions = await Promise.all(agents.map(async (agent) => ({ agent, id: await openSession(server, agent) })));
+  const listTools = { id: 3, method: 'tools/list' };
+  const callers = sessions.map(({ agent, id }) => async (): Promise<void> => {
+    for (const message of [readInSession(2), listTools]) {
+      const { status, text } = await post(server, message, id, { agent });
+      if (status !== 200 || !/hello|read_file/.test(text)) throw new Error(`${status} ${text}`);
+    }
+  });
+  const load = new CeaselessCalls(callers);
+  await later(300);
+  server.signal('SIGHUP');
+  await server.waitForLog(({ msg }) => msg === 'all workers are replaced');
+  // Much sooner than the former ones give up waiting for their connections.
+  await expect.poll(() => busyIn(server), { timeout: 15_000 }).toEqual([3, 4]);
+  const calls = await load.end();
+  for (const agent of agents) agent.destroy();
+  expect(load.failures).toEqual([]);
+  expect(calls).toBeGreaterThan(8);
 });
 
 test('one that dies meanwhile is replaced once', async () => {

@@ -7,8 +7,20 @@ interface Answer {
   readonly text: string;
 }
 
-/** Posts a message of the 2025 era on a connection of its own, so that each may reach another process. */
-export function post({ url }: TestServer, message: object, session?: string, method = 'POST'): Promise<Answer> {
+/** How a message is posted. */
+interface PostOptions {
+  readonly method?: string;
+  /** Keeps the connection; by default each message has one of its own, so that each may reach another process. */
+  readonly agent?: http.Agent;
+}
+
+/** Posts a message of the 2025 era. */
+export function post(
+  { url }: TestServer,
+  message: object,
+  session?: string,
+  { method = 'POST', agent }: PostOptions = {},
+): Promise<Answer> {
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
@@ -16,7 +28,7 @@ export function post({ url }: TestServer, message: object, session?: string, met
     ...(session !== undefined && { 'mcp-session-id': session }),
   };
   return new Promise((resolve, reject) => {
-    const request = http.request(url, { method, headers, agent: false }, (response) => {
+    const request = http.request(url, { method, headers, agent: agent ?? false }, (response) => {
       let text = '';
       response.on('data', (chunk) => {
         text += chunk;
@@ -31,10 +43,11 @@ export function post({ url }: TestServer, message: object, session?: string, met
 }
 
 /** Opens a session of the 2025 era and returns its id. */
-export async function openSession(server: TestServer): Promise<string> {
+export async function openSession(server: TestServer, agent?: http.Agent): Promise<string> {
+  const options = agent === undefined ? {} : { agent };
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '0' } };
-  const { session } = await post(server, { id: 1, method: 'initialize', params });
-  await post(server, { method: 'notifications/initialized' }, session);
+  const { session } = await post(server, { id: 1, method: 'initialize', params }, undefined, options);
+  await post(server, { method: 'notifications/initialized' }, session, options);
   return session;
 }
 

@@ -39,7 +39,7 @@ test('a session that was ended is ended for every process, and one of another se
   await using server = await start();
   await using other = await start();
   const [session, foreign] = [await openSession(server), await openSession(other)];
-  expect((await post(server, {}, session, 'DELETE')).status).toBeLessThan(300);
+  expect((await post(server, {}, session, { method: 'DELETE' })).status).toBeLessThan(300);
   for (let id = 2; id < 8; id += 1) expect((await post(server, read(id), session)).status).toBe(404);
   for (let id = 2; id < 8; id += 1) expect((await post(server, read(id), foreign)).status).toBe(404);
 });

@@ -52,6 +52,19 @@ test('replicas add up their figures', async () => {
   ]);
 });
 
+test('what was added for a client that is forgotten here is forgotten, too', async () => {
+  const lines: { all_replicas?: object }[] = [];
+  const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const activity = new Activity({ unusual: () => {}, maxClients: 1 });
+  const report = reportActivity({ activity, logger, store: new MemoryStore() });
+  const other: Client = { key: 'principal:other', kind: 'principal', name: 'other' };
+  for (const clients of [[ci], [other], [ci, ci]]) {
+    for (const client of clients) activity.call(client, false);
+    await report.stop();
+  }
+  expect(lines.at(-1)).toMatchObject({ client: 'ci', calls: 2, all_replicas: { calls: 3 } });
+});
+
 test('without the store a replica logs its own figures', async () => {
   const lines: object[] = [];
   const logger = pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(JSON.parse(line)) });

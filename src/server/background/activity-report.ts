@@ -27,6 +27,7 @@ export function reportActivity(service: Pick<SharedService, 'activity' | 'logger
   };
   const news = async (): Promise<void> => {
     const changed = activity?.takeChangedFigures() ?? [];
+    totals?.forgetOthers(activity?.figures() ?? []);
     // Not one after another: each may wait for a store that does not answer.
     await Promise.all(changed.map(async (figures) => log(figures, await totals?.add(figures).catch(() => undefined))));
   };
@@ -48,11 +49,17 @@ type Totals = Record<(typeof SUMMED)[number], number>;
 /** Adds up the figures of clients over all replicas. */
 class ReplicaTotals {
   readonly #store: SharedStore;
-  /** What was added for each client. */
+  /** What was added for each client that is remembered here. */
   readonly #added = new Map<string, Totals>();
 
   constructor(store: SharedStore) {
     this.#store = store;
+  }
+
+  /** Forgets what was added for clients that are not among these. They begin anew when they come back. */
+  forgetOthers(known: readonly ClientFigures[]): void {
+    const names = new Set(known.map(({ client }) => client));
+    for (const client of this.#added.keys()) if (!names.has(client)) this.#added.delete(client);
   }
 
   /** Adds what is new in the figures of a client, and returns those of all replicas. Raises `StoreUnavailable`. */

@@ -27,6 +27,7 @@ export class OperatorConsole {
   readonly #queue: ApprovalQueue;
   readonly #recorder: CallRecorder;
   readonly #viewers: Viewers;
+  #shared: SharedApprovals | undefined;
   #config: Config;
 
   constructor(config: Config) {
@@ -44,14 +45,19 @@ export class OperatorConsole {
     this.#viewers.replace(config);
   }
 
-  /** Returns what serves the page and answers its requests. */
+  /** Tells other replicas nothing more. Call it once no call is running. */
+  close(): void {
+    this.#shared?.close();
+  }
+
+  /** Returns what serves the page and answers its requests. Call it once. */
   route(served: ServedState): Route {
     const { principals, store } = served.shared;
     // Without tokens, anyone could agree to anything here, an agent to its own calls among others.
     if (principals === undefined) return { path: PATH, handle: sendSetUp };
     const running = new RunningList(served.shared.running);
-    const approvals = store ? new SharedApprovals(this.#queue, this.#viewers, store) : this.#queue;
-    const sources = { recorder: this.#recorder, approvals, running };
+    this.#shared = store && new SharedApprovals(this.#queue, this.#viewers, store);
+    const sources = { recorder: this.#recorder, approvals: this.#shared ?? this.#queue, running };
     return new ConsoleRoute({
       viewers: this.#viewers,
       signIn: new SignIn(principals, this.#viewers),

@@ -3,6 +3,9 @@ import type { HttpError } from './sdk-response.ts';
 /** The longest `initialize`: far more than a client has to say, but a session keeps it. */
 export const MAX_INITIALIZE_BYTES = 64 * 1024;
 
+/** What to do where nobody knows whether a request was carried out: sending it again could append twice, for example. */
+export const LOOK_FIRST = 'The request may have been carried out: look before you send it again.';
+
 /** The errors that an endpoint answers with. */
 export const NOT_FOR_THIS_TOKEN: HttpError = { status: 403, message: 'Forbidden: this token may not be used here' };
 export const METHOD_NOT_ALLOWED: HttpError = {
@@ -27,7 +30,7 @@ export const NOT_PASSED_ON: HttpError = {
 };
 export const EVENT_NOT_KEPT: HttpError = {
   status: 400,
-  message: 'Bad Request: what followed this Last-Event-ID is not kept here; send the request again',
+  message: `Bad Request: what followed this Last-Event-ID is not kept here. ${LOOK_FIRST}`,
 };
 export const INITIALIZE_TOO_LONG: HttpError = {
   status: 413,

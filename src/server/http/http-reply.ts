@@ -20,10 +20,12 @@ export const RETRY_MS = 1_000;
 /** The most bytes of notifications that wait for the client to read them. */
 const MAX_UNREAD = 256 * 1024;
 
-/** The headers of an event stream. `no-transform` and `x-accel-buffering` keep proxies from holding events back. */
+/**
+ * The headers of an event stream. `no-transform` and `x-accel-buffering` keep proxies from holding events back. There is
+ * no `connection` among them: Node sets it, unless a server that is leaving has set it to `close`.
+ */
 const STREAM_HEADERS = {
   'cache-control': 'no-cache, no-transform',
-  connection: 'keep-alive',
   'content-type': 'text/event-stream',
   'x-accel-buffering': 'no',
 };

@@ -1,17 +1,21 @@
-import http, { type Server } from 'node:http';
+import http, { type Server, type ServerResponse } from 'node:http';
 import net from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
+import { MemoryStore } from '../../cluster/memory-store.ts';
 import { FairScheduler } from '../../runtime/fair-scheduler.ts';
 import { SearchPool } from '../../search/index.ts';
 import type { Dialect } from '../../tools/dialect.ts';
 import { Roots } from '../../tools/roots.ts';
 import { defineTool } from '../../tools/tool.ts';
 import { RunningCalls } from '../call/running/running-calls.ts';
+import type { Service } from '../call/service.ts';
 import { describeServer } from '../description/describe-server.ts';
+import { SessionIds } from '../sessions/session-id.ts';
+import { SigningKeys } from '../sessions/signing-keys.ts';
 import { type RunningHttpServer, startHttp } from './http-server.ts';
 import type { Route } from './route.ts';
 
@@ -43,8 +47,11 @@ afterEach(async () => {
   await serving?.close(0);
 });
 
+/** What replicas share. */
+type Shared = Pick<Service, 'store' | 'signingKeys'>;
+
 /** A server with one tool, which returns whether its client was gone when the call began. */
-async function start(routes: readonly Route[] = [], missing?: () => readonly string[]) {
+async function start(routes: readonly Route[] = [], missing?: () => readonly string[], shared: Shared = {}) {
   const lines: Record<string, unknown>[] = [];
   const logger = pino(
     { formatters: { level: (level) => ({ level }) } },
@@ -84,6 +91,7 @@ async function start(routes: readonly Route[] = [], missing?: () => readonly str
     running: new RunningCalls(),
     scheduler: new FairScheduler(),
     close: async () => {},
+    ...shared,
   };
   const created = vi.spyOn(http, 'createServer');
   serving = await startHttp([{ path: '/mcp', service }], { host: '127.0.0.1', port: 0, routes, missing });
@@ -132,6 +140,91 @@ test('a route that fails is an internal error without its message', async () => 
   const answer = await fetch(`${serving?.base}/page`);
   expect([answer.status, await answer.text()]).toEqual([500, expect.not.stringContaining('secret')]);
   expect(lines).toMatchObject([{ level: 'error', msg: 'internal error' }]);
+});
+
+test('whether a session can go on is asked of the store once in a request', async () => {
+  const asked: string[] = [];
+  class Store extends MemoryStore {
+    override get(key: string): ReturnType<MemoryStore['get']> {
+      asked.push(key);
+      return super.get(key);
+    }
+  }
+  const signingKeys = new SigningKeys(['s'.repeat(32)]);
+  await start([], undefined, { store: new Store(), signingKeys });
+  const client = { protocolVersion: '2025-06-18', name: 't', capabilities: {} };
+  const daysAgo = Date.now() - 3 * 24 * 60 * 60_000;
+  const id = new SessionIds(signingKeys).issue({ principal: undefined, dialect: 'test' }, client, daysAgo);
+  const headers = { ...HEADERS, 'mcp-protocol-version': '2025-06-18', 'mcp-session-id': id, 'last-event-id': '1-0' };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'look', arguments: {} } });
+  for (const init of [{ method: 'POST', body }, { method: 'GET' }, { method: 'DELETE' }]) {
+    asked.length = 0;
+    expect((await fetch(`${serving?.base}/mcp`, { headers, ...init })).status).toBe(404);
+    expect([init.method, ...asked]).toEqual([init.method, ...new Set(asked)]);
+    expect(asked.length).toBeGreaterThan(0);
+  }
+});
+
+describe('a server that leaves', () => {
+  const initialize = {
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '0' } },
+  };
+  const inSession = (session: string | null) => ({
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': '2025-06-18',
+    ...(session !== null && { 'mcp-session-id': session }),
+  });
+  const post = (message: object, session: string | null = null) =>
+    fetch(`${serving?.base}/mcp`, {
+      method: 'POST',
+      headers: inSession(session),
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+    });
+
+  test('closes each connection after its next answer, also in sessions, whoever answers', async () => {
+    const { call } = await start();
+    const session = (await post(initialize)).headers.get('mcp-session-id');
+    const fast = { id: 2, method: 'tools/call', params: { name: 'look', arguments: {} } };
+    const bySdk = { id: 3, method: 'ping' };
+    const all = [() => call(), () => post(fast, session), () => post(bySdk, session), () => post(initialize)];
+    const connections = async () => {
+      const answers = await Promise.all(all.map((send) => send()));
+      return Promise.all(answers.map(async (answer) => [await answer.text(), answer.headers.get('connection')][1]));
+    };
+    expect(await connections()).toEqual(all.map(() => 'keep-alive'));
+    void serving?.retire();
+    expect(await connections()).toEqual(all.map(() => 'close'));
+  });
+
+  test('ends event streams, also those that begin later, and no answer that is being prepared', async () => {
+    let go = (): void => {};
+    const prepared = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const beginStream = (response: ServerResponse): void => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': begun\n\n');
+    };
+    const routes: Route[] = [
+      { path: '/page', handle: (_, response) => prepared.then(() => void response.writeHead(200).end('whole')) },
+      { path: '/late', handle: (_, response) => prepared.then(() => beginStream(response)) },
+      { path: '/early', handle: (_, response) => beginStream(response) },
+    ];
+    const { lines, server } = await start(routes);
+    let arrived = 0;
+    server.on('request', () => {
+      arrived += 1;
+    });
+    const texts = ['/page', '/late', '/early'].map(async (path) => (await fetch(`${serving?.base}${path}`)).text());
+    await expect.poll(() => arrived).toBe(3);
+    void serving?.retire();
+    expect(await texts[2]).toBe(': begun\n\n');
+    go();
+    expect(await Promise.all(texts)).toEqual(['whole', ': begun\n\n', ': begun\n\n']);
+    expect(lines).toEqual([]);
+  });
 });
 
 describe('/ready', () => {

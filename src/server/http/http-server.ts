@@ -28,7 +28,9 @@ const REQUEST_MS = 60_000;
 /** How often Node looks for connections that are over one of these two. */
 const CHECK_MS = 5_000;
 /** How long an idle connection stays open: longer than the 60 seconds after which common proxies close theirs. */
-const KEEP_ALIVE_MS = 65_000;
+export const KEEP_ALIVE_MS = 65_000;
+/** How often a server that leaves ends the event streams that have begun meanwhile. */
+const END_STREAMS_MS = 500;
 /** How long the last responses may take to be written after all calls have ended. */
 const LAST_RESPONSES_MS = 1_000;
 
@@ -119,7 +121,8 @@ export async function startHttp(
   );
   const loopbackOnly = isLoopbackAddress(options.host);
   const posts = new InFlight<Promise<void>>();
-  const streams = new Set<ServerResponse>();
+  /** The other responses that are not sent yet: each may be, or become, an event stream that only its client ends. */
+  const others = new Set<ServerResponse>();
   const refused = { origin: 0, token: 0 };
   let closing = false;
   let leaving = false;
@@ -167,12 +170,17 @@ export async function startHttp(
       else response.destroy();
     });
     if (request.method !== 'POST') {
-      streams.add(response);
-      response.once('close', () => streams.delete(response));
+      others.add(response);
+      response.once('close', () => others.delete(response));
       return;
     }
     posts.add(handled);
     void handled.then(() => posts.delete(handled));
+  };
+
+  const endStreams = (): void => {
+    // Only event streams have sent their headers without their end. The rest is being prepared.
+    for (const other of others) if (other.headersSent) other.end();
   };
 
   const server = http.createServer(
@@ -210,8 +218,10 @@ export async function startHttp(
     },
     retire: async () => {
       leaving = true;
-      for (const stream of streams) stream.end();
+      endStreams();
+      const timer = setInterval(endStreams, END_STREAMS_MS).unref();
       await connections.allClosed();
+      clearInterval(timer);
       // A client that lost its connection may wait for the result of its call elsewhere.
       await service.running.presentEnded();
     },

@@ -23,6 +23,7 @@ import { ClientDisconnect } from './client-disconnect.ts';
 import {
   EVENT_NOT_KEPT,
   INITIALIZE_TOO_LONG,
+  LOOK_FIRST,
   MAX_INITIALIZE_BYTES,
   METHOD_NOT_ALLOWED,
   NOT_ENDED_EVERYWHERE,
@@ -40,7 +41,7 @@ import { rateRefusal, sharedRefusal } from './rate-response.ts';
 import { originOf, type ReplayBudget } from './replay-buffer.ts';
 import { BadBody, readJson } from './request-body.ts';
 import { acceptsStreams, sendError, sendWebResponse, toWebRequest } from './sdk-response.ts';
-import { type ActiveSession, type SessionLimits, Sessions } from './sessions.ts';
+import { type ActiveSession, type Refusal, type SessionLimits, Sessions } from './sessions.ts';
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 /** What must be left for a request to be answered. */
@@ -85,6 +86,8 @@ interface EndpointRequest extends RequestClient {
   readonly body: unknown;
   /** The length of the body in bytes. */
   readonly length: number;
+  /** Why its session cannot go on. That is found out once, because it may take a question to the store. */
+  refused: Refusal | undefined;
 }
 
 /** Serves MCP's Streamable HTTP transport at one path: 2026-07-28 without state, older revisions in sessions. */
@@ -143,7 +146,18 @@ export class McpEndpoint {
     const batched = Array.isArray(body) ? Math.min(body.length, MAX_BATCH) : 0;
     if (!held.tryGrow(REQUEST_BYTES + batched * BATCHED_BYTES)) return sendError(response, SHARE_TAKEN);
     // Without a spread, which takes as long as a system call.
-    const received: EndpointRequest = { principal, limits, turns, held, request, response, disconnect, body, length };
+    const received: EndpointRequest = {
+      principal,
+      limits,
+      turns,
+      held,
+      request,
+      response,
+      disconnect,
+      body,
+      length,
+      refused: undefined,
+    };
     if (request.method === 'GET' && (await this.#resumeFastPath(received))) return;
     if (await this.#answerByFastPath(received)) return;
     await this.#answerBySdk(received);
@@ -176,7 +190,7 @@ export class McpEndpoint {
     const { 'mcp-session-id': id } = request.headers;
     if (typeof id !== 'string') return false;
     const session = this.#sessions.enter(id, principal) ?? (await this.#resume(id, received));
-    if (session === undefined) return false;
+    if (typeof session === 'string') return false;
     try {
       if (plain !== undefined) return await fastPath.answerInSession({ request, response, plain }, session);
       // The SDK gets the notification as well: the call that it names may run there.
@@ -196,7 +210,7 @@ export class McpEndpoint {
     const { 'mcp-session-id': id, 'last-event-id': lastEventId, accept } = request.headers;
     if (typeof id !== 'string' || typeof lastEventId !== 'string' || !acceptsStreams(accept)) return false;
     const session = this.#sessions.enter(id, principal) ?? (await this.#resume(id, received));
-    if (session === undefined) return false;
+    if (typeof session === 'string') return false;
     try {
       const next = session.replay.after(lastEventId);
       if (next === 'sdk') return false;
@@ -263,10 +277,11 @@ export class McpEndpoint {
     }
   }
 
-  async #enterSession({ request, body, length, principal, limits }: EndpointRequest) {
+  async #enterSession(received: EndpointRequest) {
+    const { request, body, length, principal, limits } = received;
     const id = request.headers['mcp-session-id'];
     if (typeof id === 'string') {
-      const session = this.#sessions.enter(id, principal) ?? (await this.#sessions.resume(id, principal, { limits }));
+      const session = this.#sessions.enter(id, principal) ?? (await this.#resume(id, received));
       if (session === 'unknown') return SESSION_NOT_FOUND;
       return session === 'too_many' ? TOO_MANY_SESSIONS : session;
     }
@@ -283,10 +298,13 @@ export class McpEndpoint {
     await this.#sessions.end(transport.sessionId ?? '');
   }
 
-  /** Goes on with a session that is not known here; undefined if it cannot. */
-  async #resume(id: string, { principal, limits }: EndpointRequest): Promise<ActiveSession | undefined> {
+  /** Goes on with a session that is not known here, unless this request was refused already. */
+  async #resume(id: string, received: EndpointRequest): Promise<ActiveSession | Refusal> {
+    if (received.refused !== undefined) return received.refused;
+    const { principal, limits } = received;
     const session = await this.#sessions.resume(id, principal, { limits });
-    return typeof session === 'string' ? undefined : session;
+    if (typeof session === 'string') received.refused = session;
+    return session;
   }
 
   /** Returns who sends a request that belongs to no session. */
@@ -323,8 +341,7 @@ export class McpEndpoint {
 
 /** Returns the event that answers a request whose result is lost. */
 function lostResult(id: RequestId): string {
-  const message =
-    'The server process that ran this request is gone, or keeps its result no longer. The request may have been carried out: look before you send it again.';
+  const message = `The server process that ran this request is gone, or keeps its result no longer. ${LOOK_FIRST}`;
   return `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message } })}\n\n`;
 }
 

@@ -68,7 +68,12 @@ export async function sendWebResponse(
   { signal, held, before }: SendOptions,
 ): Promise<void> {
   // The fast path may have begun the event stream before it left the request to the SDK.
-  if (!response.headersSent) response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  if (!response.headersSent) {
+    const headers = new Headers(answer.headers);
+    // The SDK asks for `keep-alive`, also where a server that is leaving has set it to `close`.
+    headers.delete('connection');
+    response.writeHead(answer.status, Object.fromEntries(headers));
+  }
   // A stream may have no event for long, and the client waits for the headers.
   if (answer.headers.get('content-type') === 'text/event-stream') response.flushHeaders();
   if (before !== undefined) response.write(before);

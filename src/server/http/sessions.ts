@@ -64,7 +64,7 @@ export interface SessionOptions {
 }
 
 /** Why a session cannot go on: its id cannot be used, or the client has no more sessions. */
-type Refusal = 'unknown' | 'too_many';
+export type Refusal = 'unknown' | 'too_many';
 
 /** The part of a session in the pool of all. */
 interface Share {
@@ -189,7 +189,9 @@ export class Sessions {
   /** Closes all sessions. Their ids can still be used. */
   async close(): Promise<void> {
     clearInterval(this.#expiry);
-    await Promise.all([this.#lives.close(), this.#relay?.close(), this.#results?.close()]);
+    this.#lives.close();
+    this.#relay?.close();
+    await this.#results?.close();
     await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
     this.#sessions.clear();
   }

@@ -10,7 +10,7 @@ const FEATURES = {
 } as const satisfies Record<string, ClientCapabilities>;
 
 /** The name of such a capability. */
-export type ClientFeature = keyof typeof FEATURES;
+type ClientFeature = keyof typeof FEATURES;
 
 /** Returns the names of what a client declared. */
 export function featuresOf({ sampling, elicitation }: ClientCapabilities): ClientFeature[] {
@@ -24,13 +24,20 @@ export function featuresOf({ sampling, elicitation }: ClientCapabilities): Clien
   return (Object.keys(FEATURES) as ClientFeature[]).filter((feature) => has[feature]);
 }
 
-/** Returns the capabilities of a client that declared what is named. */
-export function capabilitiesFrom(features: readonly ClientFeature[]): ClientCapabilities {
-  const declared = features.map((feature): ClientCapabilities => FEATURES[feature]);
+/**
+ * Returns the capabilities of a client that declared what is named. Other names are passed over: a replica that was
+ * updated already may know more of them.
+ */
+export function capabilitiesFrom(features: readonly string[]): ClientCapabilities {
+  const declared = features.filter(isFeature).map((feature): ClientCapabilities => FEATURES[feature]);
   const sampling = declared.flatMap((one) => one.sampling ?? []);
   const elicitation = declared.flatMap((one) => one.elicitation ?? []);
   return {
     ...(sampling.length > 0 && { sampling: Object.assign({}, ...sampling) }),
     ...(elicitation.length > 0 && { elicitation: Object.assign({}, ...elicitation) }),
   };
+}
+
+function isFeature(name: string): name is ClientFeature {
+  return Object.hasOwn(FEATURES, name);
 }

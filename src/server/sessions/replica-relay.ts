@@ -65,9 +65,9 @@ export class ReplicaRelay {
     return left.length === 0 && body.length > 0 ? undefined : left;
   }
 
-  /** Stops receiving. */
-  async close(): Promise<void> {
-    for (const unsubscribe of await this.#subscriptions) await unsubscribe();
+  /** Stops receiving. Does not wait for the store, which may hang. */
+  close(): void {
+    void this.#subscriptions.then((all) => Promise.all(all.map((unsubscribe) => unsubscribe())));
   }
 
   async #acceptOne(digest: string, message: unknown): Promise<unknown> {

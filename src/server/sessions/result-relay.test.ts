@@ -112,6 +112,39 @@ test('a client that goes away is waited for no longer, and a replica that stops 
   expect(await store.listBlobs('results:session')).toHaveLength(1);
 });
 
+test('results that end together while the store is slow are bounded, and those left out are kept later', async () => {
+  const waiting: (() => void)[] = [];
+  class SlowStore extends MemoryStore {
+    override async putBlob(...args: Parameters<MemoryStore['putBlob']>) {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return super.putBlob(...args);
+    }
+  }
+  const store = new SlowStore();
+  const result = Buffer.alloc(15 * 1024 * 1024);
+  const asked = new Map<string, Keep>();
+  let haveEnded = false;
+  const owner = new ResultRelay(store, 'owner', ({ eventId }, keep) => {
+    if (haveEnded) keep(result);
+    else asked.set(eventId, keep);
+  });
+  const other = new ResultRelay(store, 'other', () => {});
+  onTestFinished(async () => {
+    await Promise.all([owner.close(), other.close()]);
+  });
+  const ids = ['1', '2', '3', '4'];
+  const rests = ids.map((eventId) => other.rest('owner', { digest: `session ${eventId}`, eventId }, signal));
+  await expect.poll(() => asked.size).toBe(4);
+  haveEnded = true;
+  for (const keep of asked.values()) keep(result);
+  expect(waiting).toHaveLength(2);
+  const timer = setInterval(() => {
+    for (const put of waiting.splice(0)) put();
+  }, 100);
+  expect((await Promise.all(rests)).map((rest) => rest?.length)).toEqual(ids.map(() => result.length));
+  clearInterval(timer);
+});
+
 test('what no replica sends changes nothing', async () => {
   const { store, asked } = twoReplicas();
   for (const text of [

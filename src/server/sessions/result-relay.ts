@@ -74,8 +74,9 @@ export class ResultRelay {
 
   /**
    * Waits for what follows an event in a stream of another replica. Resolves with undefined if that replica is gone, or
-   * keeps it no longer, and with nothing if the client has asked for the same again meanwhile, or for too much. Raises
-   * the reason of the signal once it is aborted.
+   * does not keep it any more. Resolves with an empty buffer if this wait was ended in favour of a later one: the client
+   * has asked for the same event again on another connection, or has more than `MAX_WAITERS` waits in this session.
+   * Raises the reason of the signal once it is aborted.
    */
   async rest(replica: string, { digest, eventId }: Wanted, signal: AbortSignal): Promise<Buffer | undefined> {
     if (replica === this.#replica) return undefined;
@@ -93,7 +94,7 @@ export class ResultRelay {
         const isSent = await this.#send(replica, 'wanted', waiter);
         const now = performance.now();
         outageSince = isSent ? undefined : (outageSince ?? now);
-        // Nobody can have heard, or said so.
+        // The other replica got no message that it could answer, so its silence does not mean that it is gone.
         if (!isSent) waiter.heardAt = now;
         if (now - waiter.heardAt > GONE_MS || now - (outageSince ?? now) > OUTAGE_MS) return undefined;
         await Promise.race([cancellableSleep(ASK_MS, signal), woken]);
@@ -118,10 +119,13 @@ export class ResultRelay {
     }
   }
 
-  /** Stops keeping results for other replicas, once those that are on their way are in the store. */
+  /**
+   * Stops keeping results for other replicas. Waits until those that are on their way are in the store, but not longer
+   * than `CLOSE_MS`: the store may hang.
+   */
   async close(): Promise<void> {
     await atMost(CLOSE_MS, Promise.all(this.#keeping.values()));
-    await (await this.#subscription)();
+    void this.#subscription.then((unsubscribe) => unsubscribe());
   }
 
   #receive(message: Message): void {
@@ -129,10 +133,11 @@ export class ResultRelay {
     if (kind === 'wanted') {
       void this.#send(from, 'heard', message);
       const key = `${digest} ${eventId}`;
-      // Whoever wants it asks again.
-      if (this.#keeping.has(key) || this.#keepingBytes > MAX_KEEPING_BYTES) return;
+      if (this.#keeping.has(key)) return;
       this.#find({ digest, eventId }, (rest) => {
         const bytes = rest?.length ?? 0;
+        // Whoever wants it asks again, and then it may fit.
+        if (this.#keeping.has(key) || this.#keepingBytes + bytes > MAX_KEEPING_BYTES) return;
         this.#keepingBytes += bytes;
         const keeping = this.#keep(message, rest).finally(() => {
           this.#keepingBytes -= bytes;

@@ -32,13 +32,23 @@ test('a secret is replaced in steps, with no session lost between replicas of on
   expect(withSecrets(OLD).verify(withSecrets(NEW, OLD).issue(SCOPE, CLIENT), SCOPE)).toBeUndefined();
 });
 
+const sign = (signed: string): string => {
+  const mac = createHmac('sha256', new SigningKeys([NEW]).for('session id')[0]).update(signed);
+  return `${signed}.${mac.digest('base64url')}`;
+};
+
+test('capabilities that a later version names in an id are passed over', () => {
+  const ids = withSecrets(NEW);
+  const [, payload = ''] = ids.issue(SCOPE, CLIENT).split('.');
+  const parts = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  parts[5].push('telepathy', 'constructor');
+  const later = sign(`1.${Buffer.from(JSON.stringify(parts)).toString('base64url')}`);
+  expect(ids.verify(later, SCOPE)).toMatchObject(CLIENT);
+});
+
 test('an id of a later form is not read as one of this form', () => {
   const ids = withSecrets(NEW);
   const [, payload] = ids.issue(SCOPE, CLIENT).split('.');
-  const sign = (signed: string): string => {
-    const mac = createHmac('sha256', new SigningKeys([NEW]).for('session id')[0]).update(signed);
-    return `${signed}.${mac.digest('base64url')}`;
-  };
   expect(ids.verify(sign(`1.${payload}`), SCOPE)).toBeDefined();
   for (const signed of [`2.${payload}`, `${payload}`, '2.bm90IEpTT04']) {
     expect([signed, ids.verify(sign(signed), SCOPE)]).toEqual([signed, undefined]);

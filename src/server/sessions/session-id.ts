@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ClientCapabilities } from '@modelcontextprotocol/server';
-import { type ClientFeature, capabilitiesFrom, featuresOf } from './client-features.ts';
+import { capabilitiesFrom, featuresOf } from './client-features.ts';
 import { SigningKeys } from './signing-keys.ts';
 
 /** Whose session it is, and at which endpoint. */
@@ -41,7 +41,7 @@ type Payload = readonly [
   scope: string,
   protocolVersion: string,
   name: string,
-  features: readonly ClientFeature[],
+  features: readonly string[],
 ];
 
 /**

@@ -90,9 +90,9 @@ export class SessionLives {
     );
   }
 
-  /** Stops listening. */
-  async close(): Promise<void> {
-    await (await this.#subscription)();
+  /** Stops listening. Does not wait for the store, which may hang. */
+  close(): void {
+    void this.#subscription.then((unsubscribe) => unsubscribe());
   }
 
   async #tellEnded(): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type SharedStore, StoreUnavailable } from '../../../cluster/shared-store.ts';
+import { type SharedStore, StoreUnavailable, type Unsubscribe } from '../../../cluster/shared-store.ts';
 import type { Approval } from '../model/api-types.ts';
 import type { Viewer, Viewers } from '../model/viewers.ts';
 import { type ApprovalMessage, approvalMessage, type Sent } from './approval-messages.ts';
@@ -23,13 +23,15 @@ interface Replica {
 /**
  * The calls that wait in all replicas. Each tells the others which calls wait with it. An answer is sent to the replica
  * where its call waits, which alone decides whether it counts, by its own config. Without the store, a replica has its
- * own calls only. This lasts as long as the store, so that calls of a server that is stopping can be answered elsewhere.
+ * own calls only. It lasts until `close`, so that calls of a server that is stopping can be answered elsewhere.
  */
 export class SharedApprovals implements PendingApprovals {
   readonly #own: ApprovalQueue;
   readonly #viewers: Viewers;
   readonly #store: SharedStore;
   readonly #id = randomUUID();
+  readonly #subscriptions: readonly Promise<Unsubscribe>[];
+  readonly #timer: NodeJS.Timeout;
   readonly #others = new Map<string, Replica>();
   /** Those who wait for what became of an answer, by request. */
   readonly #asking = new Map<string, (accepted: Accepted) => void>();
@@ -43,8 +45,14 @@ export class SharedApprovals implements PendingApprovals {
     this.#store = store;
     // Whoever gave an answer that cannot be confirmed is told so there.
     const receive = (text: string): void => void this.#receive(text).catch(() => {});
-    for (const channel of [EVERYONE, this.#id]) void store.subscribe(channel, receive);
-    setInterval(() => this.#tell(), TICK_MS).unref();
+    this.#subscriptions = [EVERYONE, this.#id].map((channel) => store.subscribe(channel, receive));
+    this.#timer = setInterval(() => this.#tell(), TICK_MS).unref();
+  }
+
+  /** Stops telling and hearing what waits. Call it before the store is closed. Does not wait for the store, which may hang. */
+  close(): void {
+    clearInterval(this.#timer);
+    for (const subscription of this.#subscriptions) void subscription.then((unsubscribe) => unsubscribe());
   }
 
   list(viewer: Viewer): Approval[] {
