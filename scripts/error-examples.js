@@ -239,7 +239,7 @@ export const ERROR_EXAMPLES = {
   },
   busy: {
     details: {},
-    means: 'Another process is changing the folder, and did not finish in time. Nothing was changed.',
+    means: 'Another process is changing the file or folder, and did not finish in time. Nothing was changed.',
     todo: 'Try again.',
   },
   io_error: {

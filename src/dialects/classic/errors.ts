@@ -100,7 +100,7 @@ const ERROR_BODIES: ErrorBodies = {
     code: 'server_busy',
     message: 'The server is out of file descriptors or memory; try again later',
   }),
-  busy: () => ({ code: 'conflict', message: 'Another process is changing this folder; try again' }),
+  busy: () => ({ code: 'conflict', message: 'Another process is changing this file or folder; try again' }),
   io_error: ({ details }) => ({
     code: 'io_error',
     message: `Input/output error${details.errno === undefined ? '' : ` (${details.errno})`}`,

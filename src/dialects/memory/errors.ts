@@ -72,7 +72,7 @@ const STORAGE_ERRORS: StorageErrors = {
   rate_limited: ({ details }) => failed(`Rate limit exceeded, retry in ${details.retryAfterSeconds} seconds`),
   timed_out: ({ details }) => failed(`Timed out after ${details.seconds} seconds`),
   cancelled: () => failed('Cancelled by the client'),
-  busy: (_, { path }) => failed(`Another process is changing this folder, try again: ${path}`),
+  busy: (_, { path }) => failed(`Another process is changing this file or folder, try again: ${path}`),
   exhausted: () => failed('Out of file descriptors or memory, try again later'),
   io_error: ({ details }) => failed(`Input/output error${details.errno ? ` (${details.errno})` : ''}`),
   // No tool of this dialect raises these.

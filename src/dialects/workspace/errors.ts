@@ -90,7 +90,7 @@ const MESSAGES: Messages = {
   not_confirmed: ({ details }, path) => `not confirmed: ${whyNotConfirmed(details)}: ${path}`,
   cancelled: () => 'cancelled before it was done',
   exhausted: () => 'server is out of file descriptors or memory; try again later',
-  busy: (_, path) => `another process is changing this folder, try again: ${path}`,
+  busy: (_, path) => `another process is changing this file or folder, try again: ${path}`,
   io_error: (_, path) => `input/output error: ${path}`,
   path_not_allowed: ({ details }, path) =>
     details.violation === 'not_allowed'

@@ -7,8 +7,11 @@ import { FolderMoves } from './folder-moves.ts';
 import { LeaseQueue, type LeaseWait } from './lease-queue.ts';
 import type { Granted, LeaseStore } from './lease-store.ts';
 
-/** How long a lease lasts whose holder has died. */
-const FILE_LEASE_MS = 8_000;
+/**
+ * How long a lease lasts whose holder has died: a call may have to wait for two of them. A holder that was only slow has
+ * its change tried again.
+ */
+const FILE_LEASE_MS = 5_000;
 /** How long to try to change a file: longer than dead holders keep it, and shorter than a call may take by default. */
 export const CHANGE_PATIENCE_MS = 28_000;
 /** For how long the store may be gone before calls no longer wait for it: a restart takes less. */
@@ -33,7 +36,7 @@ export function leasesOf(root: Root): Leases | undefined {
 
 /** Options of `Leases`. */
 interface LeasesOptions {
-  /** How long a lease lasts whose holder has died; by default eight seconds. */
+  /** How long a lease lasts whose holder has died; by default five seconds. */
   readonly leaseMs?: number;
 }
 
