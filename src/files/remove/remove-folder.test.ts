@@ -38,6 +38,22 @@ onEveryBackend((open, backend) => {
     },
   );
 
+  test('removes what others put into the folder meanwhile, unless they go on', async () => {
+    using box = open();
+    box.file('d/f');
+    let left = 2;
+    const progress = () => {
+      if (left > 0) box.file(`d/late-${left}`);
+      left -= 1;
+    };
+    expect(await remove(box, 'd', { ...DEFAULT_CONTEXT, progress })).toEqual({ entries: 4 });
+    expect(box.tree()).toEqual([]);
+    box.file('d/f');
+    left = 100;
+    expect(await outcome(remove(box, 'd', { ...DEFAULT_CONTEXT, progress }))).toBe('not_empty');
+    expect(left).toBe(97);
+  });
+
   test('removes links, never their targets', async () => {
     using box = open();
     box.file('kept/f');

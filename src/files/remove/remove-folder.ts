@@ -37,6 +37,8 @@ import { assertVersion } from '../write/if-match.ts';
 
 /** Longer than a process takes between making a temporary entry and marking it as in use. */
 const MARKING_MS = 20;
+/** How often a folder is emptied into which others put something meanwhile. */
+const EMPTY_ATTEMPTS = 3;
 const DISCARD_ATTEMPTS = 5;
 const DISCARD_AGAIN_MS = 100;
 
@@ -257,12 +259,21 @@ export async function removeTree(
 
   async function removeInner(at: RootEntry): Promise<void> {
     if (unlock) ignoreMissing(() => at.dir.chmod(at.name, 0o700));
-    {
-      using child = ignoreMissing(() => at.dir.openDir(at.name));
-      if (child !== undefined) await empty(child, at.path);
+    for (let attempt = 1; ; attempt += 1) {
+      {
+        using child = ignoreMissing(() => at.dir.openDir(at.name));
+        if (child !== undefined) await empty(child, at.path);
+      }
+      const step = kept?.change.unmake(at);
+      try {
+        ignoreMissing(() => removeEmpty(at, step));
+        return;
+      } catch (error) {
+        // Something was added since the folder was listed, or another machine had added it just before.
+        const isAdded = failure === undefined && isFenceError(error, 'not_empty');
+        if (!isAdded || attempt === EMPTY_ATTEMPTS) throw error;
+      }
     }
-    const step = kept?.change.unmake(at);
-    ignoreMissing(() => removeEmpty(at, step));
   }
 
   try {
