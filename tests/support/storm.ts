@@ -66,7 +66,7 @@ export function testStorm(storm: Storm): void {
       const { mounts } = replicas.volume;
       for (const mount of mounts) tally.check(mount);
       const leftovers = mounts.flatMap((mount) =>
-        fs.readdirSync(mount).filter((name) => name.startsWith('.ringfence')),
+        fs.readdirSync(mount, { recursive: true, encoding: 'utf8' }).filter(isTemporary),
       );
       for (const client of opened) client.close();
       const name = `storm of ${clients} clients`;
@@ -216,6 +216,10 @@ class Actor {
     this.#tally.count(tool, answer, { started, killed: String(KILLED), withinMs: KILL_MS, allowed });
     return answer;
   }
+}
+
+function isTemporary(file: string): boolean {
+  return path.basename(file).startsWith('.ringfence');
 }
 
 function isUnanswered({ status }: StormAnswer): boolean {

@@ -1,5 +1,5 @@
 /** The answer to a request for a lease. */
-export type LeaseGrant =
+type LeaseGrant =
   | {
       readonly granted: true;
       /** The fencing token: larger than that of every lease granted before. */
