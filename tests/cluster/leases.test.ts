@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { MemoryStore } from '../../src/cluster/memory-store.ts';
 import { StoreUnavailable } from '../../src/cluster/shared-store.ts';
-import { Dir, fromSystem, type RootPath } from '../../src/fence/index.ts';
-import { onEveryBackend, outcome, Sandbox } from '../../src/fence/sandbox.fixture.ts';
+import { Dir, FenceError, fromSystem, type RootPath } from '../../src/fence/index.ts';
+import { memory, onEveryBackend, outcome, Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { copy } from '../../src/files/copy/copy.ts';
 import { move } from '../../src/files/copy/move.ts';
 import { patchFile, replaceText } from '../../src/files/edit/edit-file.ts';
@@ -282,44 +282,236 @@ function stale(): Error {
   return Object.assign(new Error(code), { code, errno: -116 });
 }
 
-test.each(['remove', 'remove any', 'remove folder', 'move', 'make folder', 'edit', 'overwrite', 'copy'] as const)(
-  'a %s is tried again that failed with ESTALE before it changed anything',
-  async (kind) => {
-    const { box, roots, at } = twoReplicas(() => new Sandbox('openat2'));
-    box.file('f', 'one\n');
-    box.file('d/inner');
-    const locate = vi.spyOn(roots.a, 'locate');
-    for (let times = 0; times < 2; times += 1) {
-      locate.mockImplementationOnce(() => {
-        throw stale();
-      });
-    }
-    const [f, g] = ['f', 'g'].map((name) => box.at(name)) as [RootPath, RootPath];
+const CHANGES = [
+  'remove',
+  'remove any',
+  'remove folder',
+  'move',
+  'make folder',
+  'edit',
+  'overwrite',
+  'copy',
+  'copy folder',
+] as const;
+
+test.each(CHANGES)('a %s is tried again that failed with ESTALE before it changed anything', async (kind) => {
+  const { box, roots, at } = twoReplicas(() => new Sandbox('openat2'));
+  box.file('f', 'one\n');
+  box.file('d/inner');
+  const locate = vi.spyOn(roots.a, 'locate');
+  for (let times = 0; times < 2; times += 1) {
+    locate.mockImplementationOnce(() => {
+      throw stale();
+    });
+  }
+  const [f, g] = ['f', 'g'].map((name) => box.at(name)) as [RootPath, RootPath];
+  await {
+    remove: () => removeFile(roots.a, at, FAST),
+    'remove any': () => removeEntry(roots.a, at, FAST),
+    'remove folder': () => removeFolder(roots.a, roots.a.parse('d'), FAST),
+    move: () => move(f, g, FAST),
+    'make folder': () => makeFolder(roots.a, roots.a.parse('new'), FAST),
+    edit: () => replaceText(roots.a, at, { oldText: 'one', newText: 'two' }, FAST),
+    overwrite: () => writeFile(roots.a, at, Buffer.from('two\n'), FAST),
+    copy: () => copy(f, g, FAST),
+    'copy folder': () => copy(box.at('d'), g, FAST),
+  }[kind]();
+  expect(locate.mock.results.slice(0, 2).map(({ type }) => type)).toEqual(['throw', 'throw']);
+  const left = ['d/', 'd/inner', 'f'];
+  const removed = left.slice(0, -1);
+  expect(box.tree()).toEqual(
+    {
+      remove: removed,
+      'remove any': removed,
+      'remove folder': ['f'],
+      move: [...removed, 'g'],
+      'make folder': [...left, 'new/'],
+      edit: left,
+      overwrite: left,
+      copy: [...left, 'g'],
+      'copy folder': [...left, 'g/', 'g/inner'],
+    }[kind],
+  );
+});
+
+/** Has a method of all folders fail a few times with the error of a file that is just being replaced. */
+function failing(
+  method: 'openFile' | 'openDir' | 'list' | 'mkdir' | 'lstat' | 'renameNoReplace',
+  error: () => unknown,
+) {
+  const spy = vi.spyOn(Dir.prototype, method);
+  for (let times = 0; times < 2; times += 1) {
+    spy.mockImplementationOnce(() => {
+      throw fromSystem(error());
+    });
+  }
+  return spy;
+}
+
+const TREES = ['copy of a folder', 'merge', 'move of a folder across'] as const;
+const ALL = [...TREES, 'move of a file across'] as const;
+
+describe.each([
+  { method: 'openFile', kinds: ALL },
+  { method: 'openDir', kinds: TREES },
+  { method: 'list', kinds: TREES },
+  { method: 'mkdir', kinds: TREES },
+  { method: 'lstat', kinds: ALL },
+  { method: 'renameNoReplace', kinds: [TREES[0]] },
+] as const)('while $method fails with ESTALE', ({ method, kinds }) => {
+  test.each(kinds)('a %s succeeds', async (kind) => {
+    const { box } = twoReplicas(() => new Sandbox('procfd'));
+    using there = new Sandbox('procfd', memory());
+    new Leases(new MemoryStore()).coordinate(there.root);
+    for (const name of ['f', 'd/f', 'd/e/g']) box.file(name, name);
+    box.file('to/f', 'old');
+    const merging = { ...FAST, intoFolders: false };
+    const spy = failing(method, stale);
     await {
-      remove: () => removeFile(roots.a, at, FAST),
-      'remove any': () => removeEntry(roots.a, at, FAST),
-      'remove folder': () => removeFolder(roots.a, roots.a.parse('d'), FAST),
-      move: () => move(f, g, FAST),
-      'make folder': () => makeFolder(roots.a, roots.a.parse('new'), FAST),
-      edit: () => replaceText(roots.a, at, { oldText: 'one', newText: 'two' }, FAST),
-      overwrite: () => writeFile(roots.a, at, Buffer.from('two\n'), FAST),
-      copy: () => copy(f, g, FAST),
+      'copy of a folder': () => copy(box.at('d'), box.at('new'), FAST),
+      merge: () => copy(box.at('d'), box.at('to'), merging),
+      'move of a folder across': () => move(box.at('d'), there.at('d'), FAST),
+      'move of a file across': () => move(box.at('f'), there.at('f'), FAST),
     }[kind]();
-    expect(locate.mock.results.slice(0, 2).map(({ type }) => type)).toEqual(['throw', 'throw']);
-    const left = ['d/', 'd/inner', 'f'];
-    const removed = left.slice(0, -1);
-    expect(box.tree()).toEqual(
-      {
-        remove: removed,
-        'remove any': removed,
-        'remove folder': ['f'],
-        move: [...removed, 'g'],
-        'make folder': [...left, 'new/'],
-        edit: left,
-        overwrite: left,
-        copy: [...left, 'g'],
-      }[kind],
-    );
+    expect(spy).toHaveBeenCalled();
+    spy.mockRestore();
+    const left = ['d/', 'd/e/', 'd/e/g', 'd/f', 'f', 'to/', 'to/f'];
+    const moved = kind === 'move of a folder across' ? left.slice(4) : left.filter((name) => name !== 'f');
+    const copied = ['new/', 'new/e/', 'new/e/g', 'new/f'];
+    const merged = ['to/', 'to/e/', 'to/e/g', 'to/f'];
+    const [here, arrived] = {
+      'copy of a folder': [[...left.slice(0, 5), ...copied, ...left.slice(5)], []],
+      merge: [[...left.slice(0, 5), ...merged], []],
+      'move of a folder across': [moved, left.slice(0, 4)],
+      'move of a file across': [moved, ['f']],
+    }[kind];
+    expect(box.tree()).toEqual(here);
+    expect(there.tree()).toEqual(arrived);
+    if (kind === 'merge') expect(box.text('to/f')).toBe('d/f');
+  });
+});
+
+test('a file that is not found while it is replaced is copied with its folder, and one that is removed is left out', async () => {
+  const { box } = twoReplicas(() => new Sandbox('openat2'));
+  box.file('d/f', 'f');
+  box.file('d/removed');
+  const { openFile } = Dir.prototype;
+  let missing = 2;
+  vi.spyOn(Dir.prototype, 'openFile').mockImplementation(function (this: Dir, name, ...rest) {
+    if (name === 'removed') fs.rmSync(box.host('d/removed'), { force: true });
+    if (name === 'f' && missing-- > 0) throw new FenceError('not_found', {});
+    return openFile.call(this, name, ...rest);
+  });
+  vi.spyOn(Dir.prototype, 'isLocal').mockReturnValue(false);
+  expect(await copy(box.at('d'), box.at('copied'), FAST)).toMatchObject({ isDirectory: true, skipped: [] });
+  expect(box.tree()).toEqual(['copied/', 'copied/f', 'd/', 'd/f']);
+});
+
+test('a file that is shown with too small a size is opened again, so that its copy is complete', async () => {
+  const { box, roots } = twoReplicas(() => new Sandbox('openat2'));
+  vi.spyOn(Dir.prototype, 'isLocal').mockReturnValue(false);
+  await writeFile(roots.b, roots.b.parse('d/f'), Buffer.from('content'), FAST);
+  const { openFile } = Dir.prototype;
+  const opened = vi.spyOn(Dir.prototype, 'openFile').mockImplementation(function (this: Dir, name, ...rest) {
+    const file = openFile.call(this, name, ...rest);
+    if (name !== 'f' || opened.mock.calls.filter(([name]) => name === 'f').length % 3 === 0) return file;
+    vi.spyOn(file, 'read').mockReturnValue(0);
+    return Object.defineProperty(file, 'stats', { value: Object.assign(file.stats, { size: 0 }) });
+  });
+  await copy(box.at('d'), box.at('copied'), FAST);
+  await copy(box.at('d/f'), box.at('copied/g'), FAST);
+  expect([box.text('copied/f'), box.text('copied/g')]).toEqual(['content', 'content']);
+});
+
+/** Has the next system call come late, after another server has got the lease and replaced a file. */
+function lateCall(method: 'rename' | 'unlink', replace: () => void): void {
+  const original = Dir.prototype[method] as (...args: unknown[]) => void;
+  vi.spyOn(Dir.prototype, method).mockImplementationOnce(function (this: Dir, ...args: unknown[]) {
+    replace();
+    return original.apply(this, args);
+  });
+}
+
+test.each(['remove', 'remove any', 'move', 'move onto'] as const)(
+  'a %s on a condition that comes late leaves what another server has made meanwhile',
+  async (kind) => {
+    const { box, roots, at } = twoReplicas(() => new Sandbox('procfd'));
+    const ifMatch = versionOf(fs.statSync(box.file('f', 'one\n')));
+    if (kind === 'move onto') box.file('g', 'g\n');
+    lateCall('rename', () => {
+      fs.writeFileSync(box.host('new'), 'newer\n');
+      fs.renameSync(box.host('new'), box.host('f'));
+    });
+    const done = {
+      remove: () => removeFile(roots.a, at, { ...FAST, ifMatch }),
+      'remove any': () => removeEntry(roots.a, at, { ...FAST, ifMatch }),
+      move: () => move(box.at('f'), box.at('g'), { ...FAST, ifMatch }),
+      'move onto': () => move(box.at('f'), box.at('g'), { ...FAST, ifMatch }),
+    }[kind]();
+    expect(await outcome(done)).toBe('version_mismatch');
+    expect(box.text('f')).toBe('newer\n');
+    expect(box.tree()).toEqual(kind === 'move onto' ? ['f', 'g'] : ['f']);
+    if (kind === 'move onto') expect(box.text('g')).toBe('g\n');
+  },
+);
+
+test.each([true, false])('a move on a condition replaces its destination, absent: %s', async (absent) => {
+  const { box } = twoReplicas(() => new Sandbox('openat2'));
+  const ifMatch = versionOf(fs.statSync(box.file('f', 'one\n')));
+  if (!absent) box.file('g', 'g\n');
+  const ifDestination = absent ? 'absent' : versionOf(fs.statSync(box.host('g')));
+  await move(box.at('f'), box.at('g'), { ...FAST, ifMatch, ifDestination });
+  expect(box.tree()).toEqual(['g']);
+  expect(box.text('g')).toBe('one\n');
+});
+
+test('a move on a condition onto another name of the same file leaves that name alone', async () => {
+  const { box } = twoReplicas(() => new Sandbox('openat2'));
+  box.file('f', 'one\n');
+  fs.linkSync(box.host('f'), box.host('g'));
+  await move(box.at('f'), box.at('g'), { ...FAST, ifMatch: versionOf(fs.statSync(box.host('f'))) });
+  expect(box.tree()).toEqual(['g']);
+});
+
+test('a move to a destination that has to be absent does not replace one that was made since', async () => {
+  const { box } = twoReplicas(() => new Sandbox('openat2'));
+  box.file('f', 'one\n');
+  lateCall('rename', () => void box.file('g', 'newer\n'));
+  expect(await outcome(move(box.at('f'), box.at('g'), { ...FAST, ifDestination: 'absent' }))).toBe('version_mismatch');
+  expect([box.text('f'), box.text('g')]).toEqual(['one\n', 'newer\n']);
+  expect(box.tree()).toEqual(['f', 'g']);
+});
+
+test('a move across file systems is made again if another server edits the source before it is removed', async () => {
+  const { box, roots, at } = twoReplicas(() => new Sandbox('openat2'));
+  using there = new Sandbox('openat2', memory());
+  new Leases(new MemoryStore()).coordinate(there.root);
+  box.file('f', 'one\n');
+  vi.spyOn(Dir.prototype, 'sync').mockImplementationOnce(async () => {
+    // The copy has its name. The process is stopped for longer than its lease lasts.
+    await sleep(SHORT_MS * 2);
+    await replaceText(roots.b, at, { oldText: 'one', newText: 'two' }, FAST);
+  });
+  await move(box.at('f'), there.at('f'));
+  expect(box.tree()).toEqual([]);
+  expect(there.text('f')).toBe('two\n');
+});
+
+test.each(['remove', 'move'] as const)(
+  'a %s does not keep others of its machine waiting while it waits',
+  async (kind) => {
+    const { box, a, roots, at } = twoReplicas(() => new Sandbox('openat2'));
+    for (const name of ['f', 'g', 'h']) box.file(name, name);
+    const stopped = withResolvers();
+    a.stop = stopped.promise;
+    const done = kind === 'remove' ? removeFile(roots.a, at, FAST) : move(box.at('f'), box.at('i'), FAST);
+    await expect.poll(() => a.stop === undefined).toBe(true);
+    await removeFile(roots.b, roots.b.parse('g'), FAST);
+    await move(box.at('h', roots.b), box.at('j', roots.b), FAST);
+    expect(box.tree()).toEqual(['f', 'j']);
+    stopped.resolve(undefined);
+    await done;
+    expect(box.tree()).toEqual(kind === 'remove' ? ['j'] : ['i', 'j']);
   },
 );
 

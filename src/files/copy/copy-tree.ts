@@ -8,6 +8,7 @@ import {
   type Location,
   type Name,
   type Root,
+  withLocation,
   withLocationSync,
 } from '../../fence/index.ts';
 import { type Change, pathInside } from '../../history/index.ts';
@@ -22,6 +23,8 @@ import { replaceLink } from '../write/replace-link.ts';
 import { type CopyFileOptions, copyFile } from './copy-file.ts';
 import { flushTree } from './flush-tree.ts';
 import { isWithin } from './host-paths.ts';
+import { openLatest } from './open-latest.ts';
+import { type RetriedEntry, retryEntry } from './retry-entry.ts';
 
 /** An open folder, with its root and path. */
 export interface OpenTree {
@@ -132,7 +135,7 @@ class TreeCopier {
 
   async folder({ from, into, names, path }: Omit<CopiedFolder, 'made'> & { readonly path: string }): Promise<void> {
     this.#ancestors.push(from.hostPath());
-    for (const { name, raw, type } of this.#reading(names, () => from.list())) {
+    for (const { name, raw, type } of await this.#retrying({ from, name: '.', names }, () => from.list())) {
       const wait = this.#job.pause();
       if (wait !== undefined) await wait;
       const step = { from, name: raw, into, as: raw, names: [...names, name], path: pathInside(path, raw) };
@@ -178,25 +181,29 @@ class TreeCopier {
   }
 
   async #subfolder({ from, name, into, as, names, path }: CopyStep): Promise<void> {
-    using source = this.#reading(names, () => from.openDir(name));
-    const made = this.#makeFolder({ into, as, path });
-    using inner = into.openDir(as);
+    using source = await this.#retrying({ from, name, names }, () => from.openDir(name));
+    const at = this.#retried({ from, name });
+    const made = await retryEntry(at, () => this.#makeFolder({ into, as, path }));
+    using inner = await retryEntry(at, () => into.openDir(as));
     await this.folder({ from: source, into: inner, names, path });
     await this.finish({ from: source, into: inner, names, made });
   }
 
-  async #file({ from, name, into, as, names, path }: CopyStep): Promise<void> {
-    using file = this.#reading(names, () => from.openFile(name));
+  async #file(step: CopyStep): Promise<void> {
+    const { from, name, names } = step;
     const { root } = this.#job.source;
-    const durable = this.#durabilityOf(file.stats);
-    this.bytes += await this.#replacing({ into, as, path }, ({ lease, onLanded }) =>
-      copyFile(
-        { file, root, path: this.#path(names) },
-        this.#target({ into, as, path }),
+    this.bytes += await this.#replacing(step, async ({ lease, onLanded }) => {
+      // Each attempt opens it again, because another machine may have replaced it since.
+      const path = { ...this.#path(names), segments: [...this.#job.source.path.segments, ...names] };
+      using file = await openLatest({ root, path, dir: from, name, signal: this.#job.context.signal });
+      const durable = this.#durabilityOf(file.stats);
+      return await copyFile(
+        { file, root, path },
+        this.#target(step),
         { ...this.#job.options, durable, change: this.#job.merge?.change, lease, onLanded },
         this.#fileContext,
-      ),
-    );
+      );
+    });
     this.#files += 1;
     this.#progress(0);
   }
@@ -209,14 +216,14 @@ class TreeCopier {
   async #link(step: CopyStep): Promise<void> {
     const { from, name, names } = step;
     if (this.#job.linksAsTheyAre) {
-      const exact = this.#reading(names, () => from.readlinkBytes(name));
+      const exact = await this.#retrying(step, () => from.readlinkBytes(name));
       return this.#symlink(step, exact);
     }
     // A caller path consists of UTF-8 names, so a link whose own name is not UTF-8 cannot be resolved.
     if (typeof name !== 'string') return this.#skip(names);
-    using target = this.#follow(names);
+    using target = await this.#follow(step);
     if (target === undefined) return this.#skip(names);
-    const linkText = this.#reading(names, () => from.readlink(name));
+    const linkText = await this.#retrying(step, () => from.readlink(name));
     const hostPath = path.join(target.dir.hostPath(), target.name);
     if (hostPath === this.#top || isWithin(this.#top, hostPath)) {
       return this.#symlink(step, this.#staysInside(linkText, names) ? linkText : this.#relative(hostPath, names));
@@ -229,10 +236,11 @@ class TreeCopier {
   }
 
   /** Resolves a link of the tree; undefined if it leads outside the root or nowhere. */
-  #follow(names: readonly string[]): Location | undefined {
+  async #follow(step: CopyStep): Promise<Location | undefined> {
     const { root, path } = this.#job.source;
+    const at = { raw: path.raw, segments: [...path.segments, ...step.names] };
     try {
-      return root.locate({ raw: path.raw, segments: [...path.segments, ...names] }, { follow: true });
+      return await this.#retrying(step, () => root.locate(at, { follow: true }));
     } catch (error) {
       if (isFenceError(error, 'outside_root') || isBrokenLinkError(error)) return undefined;
       throw error;
@@ -270,12 +278,14 @@ class TreeCopier {
    * Runs work that puts an entry into the destination. What exists there is replaced under a lease, so that no edit of
    * another server is lost; without one where none can be had, because it is replaced anyway.
    */
-  async #replacing<T>({ into, as, path }: CopyEnd, work: (attempt: ChangeAttempt) => Promise<T>): Promise<T> {
+  async #replacing<T>(step: CopyStep, work: (attempt: ChangeAttempt) => Promise<T>): Promise<T> {
+    const { into, as, path } = step;
     const { merge, context } = this.#job;
     const leases = merge && leasesOf(merge.root);
-    if (merge === undefined || leases === undefined || this.#withoutLeases) return work(new ChangeAttempt());
+    const withoutLease = (): Promise<T> => retryEntry(this.#retried(step), () => work(new ChangeAttempt()));
+    if (merge === undefined || leases === undefined || this.#withoutLeases) return await withoutLease();
     // A machine may not see yet what another has made.
-    if (!leases.isShared(merge.root) && !into.has(as)) return work(new ChangeAttempt());
+    if (!leases.isShared(merge.root) && !into.has(as)) return await withoutLease();
     const locate = () => ({ dir: into, name: as, [Symbol.dispose]: () => {} });
     const file = { root: merge.root, names: [path], locate };
     return withLease(file, { signal: context.signal, optional: true }, (attempt) => {
@@ -311,6 +321,20 @@ class TreeCopier {
       throw new FenceError('special_file', {}, { path: this.#path(names).raw, root });
     }
     this.skipped.push(names.join('/'));
+  }
+
+  /** Runs an operation on an entry of the source that another machine may be replacing, and again if that fails it. */
+  #retrying<T>(
+    { from, name, names }: Pick<CopyStep, 'from' | 'name' | 'names'>,
+    work: () => T | Promise<T>,
+  ): Promise<T> {
+    const at = this.#retried({ from, name });
+    return withLocation(at.root, this.#path(names), () => retryEntry(at, work));
+  }
+
+  #retried({ from, name }: Pick<CopyStep, 'from' | 'name'>): RetriedEntry {
+    const { source, context } = this.#job;
+    return { root: source.root, dir: from, name, signal: context.signal };
   }
 
   /** Runs an operation on the source, so that its errors carry the path of the source. */

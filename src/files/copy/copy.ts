@@ -8,20 +8,22 @@ import {
   type RootPath,
   temporaryName,
   withLocation,
-  withLocationSync,
 } from '../../fence/index.ts';
 import { type Change, changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { awaitLatest } from '../lease/await-latest.ts';
-import { retryChange } from '../lease/retry-change.ts';
+import { type ChangeAttempt, retryChange } from '../lease/retry-change.ts';
+import { refreshed } from '../lease/see-latest.ts';
 import { withLease } from '../lease/with-lease.ts';
 import { discardTree } from '../remove/remove-folder.ts';
 import { undoAppendTo } from '../write/append-journal.ts';
 import { ABSENT, assertVersion, expectedVersion, locateToMatch, mismatch } from '../write/if-match.ts';
-import { syncEntry } from '../write/replace-file.ts';
+import { isSameFile, syncEntry } from '../write/replace-file.ts';
+import { attemptStep } from './attempt-step.ts';
 import { copyFile } from './copy-file.ts';
 import { type CopyTreeResult, copyTree, type OpenTree } from './copy-tree.ts';
 import { assertDisjoint, hostPathOf, prospectiveHostPath } from './host-paths.ts';
+import { openLatest } from './open-latest.ts';
 
 /** Options of `copy`. */
 export interface CopyOptions {
@@ -81,9 +83,13 @@ export async function copy(
     }
     if (options.recursive === false) throw new FenceError('is_directory', {});
     if (options.ifMatch !== undefined && options.ifMatch !== ABSENT) throw new FenceError('is_directory', {});
-    using tree = source.dir.openDir(source.name);
-    const { bytes, skipped } = await copyFolderTo({ ...from, dir: tree }, end, options, context);
-    return { destination: end.path.raw, isDirectory: true, bytes, skipped };
+    const copied = await retryChange(roots, context.signal, async (attempt) => {
+      // Located again, because another machine may have replaced it since.
+      using found = locateSource(from);
+      using tree = found.dir.openDir(found.name);
+      return await copyFolderTo({ ...from, dir: tree }, end, { ...options, attempt }, context);
+    });
+    return { destination: end.path.raw, isDirectory: true, ...copied };
   });
 }
 
@@ -132,7 +138,7 @@ async function copyFileTo(
     const optional = ifMatch === undefined || ifMatch === ABSENT;
     return await withLease(leased, { signal: context.signal, optional }, async ({ lease, onLanded }) => {
       // Each attempt opens it again, because another machine may have replaced it since.
-      using file = withLocationSync(source.root, source.path, () => source.at.dir.openFile(source.at.name));
+      using file = await openLatest({ ...source, ...source.at, path: source.path, signal: context.signal });
       const [opened, rest] = [
         { ...source, file },
         { ...copying, change, lease, onLanded },
@@ -146,10 +152,15 @@ async function copyFileTo(
   });
 }
 
+interface FolderOptions extends CopyOptions {
+  /** Hears when the copy begins to show: what has been copied under a hidden name may be copied again. */
+  readonly attempt: ChangeAttempt;
+}
+
 async function copyFolderTo(
   from: OpenTree,
   to: RootPath,
-  options: CopyOptions,
+  { attempt, ...options }: FolderOptions,
   context: OperationContext,
 ): Promise<CopyTreeResult> {
   return withLocation(to.root, to.path, async () => {
@@ -163,6 +174,7 @@ async function copyFolderTo(
       if (options.overwrite === false) throw new FenceError('already_exists', {});
       if (!location.stats.isDirectory()) throw new FenceError('not_directory', {});
       using existing = location.dir.openDir(location.name);
+      attempt.onLanded();
       return await copyTree({ ...job, merge: { root: to.root, path: location.path, change } }, existing);
     }
     location.dir.assertMayPut(location.name, true);
@@ -172,7 +184,7 @@ async function copyFolderTo(
       using fresh = location.dir.openDir(temporary, location.name);
       using _inUse = fresh.markInUse();
       const copied = await copyTree(job, fresh);
-      await renameFresh(location, temporary, { ...options, change });
+      await renameFresh(location, temporary, { ...options, attempt, change });
       if (options.durable ?? true) await syncEntry(location);
       return copied;
     } catch (error) {
@@ -185,13 +197,15 @@ async function copyFolderTo(
 async function renameFresh(
   location: Location,
   temporary: string,
-  { ifMatch, durable = true, change }: CopyOptions & { readonly change: Change | undefined },
+  { ifMatch, durable = true, attempt, change }: FolderOptions & { readonly change: Change | undefined },
 ): Promise<void> {
   const { dir, name } = location;
-  const step = await change?.put(location, dir.lstat(temporary) as Stats);
+  const fresh = dir.lstat(temporary) as Stats;
+  const step = await change?.put(location, fresh);
   try {
     if (durable) await step?.flush();
-    dir.renameNoReplace(temporary, dir, name);
+    const isNamed = async () => isSameFile(fresh, await refreshed(location));
+    await attemptStep(attempt, { dir, isDone: isNamed }, () => dir.renameNoReplace(temporary, dir, name));
     step?.done(dir.lstat(name));
   } catch (error) {
     step?.cancel();

@@ -1,13 +1,17 @@
 import type { Stats } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   checkTree,
   type Dir,
   FenceError,
+  fromSystem,
   heldName,
   isFenceError,
+  isTransient,
   lockFolder,
   lockFolders,
   type OpenFile,
+  type Root,
   temporaryName,
   withLocation,
 } from '../../fence/index.ts';
@@ -15,9 +19,14 @@ import { changeIn, type DirEntry, type PendingStep } from '../../history/index.t
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
 import { FileError, isFileError } from '../errors.ts';
+import type { EntryLeases } from '../lease/lease-entries.ts';
+import { leasesOf } from '../lease/leases.ts';
+import { CACHED_MS, refreshed } from '../lease/see-latest.ts';
 import { removeTree } from '../remove/remove-folder.ts';
+import { removeIfAsBefore } from '../remove/remove-if-as-before.ts';
 import { assertVersion } from '../write/if-match.ts';
 import { isSameFile, syncEntry } from '../write/replace-file.ts';
+import { attemptStep } from './attempt-step.ts';
 import { copyFile } from './copy-file.ts';
 import { copyTree, type OpenTree } from './copy-tree.ts';
 import { assertExpected, atEnd, bringBack, type MoveEnd, type MoveJob } from './move-job.ts';
@@ -29,23 +38,41 @@ import { type TreeDigest, treeDigest } from './tree-digest.ts';
  * Moves an entry to another filesystem: copies it under a hidden name, flushes and verifies the copy, gives it its
  * name, flushes that, and only then removes the source. What the copy replaces is kept until the source is gone. So
  * there is no moment at which neither end is complete, on disk too with `durable`, and a source that cannot be removed
- * leaves both ends as they were.
+ * leaves both ends as they were. The leases on the ends, where they have some, are confirmed before each of both steps.
  *
  * Raises what `move` raises.
  */
-export async function moveAcross(move: MoveJob): Promise<void> {
+export async function moveAcross(move: MoveJob, leases: EntryLeases | undefined): Promise<void> {
   const { source, target, options } = move;
   const { dir } = target.at;
-  const { overwrite = true, durable = true } = options;
+  const { overwrite = true } = options;
   assertPlaceable(target.at, { overwrite, isFolder: source.at.stats?.isDirectory() ?? false });
   // Known before anything is copied in most cases; the rest shows when the source is removed.
   atEnd(source, (at) => at.dir.assertChangeable());
   const hidden = temporaryName(dir);
   using copied = await copySource(move, hidden);
+  const finish = () => finishMove({ move, leases, hidden, copied });
+  await (leases === undefined ? finish() : leases.change(finish));
+}
+
+interface CopiedMove {
+  readonly move: MoveJob;
+  readonly leases: EntryLeases | undefined;
+  /** The hidden name of the complete copy. */
+  readonly hidden: string;
+  readonly copied: CopiedSource;
+}
+
+/** Gives the copy its name, and removes the source. Where both ends are as before, the attempt may be made again. */
+async function finishMove({ move, leases, hidden, copied }: CopiedMove): Promise<void> {
+  const { source, target, options, attempt } = move;
+  const { dir } = target.at;
+  const { overwrite = true, durable = true } = options;
   let placed: PlacedCopy;
   let step: PendingStep | undefined;
   try {
-    using _locks = await lockFolders(source.at.dir, dir);
+    await leases?.confirm();
+    using _locks = leases?.areComplete ? undefined : await lockFolders(source.at.dir, dir);
     assertExpected(move);
     copied.assertUnchanged();
     step = await changeIn(target.root, move.context.caller)?.put(target.at, dir.lstat(hidden) as Stats);
@@ -55,14 +82,16 @@ export async function moveAcross(move: MoveJob): Promise<void> {
   } catch (error) {
     step?.cancel();
     await discard(dir, hidden);
+    if (!isTransient(fromSystem(error))) attempt.mayHaveLanded = false;
     throw error;
   }
   try {
     if (durable) await syncEntry(target.at);
-    await copied.removeSource();
+    await copied.removeSource(leases);
   } catch (error) {
     if (!isFileError(error, 'move_incomplete')) {
       await undo(move, placed, error);
+      attempt.mayHaveLanded = false;
       step?.cancel();
       throw error;
     }
@@ -96,7 +125,7 @@ interface CopiedSource extends Disposable {
    * Removes the source if it is still what was copied. If it raises anything but `move_incomplete`, the source is as it
    * was.
    */
-  removeSource(): Promise<void>;
+  removeSource(leases: EntryLeases | undefined): Promise<void>;
 }
 
 async function copySource(move: MoveJob, hidden: string): Promise<CopiedSource> {
@@ -123,7 +152,7 @@ function copyLinkAs(move: MoveJob, hidden: string): CopiedSource {
   const assertUnchanged = (): void => assertSame(source, before);
   return {
     assertUnchanged,
-    removeSource: () => unlinkSource(move, assertUnchanged),
+    removeSource: (leases) => unlinkSource(move, leases, assertUnchanged),
     [Symbol.dispose]: () => {},
   };
 }
@@ -140,7 +169,7 @@ async function copyFileAs(move: MoveJob, hidden: string): Promise<CopiedSource> 
     const assertUnchanged = (): void => assertSame(source, file.stats, bytes);
     return {
       assertUnchanged,
-      removeSource: () => unlinkSource(move, assertUnchanged),
+      removeSource: (leases) => unlinkSource(move, leases, assertUnchanged),
       [Symbol.dispose]: () => file[Symbol.dispose](),
     };
   } catch (error) {
@@ -156,14 +185,29 @@ function assertSame(source: MoveEnd, before: OpenFile['stats'] | undefined, byte
   if (!unchanged || !isSameFile(before, now)) throw new FileError('changed_meanwhile', {}, where(source));
 }
 
-async function unlinkSource({ source, options, context }: MoveJob, assertUnchanged: () => void): Promise<void> {
+async function unlinkSource(
+  { source, options, context, attempt }: MoveJob,
+  leases: EntryLeases | undefined,
+  assertUnchanged: () => void,
+): Promise<void> {
+  const { dir } = source.at;
   const change = changeIn(source.root, context.caller);
   using _held = change === undefined ? deferFree(source.at) : undefined;
-  using _lock = await lockFolder(source.at.dir);
+  await leases?.confirm();
+  using _lock = leases?.areComplete ? undefined : await lockFolder(dir);
+  const before = dir.lstat(source.at.name);
   assertUnchanged();
-  const unlink = () => atEnd(source, ({ dir, name }) => dir.unlink(name));
-  if (change === undefined) unlink();
-  else await change.remove(source.at, { durable: options.durable ?? true, discard: unlink });
+  const unlink = (): void => atEnd(source, ({ name }) => dir.unlink(name));
+  const unlinkCopied = async (): Promise<void> => {
+    if (!leases?.areComplete) return unlink();
+    const isCopied = await removeIfAsBefore({ ...source.at, before });
+    if (!isCopied) throw new FileError('changed_meanwhile', {}, where(source));
+  };
+  // A copy whose source is gone must not be taken back.
+  const isDone = async (): Promise<boolean> => (await refreshed(source.at)) === undefined;
+  // A root with history has no leases.
+  if (change !== undefined) await change.remove(source.at, { durable: options.durable ?? true, discard: unlink });
+  else await attemptStep(attempt, { dir, isDone }, unlinkCopied);
 }
 
 async function copyFolderAs(move: MoveJob, hidden: string): Promise<CopiedSource> {
@@ -224,6 +268,7 @@ async function removeFolder(move: MoveJob, original: Dir, before: TreeDigest): P
   }
   let hidden = await hide(source, original);
   try {
+    await awaitOthers(source.root);
     await inHidden(source, hidden, (tree) => assertIdentity(tree, before, unstoppable));
     // From here on, the copy has all that the source has, so a sweep after a kill may remove what is left.
     hidden = release(source, hidden);
@@ -257,6 +302,17 @@ async function hide(source: MoveEnd, original: Dir): Promise<string> {
     if (!(isFenceError(error, 'io_error') && error.details.errno === 'EXDEV')) throw error;
     return source.at.name;
   }
+}
+
+/**
+ * Waits until no other machine shows a folder where it was before it was hidden, so that none writes into it by its
+ * former path once it has been compared.
+ */
+async function awaitOthers(root: Root): Promise<void> {
+  const leases = leasesOf(root);
+  if (!leases?.isShared(root)) return;
+  await leases.noteFolderMove(root);
+  await sleep(CACHED_MS);
 }
 
 async function inHidden(

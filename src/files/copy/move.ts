@@ -26,6 +26,7 @@ import { resolveInto } from './copy.ts';
 import { assertDisjoint, hostPathOf, prospectiveHostPath } from './host-paths.ts';
 import { moveAcross } from './move-across.ts';
 import { assertExpected, atEnd, bringBack, type MoveJob } from './move-job.ts';
+import { renameExpected } from './rename-expected.ts';
 
 /** Options of `move`. */
 export interface MoveOptions {
@@ -116,7 +117,7 @@ async function renameOrCopy(move: MoveJob): Promise<void> {
   const { source, target } = move;
   // Each root's history is complete in itself, so what leaves a root is kept there, and arrives as something new.
   const hasHistory = historyOf(source.root) !== undefined || historyOf(target.root) !== undefined;
-  if (source.root !== target.root && hasHistory) return await moveAcross(move);
+  if (source.root !== target.root && hasHistory) return await moveAcross(move, undefined);
   const isFolder = source.at.stats?.isDirectory() ?? false;
   const entries = isFolder ? [] : [source, target];
   // Without a condition, nothing is lost that would not be replaced anyway.
@@ -129,15 +130,20 @@ async function renameOrCopy(move: MoveJob): Promise<void> {
   await noteMove();
   let step: PendingStep | undefined;
   try {
-    using _locks = await lockFolders(source.at.dir, target.at.dir);
     await leases.confirm();
+    using _locks = leases.areComplete ? undefined : await lockFolders(source.at.dir, target.at.dir);
     assertExpected(move);
     const change = changeIn(source.root, move.context.caller);
-    step = await leases.change(() => (change === undefined ? rename(move) : renameAndKeep(move, change)));
+    step = await leases.change(() => {
+      if (change !== undefined) return renameAndKeep(move, change);
+      return leases.areComplete && !optional ? renameExpected(move) : rename(move);
+    });
     await noteMove();
   } catch (error) {
     if (!(isFenceError(error, 'io_error') && error.details.errno === 'EXDEV')) throw nameFailedEnd(error, move);
-    return await leases.change(() => moveAcross(move));
+    // Nothing has been moved.
+    move.attempt.mayHaveLanded = false;
+    return await moveAcross(move, leases);
   }
   try {
     await move.checked?.confirm();

@@ -14,10 +14,20 @@ interface HeldLease {
 export class EntryLeases implements AsyncDisposable {
   readonly #attempt: ChangeAttempt;
   readonly #held: readonly HeldLease[];
+  readonly #wanted: number;
 
-  constructor(attempt: ChangeAttempt, held: readonly HeldLease[]) {
+  constructor(attempt: ChangeAttempt, held: readonly HeldLease[], wanted: number) {
     this.#attempt = attempt;
     this.#held = held;
+    this.#wanted = wanted;
+  }
+
+  /**
+   * Whether there is a lease on each entry. Then their folders need no lock, which a server that is stopped, or waits
+   * for the store, would keep from all others of its machine.
+   */
+  get areComplete(): boolean {
+    return this.#wanted > 0 && this.#held.length === this.#wanted;
   }
 
   /** Raises what `FileLease.confirm` raises. */
@@ -57,7 +67,7 @@ export async function leaseEntries(entries: readonly RootEntry[], options: TakeL
   const isShared = entries.some(({ root }) => leasesOf(root) !== undefined);
   const byKey = new Map((isShared ? entries : []).map((entry) => [keyOf(entry.at), entry]));
   const held: HeldLease[] = [];
-  const leases = new EntryLeases(options.attempt, held);
+  const leases = new EntryLeases(options.attempt, held, byKey.size);
   try {
     // In an order that is the same for everyone, so that no two servers wait for each other.
     for (const key of [...byKey.keys()].sort()) {

@@ -14,8 +14,9 @@ import { deferFree } from '../deferred-free.ts';
 import { awaitLatest } from '../lease/await-latest.ts';
 import { leaseEntries } from '../lease/lease-entries.ts';
 import { type ChangeAttempt, retryChange } from '../lease/retry-change.ts';
-import { assertVersion, expectedVersion } from '../write/if-match.ts';
+import { assertVersion, expectedVersion, mismatch } from '../write/if-match.ts';
 import { type RemoveOptions, removeLocatedFolder } from './remove-folder.ts';
+import { removeIfAsBefore } from './remove-if-as-before.ts';
 
 /** Options of `removeEntry`. */
 export interface RemoveEntryOptions extends RemoveOptions {
@@ -58,7 +59,10 @@ export async function removeFile(
   return withLocation(root, path, () => retryChange([root], context.signal, remove));
 }
 
-/** Unlinks an entry while its folder is locked, so that an edit under way in another process does not bring it back. */
+/**
+ * Unlinks an entry under a lease on it, or while its folder is locked, so that an edit under way in another process does
+ * not bring it back.
+ */
 async function unlinkLocked(job: UnlinkJob, { caller, signal }: OperationContext): Promise<void> {
   const { root, at, durable, expected, attempt } = job;
   const { dir, name } = at;
@@ -66,13 +70,17 @@ async function unlinkLocked(job: UnlinkJob, { caller, signal }: OperationContext
   await using leases = await leaseEntries([{ root, at }], { attempt, signal, optional: expected === undefined });
   const change = changeIn(root, caller);
   using _held = change === undefined ? deferFree(at) : undefined;
-  using _lock = await lockFolder(dir);
   await leases.confirm();
-  if (expected !== undefined) assertVersion(dir.lstat(name), expected);
-  const unlink = () => dir.unlink(name);
-  await leases.change<unknown>(() =>
-    change === undefined ? unlink() : change.remove(at, { durable, discard: unlink }),
-  );
+  using _lock = leases.areComplete ? undefined : await lockFolder(dir);
+  const now = dir.lstat(name);
+  if (expected !== undefined) assertVersion(now, expected);
+  const unlink = (): void => dir.unlink(name);
+  await leases.change<unknown>(async () => {
+    // A root with history has no leases.
+    if (change !== undefined) await change.remove(at, { durable, discard: unlink });
+    else if (expected === undefined || !leases.areComplete) unlink();
+    else if (!(await removeIfAsBefore({ dir, name, before: now }))) throw mismatch(expected, dir.lstat(name));
+  });
 }
 
 interface UnlinkJob {
