@@ -32,7 +32,7 @@ export class EntryLeases implements AsyncDisposable {
 
   /** Raises what `FileLease.confirm` raises. */
   async confirm(): Promise<void> {
-    for (const { lease } of this.#held) await lease.confirm();
+    await Promise.all(this.#held.map(({ lease }) => lease.confirm()));
   }
 
   /**

@@ -120,6 +120,21 @@ test('calls wait for the one before them, and get what it has, or fail as it doe
   expect(await store.acquireLease('f', 1_000)).toMatchObject({ granted: true, note: 'left again' });
 });
 
+test('an answer that a lease is held counts for no longer than the lease lasts', async () => {
+  const store = new FlakyStore();
+  const leases = new Leases(store, { leaseMs: 200 });
+  const { token } = await leases.acquire('f', waiting());
+  const { signal } = DEFAULT_CONTEXT;
+  expect(await leases.renew('f', token, signal)).toBe(true);
+  const renewLease = store.renewLease.bind(store);
+  vi.spyOn(store, 'renewLease').mockImplementationOnce(async (...args) => {
+    const isHeld = await renewLease(...args);
+    await sleep(250);
+    return isHeld;
+  });
+  expect(await leases.renew('f', token, signal)).toBe(false);
+});
+
 test('calls that wait for a store that has been gone for seconds fail together', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const store = new FlakyStore();

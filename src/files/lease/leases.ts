@@ -166,11 +166,16 @@ export class Leases {
   }
 
   /**
-   * Renews a lease, and reports whether it still was one. Raises `coordination_unavailable`, and the reason of an
+   * Renews a lease, and reports whether it still is one. An answer that comes after the lease may have ended again, as to
+   * a process that was stopped while it waited, counts as no. Raises `coordination_unavailable`, and the reason of an
    * aborted signal.
    */
   renew(key: string, token: number, signal: AbortSignal): Promise<boolean> {
-    return this.#ask(() => this.store.renewLease(key, token, this.leaseMs), signal);
+    return this.#ask(async () => {
+      const asked = performance.now();
+      const isHeld = await this.store.renewLease(key, token, this.leaseMs);
+      return isHeld && performance.now() - asked < this.leaseMs;
+    }, signal);
   }
 
   /** Asks the store, again and again while it has only just gone. */
