@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 const VIEWS = ['live', 'calls', 'history', 'roots'] as const;
 export type View = (typeof VIEWS)[number];
@@ -12,7 +12,8 @@ export interface Route {
 /** Returns the route and follows it. */
 export function useRoute(): Route {
   const [route, setRoute] = useState(current);
-  useEffect(() => {
+  // Not useEffect, which runs after the next frame: a change of the address before it would not be seen.
+  useLayoutEffect(() => {
     const onChange = () => setRoute(current());
     addEventListener('hashchange', onChange);
     return () => removeEventListener('hashchange', onChange);

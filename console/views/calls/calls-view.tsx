@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Call } from '../../data/api-types.ts';
 import { formatNumber } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
@@ -166,7 +166,8 @@ function indexOf(call: Call, count: number, at: (index: number) => Call | undefi
 
 /** The slash key focuses the filter, unless one types. */
 function useSlash(): void {
-  useEffect(() => {
+  // Not useEffect, which runs after the next frame: a key that is pressed before it would be lost.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const isTyping = event.target instanceof HTMLElement && event.target.matches('input, select, textarea');
       if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;

@@ -64,6 +64,21 @@ describe.skipIf(!hasBrowser)(`in a browser${WITHOUT_BROWSER}`, () => {
     await page.getByLabel('Token').waitFor();
   });
 
+  test('the slash key works before the first frame of the list', async () => {
+    const { page } = await signedIn();
+    const id = await page.evaluate(`
+      globalThis.requestAnimationFrame = () => 0;
+      location.hash = '#calls';
+      new Promise((resolve) => {
+        new MutationObserver(() => {
+          if (document.getElementById('filter-text') === null) return;
+          document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true }));
+          resolve(document.activeElement.id);
+        }).observe(document.body, { childList: true, subtree: true });
+      })`);
+    expect(id).toBe('filter-text');
+  });
+
   test('signing out while the server cannot be reached still leaves no way back on this page', async () => {
     const { page } = await signedIn();
     await page.route('**/sign-out', (route) => route.abort());
