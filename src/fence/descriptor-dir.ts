@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import type { HostPath } from './caller-path.ts';
 import { type CheckedTree, Dir, type HeldEntry, SAFE_OPEN_FLAGS, type SharedDir } from './dir.ts';
 import { assertSingleName, type Entry, type Name } from './entry.ts';
-import { fromSystem } from './errno.ts';
+import { errnoOf, fromSystem } from './errno.ts';
 import { FenceError } from './errors.ts';
 import { foldName } from './guard/fold-name.ts';
 import type { Place } from './guard/place.ts';
@@ -199,6 +199,23 @@ export class DescriptorDir extends Dir {
       stat: () => fs.fstatSync(fd),
       [Symbol.dispose]: () => (freeLater ? fs.close(fd, () => {}) : fs.closeSync(fd)),
     };
+  }
+
+  override isStored(name: Name): boolean {
+    this.assertSeen(name);
+    try {
+      // SAFETY: one name, and O_NOFOLLOW.
+      const fd = fs.openSync(this.pathUnconfined(name), O_PATH | O_NOFOLLOW);
+      try {
+        // Unlike most calls, statfs(2) is never answered from a cache, and needs no permission to read the file.
+        fs.statfsSync(`${descriptorFolder()}${fd}`);
+        return true;
+      } finally {
+        fs.closeSync(fd);
+      }
+    } catch (error) {
+      return !['ESTALE', 'ENOENT'].includes(errnoOf(error) ?? '');
+    }
   }
 
   override renameNoReplace(name: Name, to: Dir, toName: Name, checked?: CheckedTree): void {

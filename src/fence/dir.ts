@@ -368,6 +368,14 @@ export abstract class Dir implements Disposable {
   }
 
   /**
+   * Reports whether the file system has the entry that this machine shows by a name, or knows it only from its cache.
+   * True if the backend cannot tell.
+   */
+  isStored(_name: Name): boolean {
+    return true;
+  }
+
+  /**
    * Moves an entry in one step, replacing a file, or an empty directory by a directory. In a root with rules, a
    * directory needs to be `checked` for the same destination, unless it is temporary.
    */

@@ -7,7 +7,7 @@ import { CACHED_MS } from '../lease/see-latest.ts';
 interface Step {
   readonly dir: Dir;
   /** Reports whether the step was made, from what the file system shows without its caches. */
-  isDone(): Promise<boolean>;
+  isDone(): boolean;
 }
 
 /**
@@ -26,7 +26,7 @@ export async function attemptStep(
   } catch (error) {
     if (!isTransient(fromSystem(error))) throw error;
     if (!dir.isLocal()) await sleep(CACHED_MS);
-    if (await isDone()) return;
+    if (isDone()) return;
     attempt.mayHaveLanded = false;
     throw error;
   }

@@ -204,7 +204,7 @@ async function renameFresh(
   const step = await change?.put(location, fresh);
   try {
     if (durable) await step?.flush();
-    const isNamed = async () => isSameFile(fresh, await refreshed(location));
+    const isNamed = () => isSameFile(fresh, refreshed(location));
     await attemptStep(attempt, { dir, isDone: isNamed }, () => dir.renameNoReplace(temporary, dir, name));
     step?.done(dir.lstat(name));
   } catch (error) {

@@ -22,6 +22,7 @@ import { FileError, isFileError } from '../errors.ts';
 import type { EntryLeases } from '../lease/lease-entries.ts';
 import { leasesOf } from '../lease/leases.ts';
 import { CACHED_MS, refreshed } from '../lease/see-latest.ts';
+import { isReplaced } from '../lease/stamp.ts';
 import { removeTree } from '../remove/remove-folder.ts';
 import { removeIfAsBefore } from '../remove/remove-if-as-before.ts';
 import { assertVersion } from '../write/if-match.ts';
@@ -204,7 +205,10 @@ async function unlinkSource(
     if (!isCopied) throw new FileError('changed_meanwhile', {}, where(source));
   };
   // A copy whose source is gone must not be taken back.
-  const isDone = async (): Promise<boolean> => (await refreshed(source.at)) === undefined;
+  const isDone = (): boolean => {
+    const now = refreshed(source.at);
+    return now === undefined || isReplaced(now);
+  };
   // A root with history has no leases.
   if (change !== undefined) await change.remove(source.at, { durable: options.durable ?? true, discard: unlink });
   else await attemptStep(attempt, { dir, isDone }, unlinkCopied);

@@ -18,7 +18,7 @@ export async function renameExpected({ source, target, expected, options }: Move
   const hidden = heldName(name);
   atEnd(source, (at) => at.dir.rename(at.name, dir, hidden));
   try {
-    const moved = await refreshed({ dir, name: hidden });
+    const moved = refreshed({ dir, name: hidden });
     if (expected !== undefined && !isAsBefore(before, moved)) {
       throw mismatch(expected, moved).addLocation(source.path.raw, source.root.name);
     }

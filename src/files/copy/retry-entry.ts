@@ -29,7 +29,7 @@ export async function retryEntry<T>({ root, dir, name, signal }: RetriedEntry, w
   if (leasesOf(root) === undefined) return work();
   for (let attempt = 1; ; attempt += 1) {
     try {
-      if (attempt > 1) await refreshed({ dir, name });
+      if (attempt > 1) refreshed({ dir, name });
       return await work();
     } catch (thrown) {
       const error = fromSystem(thrown);

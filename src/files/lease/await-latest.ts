@@ -44,7 +44,7 @@ async function waitForLatest(leases: Leases, place: Place, { signal, follow = tr
   for (let note = await leases.noteOf(key); note && !leases.isOverruled(key, note); note = await leases.noteOf(key)) {
     if (isLatest(location.stats, note)) return;
     for (const until = performance.now() + NOTE_MS; performance.now() < until; ) {
-      const now = await refreshed(location);
+      const now = refreshed(location);
       // A file that was not shown at first was looked up since, so it is as new as the note of the beginning.
       if (isLatest(now, note) || now?.ino !== shown) return;
       await cancellableSleep(RETRY_MS, signal);

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { FenceError, isFenceError, isOfOtherLease } from '../../fence/index.ts';
+import { isFenceError, isOfOtherLease } from '../../fence/index.ts';
 import { cancellableSleep } from '../../runtime/operation-context.ts';
 import { FileError } from '../errors.ts';
 import type { FileLease } from './file-lease.ts';
@@ -18,17 +18,19 @@ const SKEW_MS = 5_000;
 const LATEST_PATIENCE_MS = 10_000;
 const MIN_TRIES = 20;
 const RETRY_MS = 20;
+/** How often a name is looked up again by which a file is shown that the disks do not have. */
+const LOOKUPS = 3;
 
 /**
  * Waits until this machine sees a file as the last holder of the lease has left it. File systems that machines share
  * may go on showing a file for seconds after another machine has replaced it.
  *
  * If the last holder has noted which file it has left, this waits for that file. Raises `changed_meanwhile` if it does
- * not show up within ten seconds; the next attempt then does without the note.
+ * not show up within ten seconds; the next attempt then does without the note, unless what is shown is only cached.
  *
  * If the last holder has left no note, it may not have finished: this removes the temporary files of other holders, and
  * waits once for as long as old files are shown. If there was no holder for long, it only waits if the file has just
- * been changed, which another program must have done.
+ * been changed, which another program must have done. Raises `changed_meanwhile` if what is shown is only cached then.
  *
  * Raises the reason of an aborted signal.
  */
@@ -37,39 +39,34 @@ export async function seeLatest(lease: FileLease, { dir, name }: LeasedEntry, si
   // Lists the folder, which takes long if it is large. So it is not done for every file that nobody has changed for long.
   if (lease.note === '') removeOthers(lease, { dir, name });
   if (!dir.isLocal()) {
-    const now = await refreshed({ dir, name });
+    const now = refreshed({ dir, name });
     if (lease.note === '' || isRecent(now) || isReplaced(now)) await cancellableSleep(CACHED_BELOW_KERNEL_MS, signal);
-    await refreshed({ dir, name });
+    if (isReplaced(refreshed({ dir, name }))) throw new FileError('changed_meanwhile', {});
   }
   lease.leaves(dir.lstat(name));
 }
 
 /**
- * Stats an entry after making this machine look it up again.
+ * Stats an entry after making this machine look it up again. A file that is shown although the disks no longer have it
+ * counts as replaced (`isReplaced`).
  *
  * Opening or stating a file does not make the kernel look up its name for a second after the last lookup, but an attempt
  * to make an entry of that name does. The attempt here is a hard link to the folder itself, which every file system
- * refuses, so nothing is made. GlusterFS answers the lookup from a cache of its own for up to a second. Flushing the file
- * reaches the disks, and if it was replaced they no longer have it, which GlusterFS takes for a reason to ask them for
- * the name, too (md-cache; measured: 2 to 10 ms instead of 460 to 1,000).
+ * refuses, so nothing is made. GlusterFS answers the lookup from a cache of its own for up to a second, and for much
+ * longer if somebody reads the file meanwhile. Asking the disks about the file is what tells that they no longer have it,
+ * and GlusterFS forgets what it cached (md-cache; measured: 2 to 10 ms instead of 460 to 1,000).
  *
  * Listing the folder would make the kernel look up its names, too. But a listing that began before a file was replaced
  * brings the old file back, and repeated listings keep GlusterFS showing it for many seconds.
  */
-export async function refreshed({ dir, name }: LeasedEntry): Promise<Stats | undefined> {
-  if (!dir.isLocal()) await flush({ dir, name });
-  dir.link('.', name);
-  return dir.lstat(name);
-}
-
-/** Flushes a file, if there is one that can be opened. */
-async function flush({ dir, name }: LeasedEntry): Promise<void> {
-  try {
-    using file = dir.openFile(name);
-    await file.sync();
-  } catch (error) {
-    // Whoever uses the file finds out.
-    if (!(error instanceof FenceError)) throw error;
+export function refreshed({ dir, name }: LeasedEntry): Stats | undefined {
+  if (dir.isLocal()) return dir.lstat(name);
+  for (let attempt = 1; ; attempt += 1) {
+    const isStored = dir.isStored(name);
+    dir.link('.', name);
+    const stats = dir.lstat(name);
+    if (isStored || stats === undefined) return stats;
+    if (attempt === LOOKUPS) return Object.assign(stats, { nlink: 0 });
   }
 }
 
@@ -87,12 +84,13 @@ async function waitFor(lease: FileLease, { note, entry, signal }: AwaitedFile): 
   let now = entry.dir.lstat(entry.name);
   const started = performance.now();
   for (let tries = 1; !isLatest(now, note); tries += 1) {
-    now = await refreshed(entry);
+    now = refreshed(entry);
     if (isLatest(now, note)) break;
     const waitedMs = tries < MIN_TRIES ? 0 : performance.now() - started;
     if (waitedMs > CACHED_MS && mayBeLatest(now, note)) break;
     if (waitedMs > LATEST_PATIENCE_MS) {
-      lease.leavesUnknown();
+      // An older file that the disks have was put there by another program, which the next attempt accepts.
+      if (!isReplaced(now)) lease.leavesUnknown();
       throw new FileError('changed_meanwhile', {});
     }
     await cancellableSleep(RETRY_MS, signal);
@@ -107,6 +105,7 @@ export function isLatest(now: Stats | undefined, note: string): boolean {
 
 /** Reports whether a file, or none, can have come after the one of a note. */
 function mayBeLatest(now: Stats | undefined, note: string): boolean {
+  if (isReplaced(now)) return false;
   return now === undefined || isSameInode(now, note) || compareStamp(now, note) === 'newer';
 }
 

@@ -46,7 +46,7 @@ export async function takeLease(
   }
   if (isMissing) return lease;
   try {
-    if (!attempt.isFirst) await refreshed(at);
+    if (!attempt.isFirst) refreshed(at);
     await seeLatest(lease, at, signal);
     leases.ready(key);
     return lease;

@@ -22,7 +22,7 @@ export async function removeIfAsBefore({ dir, name, before }: CheckedEntry): Pro
   dir.rename(name, dir, hidden);
   let isExpected = false;
   try {
-    isExpected = isAsBefore(before, await refreshed({ dir, name: hidden }));
+    isExpected = isAsBefore(before, refreshed({ dir, name: hidden }));
   } finally {
     if (!isExpected) renameFree({ dir, name: hidden }, { dir, name });
   }

@@ -150,9 +150,9 @@ async function land(
     const isGone = isFenceError(error, 'not_found');
     if (options.lease === undefined || !(isGone || isTransient(error))) throw error;
     options.lease.leavesUnknown();
-    if ((await refreshed(target))?.ino === file.stats.ino) return;
+    if (refreshed(target)?.ino === file.stats.ino) return;
     if (!target.dir.isLocal()) await sleep(CACHED_MS);
-    if ((await refreshed(target))?.ino === file.stats.ino) return;
+    if (refreshed(target)?.ino === file.stats.ino) return;
     throw isGone ? new FileError('lease_lost', {}, { cause: error }) : error;
   }
 }
