@@ -615,6 +615,19 @@ test('without the store, edits and appends are refused at once after seconds, ov
   expect(box.tree()).toEqual(['f', 'g']);
 });
 
+test('without the store, calls that waited together are refused with the path that each was given', {
+  timeout: 30_000,
+}, async () => {
+  using box = new Sandbox('openat2');
+  new Leases(GONE).coordinate(box.root);
+  box.file('f', 'one\n');
+  box.link('f', 'link');
+  const pathInError = (path: string) =>
+    replaceText(box.root, box.root.parse(path), { oldText: 'one', newText: 'two' }, FAST).catch(({ path }) => path);
+  const paths = ['f', 'link', './f'];
+  expect(await Promise.all(paths.map(pathInError))).toEqual(paths);
+});
+
 test('without the store, nothing is changed on the condition that a file has a version, except that it is absent', {
   timeout: 30_000,
 }, async () => {

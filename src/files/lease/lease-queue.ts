@@ -42,8 +42,8 @@ export class LeaseQueue {
   /**
    * Begins the turn of a call, which `leave` ends. Returns undefined if no other call is before it. Otherwise resolves
    * once it is its turn: with the lease if the call before has handed it on, with undefined if the store has to be asked.
-   * Rejects with `busy` after the deadline, with the reason of an aborted signal, and with what `fail` was given; then
-   * there is no turn to end.
+   * Rejects with `busy` after the deadline, with the reason of an aborted signal, and with what `fail` was told to make;
+   * then there is no turn to end.
    */
   enter(key: string, wait: LeaseWait): Promise<Granted | undefined> | undefined {
     const queue = this.#queues.get(key);
@@ -82,11 +82,11 @@ export class LeaseQueue {
     return next !== undefined;
   }
 
-  /** Ends a turn, and fails all calls that wait. */
-  fail(key: string, error: unknown): void {
+  /** Ends a turn, and fails all calls that wait, each with an error of its own: it will say where that call failed. */
+  fail(key: string, newError: () => Error): void {
     const waiting = this.#queues.get(key)?.waiting ?? [];
     this.#queues.delete(key);
-    for (const call of waiting) call.fail(error);
+    for (const call of waiting) call.fail(newError());
   }
 }
 

@@ -97,7 +97,7 @@ export class Leases {
       }
     } catch (error) {
       // Calls that wait meet the same outage: one after another, they would wait for longer than it is waited for.
-      if (isFileError(error, 'coordination_unavailable')) this.#queue.fail(key, error);
+      if (isFileError(error, 'coordination_unavailable')) this.#queue.fail(key, () => unavailable(error.cause));
       else this.#queue.leave(key);
       throw error;
     }
@@ -187,7 +187,7 @@ export class Leases {
         return answer;
       } catch (error) {
         if (!(error instanceof RingfenceError)) throw error;
-        if (this.#meetOutage() > OUTAGE_MS) throw new FileError('coordination_unavailable', {}, { cause: error });
+        if (this.#meetOutage() > OUTAGE_MS) throw unavailable(error);
       }
       await cancellableSleep(OUTAGE_RETRY_MS, signal);
     }
@@ -200,4 +200,8 @@ export class Leases {
     this.#outage = { since: now - lastMet > OUTAGE_FORGOTTEN_MS ? now : since, lastMet: now };
     return now - this.#outage.since;
   }
+}
+
+function unavailable(cause: unknown): FileError<'coordination_unavailable'> {
+  return new FileError('coordination_unavailable', {}, { cause });
 }
