@@ -7,6 +7,7 @@ import { Dir, FenceError, fromSystem, type RootPath } from '../../src/fence/inde
 import { memory, onEveryBackend, outcome, Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { copy } from '../../src/files/copy/copy.ts';
 import { move } from '../../src/files/copy/move.ts';
+import { PlacedCopy } from '../../src/files/copy/placed-copy.ts';
 import { patchFile, replaceText } from '../../src/files/edit/edit-file.ts';
 import type { LeaseStore } from '../../src/files/lease/lease-store.ts';
 import { Leases } from '../../src/files/lease/leases.ts';
@@ -480,6 +481,22 @@ test('a move to a destination that has to be absent does not replace one that wa
   expect(await outcome(move(box.at('f'), box.at('g'), { ...FAST, ifDestination: 'absent' }))).toBe('version_mismatch');
   expect([box.text('f'), box.text('g')]).toEqual(['one\n', 'newer\n']);
   expect(box.tree()).toEqual(['f', 'g']);
+});
+
+test('a move across file systems to a destination that has to be absent does not replace one that was made since', async () => {
+  const { box } = twoReplicas(() => new Sandbox('openat2'));
+  using there = new Sandbox('openat2', memory());
+  new Leases(new MemoryStore()).coordinate(there.root);
+  box.file('f', 'one\n');
+  const { place } = PlacedCopy;
+  vi.spyOn(PlacedCopy, 'place').mockImplementationOnce((...args) => {
+    there.file('f', 'newer\n');
+    return place(...args);
+  });
+  const moved = move(box.at('f'), there.at('f'), { ...FAST, ifDestination: 'absent' });
+  expect(await outcome(moved)).toBe('version_mismatch');
+  expect([box.text('f'), there.text('f')]).toEqual(['one\n', 'newer\n']);
+  expect([box.tree(), there.tree()]).toEqual([['f'], ['f']]);
 });
 
 test('a move across file systems is made again if another server edits the source before it is removed', async () => {

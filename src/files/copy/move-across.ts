@@ -25,7 +25,7 @@ import { CACHED_MS, refreshed } from '../lease/see-latest.ts';
 import { isReplaced } from '../lease/stamp.ts';
 import { removeTree } from '../remove/remove-folder.ts';
 import { removeIfAsBefore } from '../remove/remove-if-as-before.ts';
-import { assertVersion } from '../write/if-match.ts';
+import { ABSENT, assertVersion, mismatch } from '../write/if-match.ts';
 import { isSameFile, syncEntry } from '../write/replace-file.ts';
 import { attemptStep } from './attempt-step.ts';
 import { copyFile } from './copy-file.ts';
@@ -68,7 +68,7 @@ interface CopiedMove {
 async function finishMove({ move, leases, hidden, copied }: CopiedMove): Promise<void> {
   const { source, target, options, attempt } = move;
   const { dir } = target.at;
-  const { overwrite = true, durable = true } = options;
+  const { overwrite = true, durable = true, ifDestination } = options;
   let placed: PlacedCopy;
   let step: PendingStep | undefined;
   try {
@@ -78,13 +78,15 @@ async function finishMove({ move, leases, hidden, copied }: CopiedMove): Promise
     copied.assertUnchanged();
     step = await changeIn(target.root, move.context.caller)?.put(target.at, dir.lstat(hidden) as Stats);
     if (durable) await step?.flush();
-    placed = PlacedCopy.place(target.at, hidden, { overwrite });
+    // This process may have been stopped since the destination was looked at.
+    placed = PlacedCopy.place(target.at, hidden, { overwrite: overwrite && ifDestination !== ABSENT });
     step?.done(dir.lstat(target.at.name));
   } catch (error) {
     step?.cancel();
     await discard(dir, hidden);
     if (!isTransient(fromSystem(error))) attempt.mayHaveLanded = false;
-    throw error;
+    const isTaken = ifDestination === ABSENT && isFenceError(error, 'already_exists');
+    throw isTaken ? mismatch(ABSENT, dir.lstat(target.at.name)) : error;
   }
   try {
     if (durable) await syncEntry(target.at);
