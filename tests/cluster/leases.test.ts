@@ -392,6 +392,47 @@ describe.each([
   });
 });
 
+/** Has the first call of a method that makes this entry fail, with or without effect. */
+function failOnce(method: 'mkdir' | 'rename' | 'renameNoReplace', entry: string, takesEffect: boolean): void {
+  const original = Dir.prototype[method] as (...args: unknown[]) => void;
+  let hasFailed = false;
+  vi.spyOn(Dir.prototype, method).mockImplementation(function (this: Dir, ...args: unknown[]) {
+    const fails = !hasFailed && args.at(method === 'mkdir' ? 0 : 2) === entry;
+    if (takesEffect || !fails) original.apply(this, args);
+    if (!fails) return;
+    hasFailed = true;
+    throw fromSystem(stale());
+  });
+}
+
+test('a copy of a folder is complete if what makes its entries takes effect although it fails, whatever may be replaced', async () => {
+  const { box } = twoReplicas(() => new Sandbox('procfd'));
+  box.file('d/e/f', 'f');
+  fs.chmodSync(box.host('d/e'), 0o750);
+  failOnce('mkdir', 'e', true);
+  failOnce('rename', 'f', true);
+  failOnce('renameNoReplace', 'f', true);
+  await copy(box.at('d'), box.at('new'), { ...FAST, overwrite: false });
+  expect(box.tree('new')).toEqual(['e/', 'e/f']);
+  expect(fs.statSync(box.host('new/e')).mode & 0o777).toBe(0o750);
+});
+
+test('what is looked up again before a folder is made again is that folder, not the one that is copied', async () => {
+  const { box } = twoReplicas(() => new Sandbox('procfd'));
+  box.file('d/e/f', 'f');
+  const source = fs.statSync(box.host('d')).ino;
+  failOnce('mkdir', 'e', false);
+  const inSource: boolean[] = [];
+  const { link } = Dir.prototype;
+  vi.spyOn(Dir.prototype, 'link').mockImplementation(function (this: Dir, ...args) {
+    if (args[1] === 'e') inSource.push(this.lstat('.')?.ino === source);
+    return link.apply(this, args);
+  });
+  await copy(box.at('d'), box.at('new'), FAST);
+  expect(box.tree('new')).toEqual(['e/', 'e/f']);
+  expect(inSource).toEqual([false]);
+});
+
 test('a file that is not found while it is replaced is copied with its folder, and one that is removed is left out', async () => {
   const { box } = twoReplicas(() => new Sandbox('openat2'));
   box.file('d/f', 'f');

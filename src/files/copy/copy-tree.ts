@@ -112,6 +112,7 @@ class TreeCopier {
   readonly skipped: string[] = [];
   #files = 0;
   readonly #job: CopyTreeJob;
+  readonly #options: CopyTreeJob['options'];
   readonly #top: string;
   /** The host paths of the folders being copied, from the top down: following a link to one of them would never end. */
   readonly #ancestors: string[] = [];
@@ -123,8 +124,10 @@ class TreeCopier {
 
   constructor(job: CopyTreeJob) {
     this.#job = job;
-    const { context } = job;
-    this.#durable = job.options.durable ?? true;
+    const { context, merge, options } = job;
+    // What is in a new folder was made by an attempt whose failure did not tell.
+    this.#options = merge === undefined ? { ...options, overwrite: true } : options;
+    this.#durable = options.durable ?? true;
     this.#fileContext = {
       signal: context.signal,
       scheduler: context.scheduler,
@@ -160,7 +163,7 @@ class TreeCopier {
       if (stats === undefined) return;
       // Later, it could not be listed any more.
       if (!isReadableByOwner(stats)) await this.flush(into);
-      into.chmod('.', stats.mode & (this.#job.options.asMoved ? keptBits(stats, into) : 0o777));
+      into.chmod('.', stats.mode & (this.#options.asMoved ? keptBits(stats, into) : 0o777));
     }
     if (this.#durable && this.#job.merge) await into.sync();
   }
@@ -182,7 +185,7 @@ class TreeCopier {
 
   async #subfolder({ from, name, into, as, names, path }: CopyStep): Promise<void> {
     using source = await this.#retrying({ from, name, names }, () => from.openDir(name));
-    const at = this.#retried({ from, name });
+    const at = this.#retried({ from: into, name: as });
     const made = await retryEntry(at, () => this.#makeFolder({ into, as, path }));
     using inner = await retryEntry(at, () => into.openDir(as));
     await this.folder({ from: source, into: inner, names, path });
@@ -200,7 +203,7 @@ class TreeCopier {
       return await copyFile(
         { file, root, path },
         this.#target(step),
-        { ...this.#job.options, durable, change: this.#job.merge?.change, lease, onLanded },
+        { ...this.#options, durable, change: this.#job.merge?.change, lease, onLanded },
         this.#fileContext,
       );
     });
@@ -268,9 +271,9 @@ class TreeCopier {
   }
 
   #symlink(step: CopyStep, linkText: Name): Promise<void> {
-    const { options, merge } = this.#job;
+    const change = this.#job.merge?.change;
     return this.#replacing(step, ({ lease, onLanded }) =>
-      replaceLink(this.#target(step), linkText, { ...options, change: merge?.change, lease, onLanded }),
+      replaceLink(this.#target(step), linkText, { ...this.#options, change, lease, onLanded }),
     );
   }
 
@@ -294,7 +297,10 @@ class TreeCopier {
     });
   }
 
-  /** Creates a folder unless an entry with that name exists, and reports whether it did. */
+  /**
+   * Creates a folder unless an entry with that name exists, and reports whether this copy did: in a new folder, an
+   * attempt whose failure did not tell.
+   */
   #makeFolder({ into, as, path }: CopyEnd): boolean {
     const change = this.#job.merge?.change;
     if (change !== undefined && into.has(as)) return false;
@@ -306,7 +312,7 @@ class TreeCopier {
     } catch (error) {
       step?.cancel();
       if (!isFenceError(error, 'already_exists')) throw error;
-      return false;
+      return this.#job.merge === undefined;
     }
   }
 
