@@ -605,6 +605,16 @@ test('a move that landed has succeeded and its leases end, even if nobody can se
   expect(roots.a).toBe(box.root);
 });
 
+test('an edit does not wait for the file that a server has left on a local disk, if another program has changed it', async () => {
+  const { box, roots, at } = twoReplicas(() => new Sandbox('openat2'));
+  await writeFile(roots.a, at, Buffer.from('one'), FAST);
+  box.file('f', 'two and more');
+  const lookedUp = vi.spyOn(Dir.prototype, 'link');
+  await replaceText(roots.b, at, { oldText: 'two', newText: 'three' }, FAST);
+  expect(box.text('f')).toBe('three and more');
+  expect(lookedUp).not.toHaveBeenCalled();
+});
+
 test('calls of one server hand a lease on in their order, but let another server have it before long', async () => {
   const { box, a, b, roots, at } = twoReplicas(() => new Sandbox('openat2'));
   const append = (root: typeof roots.a, line: string) =>

@@ -25,8 +25,9 @@ const LOOKUPS = 3;
  * Waits until this machine sees a file as the last holder of the lease has left it. File systems that machines share
  * may go on showing a file for seconds after another machine has replaced it.
  *
- * If the last holder has noted which file it has left, this waits for that file. Raises `changed_meanwhile` if it does
- * not show up within ten seconds; the next attempt then does without the note, unless what is shown is only cached.
+ * If the last holder has noted which file it has left, this waits for that file where other machines can have it.
+ * Raises `changed_meanwhile` if it does not show up within ten seconds; the next attempt then does without the note,
+ * unless what is shown is only cached.
  *
  * If the last holder has left no note, it may not have finished: this removes the temporary files of other holders, and
  * waits once for as long as old files are shown. If there was no holder for long, it only waits if the file has just
@@ -82,8 +83,10 @@ interface AwaitedFile {
  */
 async function waitFor(lease: FileLease, { note, entry, signal }: AwaitedFile): Promise<void> {
   let now = entry.dir.lstat(entry.name);
+  // On a file system of one machine, nobody has an older file cached.
+  if (isLatest(now, note) || entry.dir.isLocal()) return lease.leaves(now);
   const started = performance.now();
-  for (let tries = 1; !isLatest(now, note); tries += 1) {
+  for (let tries = 1; ; tries += 1) {
     now = refreshed(entry);
     if (isLatest(now, note)) break;
     const waitedMs = tries < MIN_TRIES ? 0 : performance.now() - started;
