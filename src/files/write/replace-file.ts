@@ -250,7 +250,8 @@ function chownIfAllowed(file: OpenFile, uid: number, gid: number): boolean {
   }
 }
 
-function removeIfPresent({ dir }: ReplaceTarget, temporary: string): void {
+/** Removes the temporary entry of a change that has failed, unless it has its final name by now. */
+export function removeIfPresent({ dir }: ReplaceTarget, temporary: string): void {
   try {
     dir.unlink(temporary);
   } catch (error) {

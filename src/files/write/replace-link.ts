@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { type Name, temporaryName } from '../../fence/index.ts';
 import type { Change } from '../../history/index.ts';
-import { assertReplaceable, type ReplaceOptions, type ReplaceTarget } from './replace-file.ts';
+import { assertReplaceable, type ReplaceOptions, type ReplaceTarget, removeIfPresent } from './replace-file.ts';
 
 interface ReplaceLinkOptions extends Pick<ReplaceOptions, 'lease' | 'onLanded'> {
   readonly overwrite?: boolean;
@@ -38,7 +38,7 @@ export async function replaceLink(
     step?.done(made);
   } catch (error) {
     step?.cancel();
-    dir.unlink(temporary);
+    removeIfPresent(target, temporary);
     throw error;
   }
 }
