@@ -7,6 +7,8 @@ export default defineConfig({
     globalSetup: ['tests/support/build.ts', 'tests/support/figures.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // A poll ends as soon as it succeeds; on a busy machine that may take longer than the second it has by default.
+    expect: { poll: { timeout: 10_000 } },
     maxWorkers: 2,
   },
 });

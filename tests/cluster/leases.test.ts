@@ -20,8 +20,12 @@ import { FairScheduler } from '../../src/runtime/fair-scheduler.ts';
 import { DEFAULT_CONTEXT } from '../../src/runtime/operation-context.ts';
 
 const FAST = { durable: false };
-/** How long a lease lasts here. */
+/** How long a lease lasts here where others take it over. */
 const SHORT_MS = 300;
+/** How long one lasts that nobody should take over, however busy the machine is. */
+const LONG_MS = 20_000;
+/** How long it is looked whether somebody waits. */
+const WAITS_MS = 75;
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -32,13 +36,15 @@ class WatchedStore implements LeaseStore {
   /** Delays the answer that a lease still holds, as if the process that asked had been stopped. */
   stop: Promise<unknown> | undefined;
   readonly #store: LeaseStore;
+  readonly #maxLeaseMs: number;
 
-  constructor(store: LeaseStore) {
+  constructor(store: LeaseStore, maxLeaseMs: number) {
     this.#store = store;
+    this.#maxLeaseMs = maxLeaseMs;
   }
 
   async acquireLease(key: string, ttlMs: number) {
-    const answer = await this.#store.acquireLease(key, Math.min(ttlMs, SHORT_MS));
+    const answer = await this.#store.acquireLease(key, Math.min(ttlMs, this.#maxLeaseMs));
     if (answer.granted) {
       this.asked.push(key);
       this.tokens.push(answer.token);
@@ -47,7 +53,7 @@ class WatchedStore implements LeaseStore {
   }
 
   async renewLease(key: string, token: number, ttlMs: number) {
-    const held = await this.#store.renewLease(key, token, Math.min(ttlMs, SHORT_MS));
+    const held = await this.#store.renewLease(key, token, Math.min(ttlMs, this.#maxLeaseMs));
     const { stop } = this;
     this.stop = undefined;
     await stop;
@@ -63,7 +69,7 @@ class WatchedStore implements LeaseStore {
   }
 
   async handOnLease(key: string, token: number, note: string, ttlMs: number) {
-    const answer = await this.#store.handOnLease(key, token, note, Math.min(ttlMs, SHORT_MS));
+    const answer = await this.#store.handOnLease(key, token, note, Math.min(ttlMs, this.#maxLeaseMs));
     if (answer.granted) this.tokens.push(answer.token);
     return answer;
   }
@@ -79,12 +85,17 @@ const GONE: LeaseStore = {
   handOnLease: gone,
 };
 
+interface ReplicaOptions extends NonNullable<ConstructorParameters<typeof Leases>[1]> {
+  /** How long a lease lasts at most, whatever is asked for: too short to be renewed unless `leaseMs` says otherwise. */
+  readonly maxLeaseMs?: number;
+}
+
 /** A sandbox with two roots on it, each with a view of one store, as two replicas have. */
-function twoReplicas(open: () => Sandbox, options: ConstructorParameters<typeof Leases>[1] = {}) {
+function twoReplicas(open: () => Sandbox, { maxLeaseMs = SHORT_MS, ...options }: ReplicaOptions = {}) {
   const box = open();
   onTestFinished(() => box[Symbol.dispose]());
   const store = new MemoryStore();
-  const [a, b] = [new WatchedStore(store), new WatchedStore(store)];
+  const [a, b] = [new WatchedStore(store, maxLeaseMs), new WatchedStore(store, maxLeaseMs)];
   const rootOfB = box.open('.', 'openat2');
   new Leases(a, options).coordinate(box.root);
   new Leases(b, options).coordinate(rootOfB);
@@ -159,7 +170,7 @@ test('a file has one lease, by whatever root, link or folder it is reached', asy
 test.each(['remove', 'move', 'move onto', 'copy onto'] as const)(
   'a %s waits for the edit of another server',
   async (kind) => {
-    const { box, a, b, roots, at } = twoReplicas(() => new Sandbox('openat2'));
+    const { box, a, b, roots, at } = twoReplicas(() => new Sandbox('openat2'), { maxLeaseMs: LONG_MS });
     box.file('f', 'one\n');
     box.file('g', 'g\n');
     const other = withResolvers();
@@ -173,7 +184,7 @@ test.each(['remove', 'move', 'move onto', 'copy onto'] as const)(
       'move onto': () => move(g, f, FAST),
       'copy onto': () => copy(g, f, FAST),
     }[kind]();
-    await new Promise((resolve) => setTimeout(resolve, SHORT_MS / 4));
+    await sleep(WAITS_MS);
     expect(box.text('f')).toBe('one\n');
     expect(b.tokens).toEqual([]);
     other.resolve(undefined);
@@ -184,15 +195,21 @@ test.each(['remove', 'move', 'move onto', 'copy onto'] as const)(
   },
 );
 
+/** How long a lease lasts that is renewed. */
+const RENEWED_MS = 800;
+
 /** Gives up the thread for longer than a lease lasts, each time. */
 class SlowScheduler extends FairScheduler {
   override yieldTurn(): Promise<void> {
-    return sleep(SHORT_MS * 3);
+    return sleep(RENEWED_MS * 2);
   }
 }
 
 test('a change that takes longer than a lease lasts keeps it, while another server waits', async () => {
-  const { box, a, b, roots, at } = twoReplicas(() => new Sandbox('openat2'), { leaseMs: SHORT_MS });
+  const { box, a, b, roots, at } = twoReplicas(() => new Sandbox('openat2'), {
+    leaseMs: RENEWED_MS,
+    maxLeaseMs: LONG_MS,
+  });
   box.file('f', 'one\n');
   const context = { ...DEFAULT_CONTEXT, scheduler: new SlowScheduler() };
   const slow = writeFile(roots.a, at, Buffer.from('more\n'), { ...FAST, mode: 'append' }, context);
@@ -256,7 +273,7 @@ test('no folder is left of an edit or a write that fails', async () => {
 });
 
 test('a copy of a folder into an existing one waits for the edit of a file that it replaces', async () => {
-  const { box, a, b, roots } = twoReplicas(() => new Sandbox('openat2'));
+  const { box, a, b, roots } = twoReplicas(() => new Sandbox('openat2'), { maxLeaseMs: LONG_MS });
   box.file('to/f', 'one\n');
   box.file('from/f', 'g\n');
   box.file('from/new', 'new\n');
@@ -267,7 +284,7 @@ test('a copy of a folder into an existing one waits for the edit of a file that 
   const edit = replaceText(roots.a, roots.a.parse('to/f'), { oldText: 'one', newText: 'ONE' }, FAST);
   await expect.poll(() => a.stop === undefined).toBe(true);
   const done = copy(box.at('from', roots.b), box.at('to', roots.b), { ...FAST, intoFolders: false });
-  await sleep(SHORT_MS / 4);
+  await sleep(WAITS_MS);
   expect(box.text('to/f')).toBe('one\n');
   other.resolve(undefined);
   await Promise.all([edit, done]);
@@ -616,14 +633,14 @@ test('an edit does not wait for the file that a server has left on a local disk,
 });
 
 test('calls of one server hand a lease on in their order, but let another server have it before long', async () => {
-  const { box, a, b, roots, at } = twoReplicas(() => new Sandbox('openat2'));
+  const { box, a, b, roots, at } = twoReplicas(() => new Sandbox('openat2'), { maxLeaseMs: LONG_MS });
   const append = (root: typeof roots.a, line: string) =>
     writeFile(root, at, Buffer.from(`${line}\n`), { ...FAST, mode: 'append' });
   const lines = Array.from({ length: 40 }, (_, index) => `a${index}`);
   await Promise.all(lines.map((line) => append(roots.a, line)));
   expect(box.text('f')).toBe(`${lines.join('\n')}\n`);
-  // The store was asked once, but each holder has a token of its own.
-  expect(a.asked).toHaveLength(1);
+  // The store was asked for a few of them only, but each holder has a token of its own.
+  expect(a.asked.length).toBeLessThan(lines.length / 4);
   expect(new Set(a.tokens).size).toBe(lines.length);
   // One server never stops appending.
   let isOver = false;
