@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dir, fromSystem, isTransient } from '../../fence/index.ts';
 import type { ChangeAttempt } from '../lease/retry-change.ts';
-import { CACHED_MS } from '../lease/see-latest.ts';
+import { CACHED_MS } from '../lease/stamp.ts';
 
 /** What a step changes. */
 interface Step {

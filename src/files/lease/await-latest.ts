@@ -3,7 +3,8 @@ import { cancellableSleep } from '../../runtime/operation-context.ts';
 import { locateIfPresent } from '../locate-if-present.ts';
 import { keyOf } from './lease-key.ts';
 import { type Leases, leasesOf } from './leases.ts';
-import { CACHED_MS, isLatest, refreshed } from './see-latest.ts';
+import { isLatest, refreshed } from './see-latest.ts';
+import { CACHED_MS } from './stamp.ts';
 
 const RETRY_MS = 20;
 /** How often the note is looked at again, because its file may have been changed meanwhile. */

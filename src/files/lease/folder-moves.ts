@@ -2,20 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RingfenceError } from '../../errors.ts';
 import { cancellableSleep } from '../../runtime/operation-context.ts';
 import type { LeaseStore } from './lease-store.ts';
+import { CACHED_MS } from './stamp.ts';
 
 /** The key of the lease whose note names the last move. It is no key of a file, which begins with a number. */
 const KEY = 'folder moves';
 /** How long it takes at most to note a move: a server that dies meanwhile keeps others from it. */
 const NOTE_MS = 1_000;
 const RETRY_MS = 10;
-/** For how long machines show a folder where it was, with what the kernel and the file system cache one after the other. */
-const CACHED_MS = 2_500;
 
 /** Where moves are noted. `Leases` is one. */
 interface Notes {
   readonly store: LeaseStore;
-  /** Returns the last note of a key; undefined if there is none, or the store cannot be asked. */
-  noteOf(key: string): Promise<string | undefined>;
+  /** Returns the last note of a key; undefined if there is none, or the store has been gone for seconds. */
+  awaitNote(key: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
 /**
@@ -48,7 +47,7 @@ export class FolderMoves {
 
   /** Waits until this machine shows the moves of other servers. Raises the reason of an aborted signal. */
   async settle(signal: AbortSignal): Promise<void> {
-    const note = await this.#notes.noteOf(KEY);
+    const note = await this.#notes.awaitNote(KEY, signal);
     if (note !== undefined && note !== this.#last.note) this.#last = { note, shownAt: performance.now() + CACHED_MS };
     const left = this.#last.shownAt - performance.now();
     if (left > 0) await cancellableSleep(left, signal);

@@ -97,7 +97,7 @@ export class Leases {
       }
     } catch (error) {
       // Calls that wait meet the same outage: one after another, they would wait for longer than it is waited for.
-      if (isFileError(error, 'coordination_unavailable')) this.#queue.fail(key, () => unavailable(error.cause));
+      if (isFileError(error, 'coordination_unavailable')) this.#queue.fail(key, () => unavailableError(error.cause));
       else this.#queue.leave(key);
       throw error;
     }
@@ -137,6 +137,19 @@ export class Leases {
       return await atMost(NOTE_MS, this.store.leaseNote(key));
     } catch (error) {
       if (error instanceof RingfenceError) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Returns the last note that a holder of a lease has left, for a change, which waits for a slow store. Undefined if
+   * there is none, or the store has been gone for seconds. Raises the reason of an aborted signal.
+   */
+  async awaitNote(key: string, signal: AbortSignal): Promise<string | undefined> {
+    try {
+      return await this.#ask(() => this.store.leaseNote(key), signal);
+    } catch (error) {
+      if (isFileError(error, 'coordination_unavailable')) return undefined;
       throw error;
     }
   }
@@ -187,7 +200,7 @@ export class Leases {
         return answer;
       } catch (error) {
         if (!(error instanceof RingfenceError)) throw error;
-        if (this.#meetOutage() > OUTAGE_MS) throw unavailable(error);
+        if (this.#meetOutage() > OUTAGE_MS) throw unavailableError(error);
       }
       await cancellableSleep(OUTAGE_RETRY_MS, signal);
     }
@@ -202,6 +215,6 @@ export class Leases {
   }
 }
 
-function unavailable(cause: unknown): FileError<'coordination_unavailable'> {
+function unavailableError(cause: unknown): FileError<'coordination_unavailable'> {
   return new FileError('coordination_unavailable', {}, { cause });
 }

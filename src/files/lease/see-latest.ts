@@ -4,10 +4,8 @@ import { cancellableSleep } from '../../runtime/operation-context.ts';
 import { FileError } from '../errors.ts';
 import type { FileLease } from './file-lease.ts';
 import type { LeasedEntry } from './lease-key.ts';
-import { compareStamp, isReplaced, isSameInode } from './stamp.ts';
+import { CACHED_MS, compareStamp, isReplaced, isSameInode } from './stamp.ts';
 
-/** For how long machines see what others have replaced: GlusterFS and the kernel cache for a second each by default. */
-export const CACHED_MS = 2_500;
 /** For how long GlusterFS alone does so: after `refreshed`, the kernel no longer has the old file cached. */
 const CACHED_BELOW_KERNEL_MS = 1_500;
 /** A file that was changed within this time may look different on other machines. */

@@ -1,5 +1,8 @@
 import type { Stats } from 'node:fs';
 
+/** For how long machines see what others have replaced: GlusterFS and the kernel cache for a second each by default. */
+export const CACHED_MS = 2_500;
+
 /** A stamp of a file that is missing. */
 const MISSING = 'missing';
 

@@ -14,7 +14,8 @@ import type { Change, PendingStep } from '../../history/index.ts';
 import { deferFree } from '../deferred-free.ts';
 import { FileError, isFileError } from '../errors.ts';
 import type { FileLease } from '../lease/file-lease.ts';
-import { CACHED_MS, refreshed } from '../lease/see-latest.ts';
+import { refreshed } from '../lease/see-latest.ts';
+import { CACHED_MS } from '../lease/stamp.ts';
 import { assertVersion, mismatch } from './if-match.ts';
 
 /** The entry of an open folder that a new file or link goes to. A `Location` is one. */
