@@ -28,7 +28,7 @@ export interface OperatorViews {
   replace(config: Config): void;
   /** Returns the metrics of this process. */
   metricsOf(server: ViewedServer): Promise<string>;
-  /** Ends what goes on in the background. Call it once no call is running, and before the server is closed. */
+  /** Ends what goes on in the background. Call it once no call is running, and before the store is closed. */
   close(): void;
 }
 

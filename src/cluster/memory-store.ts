@@ -3,7 +3,7 @@ import { ChannelListeners, type Listener } from './channel-listeners.ts';
 import {
   type BlobEntry,
   type BlobLimits,
-  type LeaseAnswer,
+  type LeaseGrant,
   NOTE_TTL_MS,
   type SetOptions,
   type SharedStore,
@@ -141,7 +141,7 @@ export class MemoryStore implements SharedStore {
     return async () => void remove();
   }
 
-  async acquireLease(key: string, ttlMs: number): Promise<LeaseAnswer> {
+  async acquireLease(key: string, ttlMs: number): Promise<LeaseGrant> {
     if (this.#leases.get(key) !== undefined) return { granted: false };
     const token = this.#nextToken();
     this.#leases.set(key, token, ttlMs);
@@ -169,7 +169,7 @@ export class MemoryStore implements SharedStore {
     return this.#leases.delete(key);
   }
 
-  async handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseAnswer> {
+  async handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseGrant> {
     return (await this.releaseLease(key, token, note)) ? this.acquireLease(key, ttlMs) : { granted: false };
   }
 

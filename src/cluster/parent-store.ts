@@ -4,7 +4,7 @@ import type { Listener } from './channel-listeners.ts';
 import {
   type BlobEntry,
   type BlobLimits,
-  type LeaseAnswer,
+  type LeaseGrant,
   type SetOptions,
   type SharedStore,
   StoreUnavailable,
@@ -74,7 +74,7 @@ export class ParentStore implements SharedStore {
     return async () => this.#unsubscribe(subscription);
   }
 
-  acquireLease(key: string, ttlMs: number): Promise<LeaseAnswer> {
+  acquireLease(key: string, ttlMs: number): Promise<LeaseGrant> {
     return this.#ask('acquireLease', key, ttlMs);
   }
 
@@ -90,7 +90,7 @@ export class ParentStore implements SharedStore {
     return this.#ask('releaseLease', key, token, note);
   }
 
-  handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseAnswer> {
+  handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseGrant> {
     return this.#ask('handOnLease', key, token, note, ttlMs);
   }
 

@@ -4,7 +4,7 @@ import type { ScriptName } from './redis-scripts.ts';
 import {
   type BlobEntry,
   type BlobLimits,
-  type LeaseAnswer,
+  type LeaseGrant,
   NOTE_TTL_MS,
   type SetOptions,
   type SharedStore,
@@ -128,7 +128,7 @@ export class RedisStore implements SharedStore {
     return this.#subscriptions.add(this.#key('channel', channel), listener);
   }
 
-  async acquireLease(key: string, ttlMs: number): Promise<LeaseAnswer> {
+  async acquireLease(key: string, ttlMs: number): Promise<LeaseGrant> {
     const [lease, ...notes] = this.#leaseKeys(key);
     const keys = [lease, this.#key(LAST_TOKEN), ...notes, this.#key('emptied')];
     const ttls = [whole(ttlMs), UNRELEASED_TTL_MS, EMPTIED_TTL_MS];
@@ -151,7 +151,7 @@ export class RedisStore implements SharedStore {
     return (await this.#script('ringfenceReleaseLease', [...this.#leaseKeys(key), token, ...left])) === 1;
   }
 
-  async handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseAnswer> {
+  async handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseGrant> {
     const [lease, ...notes] = this.#leaseKeys(key);
     const ttls = [NOTE_TTL_MS, UNRELEASED_TTL_MS, whole(ttlMs)];
     const keys = [lease, this.#key(LAST_TOKEN), ...notes];

@@ -47,7 +47,7 @@ export interface BlobEntry {
 }
 
 /** The answer to a request for a lease. */
-export type LeaseAnswer =
+export type LeaseGrant =
   | {
       readonly granted: true;
       /** The fencing token: larger than that of every lease granted before, on this key or any other. */
@@ -107,7 +107,7 @@ export interface SharedStore {
   subscribe(channel: string, listener: (message: string) => void): Promise<Unsubscribe>;
 
   /** Grants a lease unless there is one. It ends after `ttlMs`, unless it is renewed. */
-  acquireLease(key: string, ttlMs: number): Promise<LeaseAnswer>;
+  acquireLease(key: string, ttlMs: number): Promise<LeaseGrant>;
   /** Lets the lease of this token end after `ttlMs` from now. Returns false if it has ended already. */
   renewLease(key: string, token: number, ttlMs: number): Promise<boolean>;
   /** Returns the last note that a holder of the lease has left; one who came later may not have left one yet. */
@@ -121,7 +121,7 @@ export interface SharedStore {
    * Ends the lease of this token with a note, as `releaseLease` does, and grants it anew in the same step, with that note.
    * Not granted if it has ended already.
    */
-  handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseAnswer>;
+  handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseGrant>;
 
   /** Calls the listener whenever the store can be used again after it could not be: it may be empty by then. */
   onRestored(listener: () => void): void;

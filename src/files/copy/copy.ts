@@ -139,15 +139,13 @@ async function copyFileTo(
     return await withLease(leased, { signal: context.signal, optional }, async ({ lease, onLanded }) => {
       // Each attempt opens it again, because another machine may have replaced it since.
       using file = await openLatest({ ...source, ...source.at, path: source.path, signal: context.signal });
-      const [opened, rest] = [
-        { ...source, file },
-        { ...copying, change, lease, onLanded },
-      ];
+      const opened = { ...source, file };
+      const replacing = { ...copying, change, lease, onLanded };
       using location = locate();
-      if (ifMatch === undefined) return await copyFile(opened, location, rest, context);
-      if (rest.overwrite === false && location.stats !== undefined) throw new FenceError('already_exists', {});
+      if (ifMatch === undefined) return await copyFile(opened, location, replacing, context);
+      if (replacing.overwrite === false && location.stats !== undefined) throw new FenceError('already_exists', {});
       const expected = await expectedVersion(ifMatch, { root: to.root, ...location, context });
-      return await copyFile(opened, location, { ...rest, expected }, context);
+      return await copyFile(opened, location, { ...replacing, expected }, context);
     });
   });
 }

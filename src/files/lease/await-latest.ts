@@ -1,4 +1,4 @@
-import { type CallerPath, FenceError, type Location, type Root } from '../../fence/index.ts';
+import { type CallerPath, FenceError, type Location, type Root, type RootPath } from '../../fence/index.ts';
 import { cancellableSleep } from '../../runtime/operation-context.ts';
 import { locateIfPresent } from '../locate-if-present.ts';
 import { keyOf } from './lease-key.ts';
@@ -31,12 +31,7 @@ export function awaitLatest(root: Root, path: CallerPath, options: AwaitOptions)
   return leases?.isShared(root) ? waitForLatest(leases, { root, path }, options) : undefined;
 }
 
-interface Place {
-  readonly root: Root;
-  readonly path: CallerPath;
-}
-
-async function waitForLatest(leases: Leases, place: Place, { signal, follow = true }: AwaitOptions): Promise<void> {
+async function waitForLatest(leases: Leases, place: RootPath, { signal, follow = true }: AwaitOptions): Promise<void> {
   using location = locate(place, follow);
   if (location === undefined) return;
   const key = keyOf(location);
@@ -54,7 +49,7 @@ async function waitForLatest(leases: Leases, place: Place, { signal, follow = tr
   }
 }
 
-function locate({ root, path }: Place, follow: boolean): Location | undefined {
+function locate({ root, path }: RootPath, follow: boolean): Location | undefined {
   try {
     return follow ? locateIfPresent(root, path) : root.locate(path, { follow: false });
   } catch (error) {

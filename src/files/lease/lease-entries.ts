@@ -3,7 +3,7 @@ import type { FileLease } from './file-lease.ts';
 import { keyOf, type LeasedEntry } from './lease-key.ts';
 import { leasesOf } from './leases.ts';
 import type { ChangeAttempt } from './retry-change.ts';
-import { type RootEntry, type TakeLeaseOptions, takeLease } from './take-lease.ts';
+import { type LeaseTarget, type TakeLeaseOptions, takeLease } from './take-lease.ts';
 
 interface HeldLease {
   readonly lease: FileLease;
@@ -30,7 +30,7 @@ export class EntryLeases implements AsyncDisposable {
     return this.#wanted > 0 && this.#held.length === this.#wanted;
   }
 
-  /** Raises what `FileLease.confirm` raises. */
+  /** Confirms each lease. Raises what `FileLease.confirm` raises. */
   async confirm(): Promise<void> {
     await Promise.all(this.#held.map(({ lease }) => lease.confirm()));
   }
@@ -63,15 +63,15 @@ export class EntryLeases implements AsyncDisposable {
  * Takes the leases on entries that are about to be moved or removed, so that no edit of another server brings them
  * back. Raises what `takeLease` raises.
  */
-export async function leaseEntries(entries: readonly RootEntry[], options: TakeLeaseOptions): Promise<EntryLeases> {
-  const isShared = entries.some(({ root }) => leasesOf(root) !== undefined);
-  const byKey = new Map((isShared ? entries : []).map((entry) => [keyOf(entry.at), entry]));
+export async function leaseEntries(entries: readonly LeaseTarget[], options: TakeLeaseOptions): Promise<EntryLeases> {
+  const isCoordinated = entries.some(({ root }) => leasesOf(root) !== undefined);
+  const byKey = new Map((isCoordinated ? entries : []).map((entry) => [keyOf(entry.at), entry]));
   const held: HeldLease[] = [];
   const leases = new EntryLeases(options.attempt, held, byKey.size);
   try {
     // In an order that is the same for everyone, so that no two servers wait for each other.
     for (const key of [...byKey.keys()].sort()) {
-      const entry = byKey.get(key) as RootEntry;
+      const entry = byKey.get(key) as LeaseTarget;
       const lease = await takeLease(entry, options);
       if (lease !== undefined) held.push({ lease, at: entry.at });
     }

@@ -6,8 +6,8 @@ import { leasesOf } from './leases.ts';
 import type { ChangeAttempt } from './retry-change.ts';
 import { refreshed, seeLatest } from './see-latest.ts';
 
-/** An entry of a root. */
-export interface RootEntry {
+/** An entry to take the lease on, and the root by which it is reached. */
+export interface LeaseTarget {
   readonly root: Root;
   readonly at: LeasedEntry;
 }
@@ -30,7 +30,7 @@ export interface TakeLeaseOptions {
  * left does not show up, and the reason of an aborted signal.
  */
 export async function takeLease(
-  { root, at }: RootEntry,
+  { root, at }: LeaseTarget,
   { attempt, signal, optional, isMissing = false }: TakeLeaseOptions,
 ): Promise<FileLease | undefined> {
   const leases = leasesOf(root);
