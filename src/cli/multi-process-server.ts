@@ -120,7 +120,10 @@ export class MultiProcessServer {
     });
   }
 
-  /** Opens the log file anew, loads the config once more and replaces the workers one by one. Never overlaps itself, and never rejects. */
+  /**
+   * Opens the log file anew, loads the config once more and replaces the workers one by one. Never overlaps itself, and
+   * never rejects.
+   */
   reload(load: () => Promise<Config>): Promise<void> {
     this.#log.reopen();
     this.#reloading = this.#reloading.then(() => this.#roll(load));
@@ -220,7 +223,9 @@ function metricsOf({ channel }: WorkerProcess): Promise<string> {
   return atMost(METRICS_MS, answer, () => '');
 }
 
-/** How much the store in the memory of the parent may hold: files of clients, and results of calls that wait for them. */
+/**
+ * How much the store in the memory of the parent may hold: files of clients, and results of calls that wait for them.
+ */
 function blobBytes(config: Config): number {
   return cacheBytesOfAll(config) + RELAYED_BYTES;
 }

@@ -12,7 +12,8 @@ const MAX_PROCESSES = 128;
 /**
  * Serves over HTTP by several processes on one port until SIGTERM or SIGINT. This process accepts connections and hands
  * them over, replaces workers that die, and writes their log; it reads nothing of what clients send. SIGHUP loads the
- * config again, opens the log file anew and replaces the workers one by one. Raises `ConfigError`, `ListenError` and `CommandError`.
+ * config again, opens the log file anew and replaces the workers one by one. Raises `ConfigError`, `ListenError` and
+ * `CommandError`.
  */
 export async function serveByProcesses(options: ServeOptions, processes: string): Promise<void> {
   const count = processCount(processes);

@@ -10,7 +10,9 @@ import { GRACE_MS, type RunningServer, type StartOptions, start } from './start.
 /** Longer than a balancer that asks every second, and believes the second answer, takes to notice. */
 const NOTICE_MS = 2_500;
 
-/** How long a process that was replaced waits for its clients: until the server has closed a connection that is idle. */
+/**
+ * How long a process that was replaced waits for its clients: until the server has closed a connection that is idle.
+ */
 const IDLE_MS = KEEP_ALIVE_MS + 5_000;
 
 /** Options of `startServing`. */

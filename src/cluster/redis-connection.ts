@@ -7,7 +7,7 @@ import { type StoreProblem, StoreUnavailable } from './shared-store.ts';
 const COMMAND_MS = 1_000;
 /** How often a connection is probed, so that its loss is noticed while nobody uses it, and that it works again. */
 const PROBE_MS = 2_000;
-/** How long a full store is not reported as usable after the last refusal: as entries expire, single commands succeed. */
+/** How long after its last refusal a full store counts as full: as entries expire, a command succeeds now and then. */
 const FULL_MS = 5_000;
 const MIN_RETRY_MS = 20;
 const MAX_RETRY_MS = 1_000;
@@ -70,7 +70,7 @@ export class RedisConnection {
     this.#redis.on('close', () => {
       this.#downSince ??= performance.now();
     });
-    // What failed is told to whoever sent a command. Without a listener the library writes to stderr.
+    // The sender of a command learns that it failed. Without a listener, the library writes to stderr.
     this.#redis.on('error', (error) => {
       this.#isRefused = problemOf(error) === 'wrong_password';
     });
@@ -93,7 +93,9 @@ export class RedisConnection {
     this.#prepare = prepare;
   }
 
-  /** Sends a command. Raises `StoreUnavailable` if it fails, or takes too long together with the wait for a connection. */
+  /**
+   * Sends a command. Raises `StoreUnavailable` if it fails, or takes too long together with the wait for a connection.
+   */
   async run<T>(command: Command<T>): Promise<T> {
     try {
       if (this.#redis.status === 'ready') return await command(this.#redis);

@@ -31,10 +31,11 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return value`;
 
 /**
- * Keeps half of `maxmemory` for leases and the like, however many blobs are stored. While the server uses more, `make_room`
- * removes all blobs of the owner whose blobs would expire first; those of the owner who stores go last. If none are left,
- * something else uses the memory, and the put is refused as by a full server. `make_room` has to come before the first
- * write of a script: after it, Redis lets every command exceed `maxmemory`. A user that may not call INFO has no such limit.
+ * Keeps half of `maxmemory` for leases and the like, however many blobs are stored. While the server uses more,
+ * `make_room` removes all blobs of the owner whose blobs would expire first; those of the owner who stores go last. If
+ * none are left, something else uses the memory, and the put is refused as by a full server. `make_room` has to come
+ * before the first write of a script: after it, Redis lets every command exceed `maxmemory`. A user that may not call
+ * INFO has no such limit.
  */
 const MAKE_ROOM = `
 local function is_over_budget()
@@ -67,8 +68,9 @@ end`;
 
 /**
  * An owner has two hashes, of bytes and of versions, and a sorted set of its keys by last use. The fields `ttl` and
- * `bytes` of the versions, the length of all blobs together, are no keys: those have a prefix. The length is counted anew
- * from a blob that is alone, so that what an earlier version of the server has not counted is not left out for ever.
+ * `bytes` of the versions, the length of all blobs together, are no keys: those have a prefix. The length is counted
+ * anew from a blob that is alone, so that what an earlier version of the server has not counted is not left out for
+ * ever.
  */
 const PUT_BLOB = `
 ${NOW}${NEXT_TOKEN}${MAKE_ROOM}${EXPIRE_OWNER}
@@ -121,8 +123,9 @@ redis.call('ZREM', KEYS[4], ARGV[1])
 return redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])`;
 
 /**
- * Without a last token, the store is empty, and may have lost notes: for a while, every lease without one has an unknown
- * holder before. From when a lease is granted until it is released with a note, the last note (key 3) is outdated (key 4).
+ * Without a last token, the store is empty, and may have lost notes: for a while, every lease without one has an
+ * unknown holder before. From when a lease is granted until it is released with a note, the last note (key 3) is
+ * outdated (key 4).
  */
 const ACQUIRE_LEASE = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return {} end

@@ -66,8 +66,8 @@ export class RedisStore implements SharedStore {
     });
     let wasConnected = false;
     this.#commands.onReady(async () => {
-      // If the server was started again between two commands, none has failed: the new connection is the only sign of it.
-      // After a command has failed, `back` is called.
+      // If the server was started again between two commands, none has failed: the new connection is the only sign of
+      // it. After a command has failed, `back` is called.
       if (wasConnected && this.#commands.problem === undefined) restored();
       wasConnected = true;
     });

@@ -3,7 +3,9 @@ import type { SharedStore, Unsubscribe } from './shared-store.ts';
 
 type Operation = (...args: readonly unknown[]) => Promise<unknown>;
 
-/** Lets the process at the other end of a channel use a store, by `ParentStore`. Returns what ends its subscriptions. */
+/**
+ * Lets the process at the other end of a channel use a store, by `ParentStore`. Returns what ends its subscriptions.
+ */
 export function serveStore(store: SharedStore, channel: ProcessChannel): () => void {
   // Promises, so that a subscription that is ended before it has been made is ended as soon as it is.
   const subscriptions = new Map<unknown, Promise<Unsubscribe>>();

@@ -10,7 +10,9 @@ interface StoreErrorDetails {
   readonly store_unavailable: { readonly problem: StoreProblem };
 }
 
-/** The one error of a `SharedStore`. The command may or may not have taken effect. It never shows the store's address. */
+/**
+ * The one error of a `SharedStore`. The command may or may not have taken effect. It never shows the store's address.
+ */
 export class StoreUnavailable extends RingfenceError<StoreErrorDetails, 'store_unavailable'> {
   constructor(problem: StoreProblem, cause?: unknown) {
     super('store_unavailable', { problem }, { cause });
@@ -52,7 +54,10 @@ export type LeaseGrant =
       readonly granted: true;
       /** The fencing token: larger than that of every lease granted before, on this key or any other. */
       readonly token: number;
-      /** What the last holder has left with its release; empty if that is not known; undefined if there was none for long. */
+      /**
+       * What the last holder has left with its release; empty if that is not known; undefined if there was none for
+       * long.
+       */
       readonly note?: string | undefined;
     }
   | { readonly granted: false };
@@ -67,9 +72,9 @@ export type Unsubscribe = () => Promise<void>;
 
 /**
  * What the replicas of a server have in common. Every entry expires. Every operation is atomic, is over within about a
- * second, and raises `StoreUnavailable` if the store cannot do it; none is repeated by itself. Times are measured by the
- * clock of the store. Arguments and results are strings, numbers, buffers and plain objects of these, so that they can
- * be passed to another process.
+ * second, and raises `StoreUnavailable` if the store cannot do it; none is repeated by itself. Times are measured by
+ * the clock of the store. Arguments and results are strings, numbers, buffers and plain objects of these, so that they
+ * can be passed to another process.
  */
 export interface SharedStore {
   /**
@@ -101,8 +106,8 @@ export interface SharedStore {
   /** Sends a message to those who are subscribed to a channel now, in all replicas, this one included. */
   publish(channel: string, message: string): Promise<void>;
   /**
-   * Calls the listener for every message of a channel. Never rejects: if the store is unavailable, it is subscribed to as
-   * soon as it can be. A message that is published while it is unavailable is lost.
+   * Calls the listener for every message of a channel. Never rejects: if the store is unavailable, it is subscribed to
+   * as soon as it can be. A message that is published while it is unavailable is lost.
    */
   subscribe(channel: string, listener: (message: string) => void): Promise<Unsubscribe>;
 
@@ -110,16 +115,16 @@ export interface SharedStore {
   acquireLease(key: string, ttlMs: number): Promise<LeaseGrant>;
   /** Lets the lease of this token end after `ttlMs` from now. Returns false if it has ended already. */
   renewLease(key: string, token: number, ttlMs: number): Promise<boolean>;
-  /** Returns the last note that a holder of the lease has left; one who came later may not have left one yet. */
+  /** Returns the last note that a holder of the lease has left. The present holder, if any, has left none yet. */
   leaseNote(key: string): Promise<string | undefined>;
   /**
-   * Ends the lease of this token, and leaves a note for the next holder, which is kept for ten minutes at least. Returns
-   * false if the lease has ended already, and then leaves none.
+   * Ends the lease of this token, and leaves a note for the next holder, which is kept for ten minutes at least.
+   * Returns false if the lease has ended already, and then leaves none.
    */
   releaseLease(key: string, token: number, note?: string): Promise<boolean>;
   /**
-   * Ends the lease of this token with a note, as `releaseLease` does, and grants it anew in the same step, with that note.
-   * Not granted if it has ended already.
+   * Ends the lease of this token with a note, as `releaseLease` does, and grants it anew in the same step, with that
+   * note. Not granted if it has ended already.
    */
   handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseGrant>;
 

@@ -40,7 +40,8 @@ export type FenceErrorDetails = {
   /** The process has no descriptors or memory left. */
   exhausted: object;
   /**
-   * Another process is changing the file or folder, and did not finish while this one waited. Nothing was changed; try again.
+   * Another process is changing the file or folder, and did not finish while this one waited. Nothing was changed; try
+   * again.
    */
   busy: object;
   /** Any other system error; `errno` is its symbolic name. */

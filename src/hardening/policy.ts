@@ -24,9 +24,9 @@ const NAME_SERVICE_READS = [
 const REDIS_PORT = 6379;
 
 /**
- * Returns what a server with this config needs: its roots, its config and log file, and what Node and this package load.
- * `listens` says whether it listens on the config's address. A guide's project needs no rule, because only its links
- * are looked up.
+ * Returns what a server with this config needs: its roots, its config and log file, and what Node and this package
+ * load. `listens` says whether it listens on the config's address. A guide's project needs no rule, because only its
+ * links are looked up.
  */
 export function landlockPolicy(config: Config, { listens }: { readonly listens: boolean }): LandlockPolicy {
   const roots = config.roots.filter((root) => root.path !== undefined);

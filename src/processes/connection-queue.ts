@@ -23,9 +23,9 @@ const MAX_WAITING = 512;
  * This costs what `node:cluster` does with its round robin (measured on 2 cores, 20 clients, each request on a new
  * connection: 57 µs of the parent and 140 µs of a worker a connection, against 53 and 145), and with 200 clients that
  * keep their connections every one of 4 workers gets exactly 50, against 43 to 58. A listening socket that all workers
- * share is cheaper (93 µs), but the kernel gives 12 of these connections to one worker and 94 to another, for as long as
- * they last. Of a port that each worker opens by itself (`SO_REUSEPORT`), the kernel resets what waits in the queue of
- * a worker that ends.
+ * share is cheaper (93 µs), but the kernel gives 12 of these connections to one worker and 94 to another, for as long
+ * as they last. Of a port that each worker opens by itself (`SO_REUSEPORT`), the kernel resets what waits in the queue
+ * of a worker that ends.
  */
 export class ConnectionQueue {
   readonly #takers: () => Iterable<ConnectionTaker>;

@@ -80,8 +80,8 @@ export class Supervisor<Start> {
   }
 
   /**
-   * Starts all workers. Resolves with undefined once all serve, or `stop` was called, or with why one of them does not: then call `stop`. A
-   * worker that ended without a reason is tried again a few times.
+   * Starts all workers. Resolves with undefined once all serve, or `stop` was called, or with why one of them does not:
+   * then call `stop`. A worker that ended without a reason is tried again a few times.
    */
   async start(start: Start): Promise<StartProblem | undefined> {
     this.#start = start;
@@ -101,14 +101,14 @@ export class Supervisor<Start> {
   }
 
   /**
-   * Replaces all workers, one after another, by such that are told something else first: each starts before the one that
-   * it replaces gets no more connections. Where none starts, the former worker stays, and so do those after it.
+   * Replaces all workers, one after another, by workers with this `start`: each serves before the one that it replaces
+   * is told to leave. If none can be started, the former worker stays, and so do those after it.
    */
   async roll(start: Start): Promise<RollEnd> {
     const isFormer = (worker: WorkerProcess): boolean => !worker.isLeaving && worker.start !== start;
     for (let replaced = 0; ; replaced += 1) {
       if (this.#isClosing) return 'stopped';
-      // Looked for anew each time: meanwhile one may have died, and another one have taken its place.
+      // Looked for each time, because a former worker may have died and been replaced since.
       const former = [...this.#workers].find(isFormer);
       if (former === undefined) return 'replaced';
       const problem = await this.#launchServing(start);
@@ -149,7 +149,8 @@ export class Supervisor<Start> {
   }
 
   /**
-   * Starts one more worker, and tries again if it ends without a reason. Resolves once it serves, or with why none does.
+   * Starts one more worker, and tries again if it ends without a reason. Resolves once it serves, or with why none
+   * does.
    */
   async #launchServing(start: Start): Promise<StartProblem | undefined> {
     for (let attempt = 1; ; attempt += 1) {
@@ -157,7 +158,7 @@ export class Supervisor<Start> {
       const problem = await worker.started;
       if (problem === undefined) return undefined;
       worker.discard();
-      // Another one may have died meanwhile, whose place this one seemed to take.
+      // A worker that died since was not replaced, because this one counted as its replacement.
       this.#fill();
       if (problem.isFinal || attempt === MAX_ATTEMPTS || this.#isClosing) return problem;
       await pause(MIN_DELAY_MS * 2 ** attempt);

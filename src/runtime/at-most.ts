@@ -1,7 +1,7 @@
 /**
- * Waits for work, but not for longer than this. Resolves with what the work does in time, else with what `late` returns.
- * The process does not end meanwhile, even if nothing else keeps it alive. Rejects if the work does in time, or if `late`
- * throws.
+ * Waits for work, but not for longer than this. Resolves with what the work does in time, else with what `late`
+ * returns. The process does not end meanwhile, even if nothing else keeps it alive. Rejects if the work does in time,
+ * or if `late` throws.
  */
 export async function atMost<T, L = undefined>(
   milliseconds: number,

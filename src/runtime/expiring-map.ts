@@ -2,7 +2,10 @@
 const MANY = 1_024;
 /** How many entries there are at most, unless another bound is given. */
 const MAX_ENTRIES = 100_000;
-/** How much of a bound is left when it has been reached: without this room, each further entry would be a search for expired ones. */
+/**
+ * To what part of a bound the map shrinks once it is reached. Without this room, each further entry would begin a
+ * search for expired ones.
+ */
 const KEPT = 7 / 8;
 
 /** The bounds of an `ExpiringMap`. */

@@ -18,7 +18,10 @@ const CLIENTS = 60;
 const SECONDS = 45;
 const PAUSE_MS = 300;
 const KILL_S = 4;
-/** Calls of the killed replica fail within this time: whoever waits for them may be stopped for ten seconds, or lack Redis. */
+/**
+ * Calls of the killed replica fail within this time: whoever waits for them may be stopped for ten seconds, or lack
+ * Redis.
+ */
 const NOTICED_MS = 40_000;
 const SETTLE_MS = 4_000;
 const FILE = { root: 'shared', path: 'hot' };

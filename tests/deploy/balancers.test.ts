@@ -13,7 +13,9 @@ import { connectHttp } from '../support/tool-client.ts';
 
 const SECRET = 'a secret of the replicas in these tests';
 const DEPLOY = new URL('../../deploy/', import.meta.url).pathname;
-/** A file that takes longer to hash than a replica is told to end after, and on a busy machine less than it has to end. */
+/**
+ * A file that takes longer to hash than a replica is told to end after, and on a busy machine less than it has to end.
+ */
 const LONG_BYTES = 160 * 1024 ** 2;
 const portOf = ({ url }: TestServer): number => Number(new URL(url).port);
 

@@ -22,8 +22,8 @@ function start(processes: number, config: object = {}): Promise<TestServer> {
 }
 
 /**
- * Lets the parent wait for a while until the kernel has confined its threads, which it does once the port is open. A URL,
- * because confined workers read no file for it.
+ * Lets the parent wait for a while until the kernel has confined its threads, which it does once the port is open. A
+ * URL, because confined workers read no file for it.
  */
 const SLOWLY_CONFINED = `data:text/javascript,${encodeURIComponent(`
 import Module from 'node:module';

@@ -24,7 +24,9 @@ interface EditJob {
   readonly disturb?: (replicas: Replicas, signal: AbortSignal) => Promise<void>;
 }
 
-/** Defines the tests in which two replicas on GlusterFS edit lines of one file, so many times in all, and lose nothing. */
+/**
+ * Defines the tests in which two replicas on GlusterFS edit lines of one file, so many times in all, and lose nothing.
+ */
 export function testSharedEdits(edits: number): void {
   const options = { timeout: 120_000 + edits * 500 };
   test.skipIf(reason !== undefined)(`${edits} edits of one file (${where})`, options, () => editTogether({ edits }));
@@ -77,7 +79,10 @@ function textOf(file: string): string {
   }
 }
 
-/** Adds numbers to a line of the file, one edit after another. An edit fails if what the one before has added is not there. */
+/**
+ * Adds numbers to a line of the file, one edit after another. An edit fails if what the one before has added is not
+ * there.
+ */
 async function countUp(server: TestServer, name: string, times: number): Promise<void> {
   for (let i = 0; i < times; i += 1) {
     const [old_text, new_text] = [` ${i} ${name}`, ` ${i} ${i + 1} ${name}`].map((text) =>

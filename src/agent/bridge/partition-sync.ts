@@ -5,7 +5,9 @@ import { CHUNK_TTL_MS } from '../handover/chunk-sets.ts';
 import type { ReceivedFile } from '../handover/handover.ts';
 import type { FilesystemBridge, FilesystemBridgeOptions } from './filesystem-bridge.ts';
 
-/** Where the replicas of a server keep the files of one client, bounded in bytes, the least recently used first to go. */
+/**
+ * Where the replicas of a server keep the files of one client, bounded in bytes, the least recently used first to go.
+ */
 export interface PartitionStore {
   /** Returns the version of what was stored; undefined if it is too large. */
   put(key: string, blob: Buffer): Promise<string | undefined>;
@@ -33,13 +35,13 @@ const RESTORE_MS = 60_000;
 
 const CHUNK = 'c:';
 /**
- * Is in the store when entries have been removed from it, so that an empty store is known from one that lost everything.
- * Replicas of an earlier version take it for a chunk without a path, which they refuse.
+ * Is in the store when entries have been removed from it, so that an empty store is known from one that lost
+ * everything. Replicas of an earlier version take it for a chunk without a path, which they refuse.
  */
 const EMPTIED = { key: `${CHUNK}emptied`, blob: Buffer.from('{}') };
 /**
- * The key of a chunk has the time at which it was stored. So a list says which chunks are old, and the removal of an old
- * one never meets a newer one of the same index.
+ * The key of a chunk has the time at which it was stored. So a list says which chunks are old, and the removal of an
+ * old one never meets a newer one of the same index.
  */
 const chunkKey = ({ path, chunk }: ReceivedFile, now: number): string => `${CHUNK}${now}:${chunk?.index}:${path}`;
 
@@ -51,8 +53,8 @@ function parseChunkKey(key: string): { readonly storedAt: number; readonly path:
 const pathOfChunk = (key: string): string => parseChunkKey(key).path;
 
 /**
- * Synchronises a bridge with a store: `pull` before a call fetches what other replicas got from the client, `push` after
- * it stores what this one got. Both raise what the store raises, and leave the bridge usable.
+ * Synchronises a bridge with a store: `pull` before a call fetches what other replicas got from the client, `push`
+ * after it stores what this one got. Both raise what the store raises, and leave the bridge usable.
  */
 export class PartitionSync {
   readonly #bridge: FilesystemBridge;

@@ -229,8 +229,8 @@ function expandBraces(glob: string, room: Room): string[] | undefined {
 }
 
 /**
- * Splits a glob at its slashes. An escaped slash is one, too, but not one in a class. Before an escaped slash, `**` is no
- * more than `*`, as in git and ripgrep.
+ * Splits a glob at its slashes. An escaped slash is one, too, but not one in a class. Before an escaped slash, `**` is
+ * no more than `*`, as in git and ripgrep.
  */
 function splitPath(glob: string): string[] {
   const segments = [''];

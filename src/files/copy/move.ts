@@ -43,7 +43,7 @@ export interface MoveOptions {
    * own version.
    */
   readonly ifMatch?: string | undefined;
-  /** Move only if the destination still has this version, or is `absent`. Not checked again by a copy across filesystems. */
+  /** Move only if the destination still has this version, or is `absent`. */
   readonly ifDestination?: string | undefined;
 }
 
@@ -123,7 +123,8 @@ async function renameOrCopy(move: MoveJob): Promise<void> {
   // Without a condition, nothing is lost that would not be replaced anyway.
   const optional = move.expected === undefined && move.options.ifDestination === undefined;
   await using leases = await leaseEntries(entries, { attempt: move.attempt, signal: move.context.signal, optional });
-  // Before, so that nobody writes by a path that is about to lead elsewhere, and after, because it may take long.
+  // Before the move, so that nobody writes by a path that is about to lead elsewhere, and after it, because it may take
+  // long.
   const noteMove = async (): Promise<void> => {
     if (isFolder) await leasesOf(source.root)?.noteFolderMove(source.root);
   };

@@ -8,8 +8,8 @@ import { atEnd, bringBack, type MoveJob } from './move-job.ts';
 /**
  * Renames a file or link that had the expected version before. This process may have been stopped since, and have lost
  * its leases: so the entry gets a hidden name first, and its own one back if it is another by now. If this process is
- * killed meanwhile, the next start gives it the name of the destination. An absent destination is not replaced; one that
- * had an expected version may be another by now. Raises `version_mismatch`, and what rename(2) raises.
+ * killed meanwhile, the next start gives it the name of the destination. An absent destination is not replaced; one
+ * that had an expected version may be another by now. Raises `version_mismatch`, and what rename(2) raises.
  */
 export async function renameExpected({ source, target, expected, options }: MoveJob): Promise<undefined> {
   const { dir, name } = target.at;

@@ -21,9 +21,9 @@ export interface RetriedEntry extends LeasedEntry {
 
 /**
  * Runs work on an entry that its folder lists. If other machines change the files of the root, work that fails because
- * the entry is just being replaced, or for another reason that may pass (`isTransient`), is run again a few times, as is
- * work that fails with `changed_meanwhile`. The work must find the same whether it was begun before or not. Raises what
- * the work raises, and the reason of an aborted signal.
+ * the entry is just being replaced, or for another reason that may pass (`isTransient`), is run again a few times, as
+ * is work that fails with `changed_meanwhile`. The work must be repeatable: an attempt that failed may have taken
+ * effect. Raises what the work raises, and the reason of an aborted signal.
  */
 export async function retryEntry<T>({ root, dir, name, signal }: RetriedEntry, work: () => T | Promise<T>): Promise<T> {
   if (leasesOf(root) === undefined) return work();

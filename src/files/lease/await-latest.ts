@@ -23,8 +23,8 @@ interface AwaitOptions {
  * Returns undefined where no other machine changes the files of the root.
  *
  * A file is shown as it is if nobody has changed it under a lease lately, if the store cannot be asked, and if it still
- * differs after all caches have expired, because another program has changed it, or a holder died. A path that cannot be
- * located is not waited for: whoever looks at it finds out. Raises the reason of an aborted signal.
+ * differs after all caches have expired, because another program has changed it, or a holder died. A path that cannot
+ * be located is not waited for: whoever looks at it finds out. Raises the reason of an aborted signal.
  */
 export function awaitLatest(root: Root, path: CallerPath, options: AwaitOptions): Promise<void> | undefined {
   const leases = leasesOf(root);

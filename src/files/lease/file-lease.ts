@@ -38,7 +38,10 @@ interface FileLeaseOptions {
 export class FileLease implements AsyncDisposable {
   /** The fencing token: larger than that of every holder before. */
   readonly token: number;
-  /** What the last holder has left, as `stampOf` makes it; empty if it may not have finished; undefined if there was none. */
+  /**
+   * What the last holder has left, as `stampOf` makes it; empty if it may not have finished; undefined if there was
+   * none.
+   */
   readonly note: string | undefined;
   readonly #options: FileLeaseOptions;
   readonly #timer: NodeJS.Timeout;

@@ -41,9 +41,9 @@ export class LeaseQueue {
 
   /**
    * Begins the turn of a call, which `leave` ends. Returns undefined if no other call is before it. Otherwise resolves
-   * once it is its turn: with the lease if the call before has handed it on, with undefined if the store has to be asked.
-   * Rejects with `busy` after the deadline, with the reason of an aborted signal, and with what `fail` was told to make;
-   * then there is no turn to end.
+   * once it is its turn: with the lease if the call before has handed it on, with undefined if the store has to be
+   * asked. Rejects with `busy` after the deadline, with the reason of an aborted signal, and with what `fail` was told
+   * to make; then there is no turn to end.
    */
   enter(key: string, wait: LeaseWait): Promise<Granted | undefined> | undefined {
     const queue = this.#queues.get(key);

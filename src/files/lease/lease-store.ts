@@ -4,7 +4,10 @@ type LeaseGrant =
       readonly granted: true;
       /** The fencing token: larger than that of every lease granted before. */
       readonly token: number;
-      /** What the last holder has left with its release; empty if that is not known; undefined if there was none for long. */
+      /**
+       * What the last holder has left with its release; empty if that is not known; undefined if there was none for
+       * long.
+       */
       readonly note?: string | undefined;
     }
   | { readonly granted: false };
@@ -21,10 +24,12 @@ export interface LeaseStore {
   acquireLease(key: string, ttlMs: number): Promise<LeaseGrant>;
   /** Lets the lease of this token end after `ttlMs` from now. Returns false if it has ended already. */
   renewLease(key: string, token: number, ttlMs: number): Promise<boolean>;
-  /** Returns the last note that a holder of the lease has left; one who came later may not have left one yet. */
+  /** Returns the last note that a holder of the lease has left. The present holder, if any, has left none yet. */
   leaseNote(key: string): Promise<string | undefined>;
   /** Ends the lease of this token, and leaves a note for the next holder. Returns false if it has ended already. */
   releaseLease(key: string, token: number, note?: string): Promise<boolean>;
-  /** Ends the lease of this token with a note, and grants it anew in the same step. Not granted if it has ended already. */
+  /**
+   * Ends the lease of this token with a note, and grants it anew in the same step. Not granted if it has ended already.
+   */
   handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseGrant>;
 }

@@ -8,8 +8,8 @@ import { LeaseQueue, type LeaseWait } from './lease-queue.ts';
 import type { Granted, LeaseStore } from './lease-store.ts';
 
 /**
- * How long a lease lasts whose holder has died: a call may have to wait for two of them. A holder that was only slow has
- * its change tried again.
+ * How long a lease lasts whose holder has died: a call may have to wait for two of them. A holder that was only slow
+ * has its change tried again.
  */
 const FILE_LEASE_MS = 5_000;
 /** How long to try to change a file: longer than dead holders keep it, and shorter than a call may take by default. */
@@ -21,7 +21,7 @@ const OUTAGE_RETRY_MS = 100;
 const OUTAGE_FORGOTTEN_MS = 30_000;
 /** How long a read waits for the note of its file. */
 const NOTE_MS = 200;
-/** How many overruled notes are known. */
+/** How many overruled notes are remembered. */
 const MAX_OVERRULED = 1_000;
 const MIN_POLL_MS = 1;
 const MAX_POLL_MS = 10;
@@ -123,14 +123,14 @@ export class Leases {
       if (!(error instanceof RingfenceError)) throw error;
     } finally {
       const isTaken = this.#queue.leave(key, handedOn);
-      // Whoever waited has given up meanwhile.
+      // The call that waited has given up since.
       if (handedOn !== undefined && !isTaken) await this.store.releaseLease(key, handedOn.token, note).catch(() => {});
     }
   }
 
   /**
-   * Returns the last note that a holder of a lease has left; undefined if there is none, or the store does not say so at
-   * once: reads do not wait for a slow one.
+   * Returns the last note that a holder of a lease has left; undefined if there is none, or the store does not say so
+   * at once: reads do not wait for a slow one.
    */
   async noteOf(key: string): Promise<string | undefined> {
     try {

@@ -12,7 +12,9 @@ const CACHED_BELOW_KERNEL_MS = 1_500;
 const RECENT_MS = 5_000;
 /** How far the clocks of machines may be apart. */
 const SKEW_MS = 5_000;
-/** For how long to look for what the last holder has left, and how often at least: this process may have been stopped. */
+/**
+ * For how long to look for what the last holder has left, and how often at least: this process may have been stopped.
+ */
 const LATEST_PATIENCE_MS = 10_000;
 const MIN_TRIES = 20;
 const RETRY_MS = 20;
@@ -35,7 +37,8 @@ const LOOKUPS = 3;
  */
 export async function seeLatest(lease: FileLease, { dir, name }: LeasedEntry, signal: AbortSignal): Promise<void> {
   if (lease.note) return waitFor(lease, { note: lease.note, entry: { dir, name }, signal });
-  // Lists the folder, which takes long if it is large. So it is not done for every file that nobody has changed for long.
+  // Lists the folder, which takes long if it is large. So it is not done for every file that nobody has changed for
+  // long.
   if (lease.note === '') removeOthers(lease, { dir, name });
   if (!dir.isLocal()) {
     const now = refreshed({ dir, name });

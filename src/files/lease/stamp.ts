@@ -7,9 +7,9 @@ export const CACHED_MS = 2_500;
 const MISSING = 'missing';
 
 /**
- * Returns what tells a file from those that it replaces, on all machines that share it: its inode, its size, which another
- * machine may have seen when it was not complete yet, when it was written, and when its status changed, which is part of
- * its version.
+ * Returns what tells a file from those that it replaces, on all machines that share it: its inode, its size, which
+ * another machine may have seen when it was not complete yet, when it was written, and when its status changed, which
+ * is part of its version.
  */
 export function stampOf(stats: Stats | undefined): string {
   return stats === undefined ? MISSING : `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
@@ -19,10 +19,10 @@ export function stampOf(stats: Stats | undefined): string {
 export type StampMatch = 'same' | 'newer' | 'older';
 
 /**
- * Compares a file with the stamp of what was there last. A file of the same inode is older if its status is, as machines
- * show it that have cached it before it was moved. Of different files, the change of the status does not tell: being
- * replaced is one of the file that was replaced. With `skewMs`, a file counts as newer only if it was written so much
- * later, on whichever machine.
+ * Compares a file with the stamp of what was there last. A file of the same inode is older if its status is, as
+ * machines show it that have cached it before it was moved. Of different files, the change of the status does not tell:
+ * being replaced is one of the file that was replaced. With `skewMs`, a file counts as newer only if it was written so
+ * much later, on whichever machine.
  */
 export function compareStamp(stats: Stats | undefined, stamp: string, skewMs = 0): StampMatch {
   if (stats === undefined) return stamp === MISSING ? 'same' : 'older';

@@ -23,8 +23,8 @@ export function statPath(root: Root, path: CallerPath): PathStatus {
 }
 
 /**
- * Stats a path as `statPath` does, once this machine shows what other machines have changed. Raises also the reason of an
- * aborted signal.
+ * Stats a path as `statPath` does, once this machine shows what other machines have changed. Raises also the reason of
+ * an aborted signal.
  */
 export async function statLatest(
   root: Root,

@@ -60,8 +60,8 @@ export async function removeFile(
 }
 
 /**
- * Unlinks an entry under a lease on it, or while its folder is locked, so that an edit under way in another process does
- * not bring it back.
+ * Unlinks an entry under a lease on it, or while its folder is locked, so that an edit under way in another process
+ * does not bring it back.
  */
 async function unlinkLocked(job: UnlinkJob, { caller, signal }: OperationContext): Promise<void> {
   const { root, at, durable, expected, attempt } = job;

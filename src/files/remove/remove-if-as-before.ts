@@ -13,9 +13,9 @@ interface CheckedEntry {
 
 /**
  * Removes a file or link that was checked before, and reports whether it was still the same. This process may have been
- * stopped since the check, and have lost its lease: so the entry gets a hidden name first, and its own one back if it is
- * another, or a similar one if something else has that by now. If this process is killed meanwhile, the next start gives
- * it back.
+ * stopped since the check, and have lost its lease: so the entry gets a hidden name first, and its own one back if it
+ * is another, or a similar one if something else has that by now. If this process is killed meanwhile, the next start
+ * gives it back.
  */
 export async function removeIfAsBefore({ dir, name, before }: CheckedEntry): Promise<boolean> {
   const hidden = heldName(name);

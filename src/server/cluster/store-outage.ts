@@ -17,12 +17,15 @@ export function loggedOutage(logger: Logger): OutageListener {
 }
 
 /**
- * How long after the last process without Redis has ended the one that takes its place may say that it has none either:
- * longer than one takes to start and to try.
+ * How long an outage goes on after the last process that had noticed it has ended: longer than its successor takes to
+ * start and to notice it.
  */
 const SUCCESSOR_MS = 10_000;
 
-/** One outage of Redis as several processes see it: it begins with the first that says so, and ends when all have it again. */
+/**
+ * One outage of Redis as several processes see it: it begins with the first that says so, and ends when all have it
+ * again.
+ */
 export class CommonOutage {
   readonly #listener: OutageListener;
   /** The numbers of the processes that cannot use it. */

@@ -30,9 +30,9 @@ export interface Survey {
 }
 
 /**
- * Finds out what a change would do to what is there now, and changes nothing. Of a folder, it counts at most `maxEntries`
- * entries. Raises `not_allowed` for what the rules of the root forbid, and what `Root.locate` raises. Whether the
- * operating system permits the change is not checked.
+ * Finds out what a change would do to what is there now, and changes nothing. Of a folder, it counts at most
+ * `maxEntries` entries. Raises `not_allowed` for what the rules of the root forbid, and what `Root.locate` raises.
+ * Whether the operating system permits the change is not checked.
  */
 export async function survey(change: IntendedChange, maxEntries: number, context: OperationContext): Promise<Survey> {
   const { root, path, kind } = change;

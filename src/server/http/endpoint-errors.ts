@@ -3,7 +3,9 @@ import type { HttpError } from './sdk-response.ts';
 /** The longest `initialize`: far more than a client has to say, but a session keeps it. */
 export const MAX_INITIALIZE_BYTES = 64 * 1024;
 
-/** What to do where nobody knows whether a request was carried out: sending it again could append twice, for example. */
+/**
+ * What to do where nobody knows whether a request was carried out: sending it again could append twice, for example.
+ */
 export const LOOK_FIRST = 'The request may have been carried out: look before you send it again.';
 
 /** The errors that an endpoint answers with. */

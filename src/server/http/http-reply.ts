@@ -21,8 +21,8 @@ export const RETRY_MS = 1_000;
 const MAX_UNREAD = 256 * 1024;
 
 /**
- * The headers of an event stream. `no-transform` and `x-accel-buffering` keep proxies from holding events back. There is
- * no `connection` among them: Node sets it, unless a server that is leaving has set it to `close`.
+ * The headers of an event stream. `no-transform` and `x-accel-buffering` keep proxies from holding events back. There
+ * is no `connection` among them: Node sets it, unless a server that is leaving has set it to `close`.
  */
 const STREAM_HEADERS = {
   'cache-control': 'no-cache, no-transform',

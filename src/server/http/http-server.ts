@@ -50,7 +50,10 @@ export interface HttpOptions {
   readonly fastPath?: boolean;
   /** What else is served; by default nothing. @internal */
   readonly routes?: readonly Route[] | undefined;
-  /** Names what the server goes on without, for `/ready`; by default what the replicas have in common, while it is unavailable. */
+  /**
+   * Names what the server goes on without, for `/ready`; by default what the replicas have in common, while it is
+   * unavailable.
+   */
   readonly missing?: (() => readonly string[]) | undefined;
   /** Makes the SDK servers instead of those of the mounts' services. @internal */
   readonly newServer?: NewServer;

@@ -1,8 +1,8 @@
 import type { ResponseSink } from './replay-buffer.ts';
 
 /**
- * Stands for the connection of a client that came back at another replica: what ends the response is kept for it. What is
- * written before, such as progress, is lost, as it is for a client that is gone.
+ * Stands for the connection of a client that came back at another replica: what ends the response is kept for it. What
+ * is written before, such as progress, is lost, as it is for a client that is gone.
  */
 export class KeptResponse implements ResponseSink {
   readonly headersSent = true;

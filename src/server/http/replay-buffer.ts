@@ -56,8 +56,8 @@ interface SdkStream extends EventStream {
 /** Options of a `ReplayBuffer`. */
 export interface ReplayOptions {
   /**
-   * The number before that of the first stream. Buffers that begin at random ones do not take an event of an earlier one
-   * of the same session for one of their own.
+   * The number before that of the first stream. Buffers that begin at random ones do not take an event of an earlier
+   * one of the same session for one of their own.
    */
   readonly before?: number;
   /** The name of this replica; undefined where there are no others. */

@@ -121,8 +121,8 @@ export class Sessions {
   }
 
   /**
-   * Opens a session for an `initialize` request of this client. It is in use until `leave` is called, which closes it if
-   * the SDK did not accept the request. Only its owner can enter it. Returns undefined if the client has no more
+   * Opens a session for an `initialize` request of this client. It is in use until `leave` is called, which closes it
+   * if the SDK did not accept the request. Only its owner can enter it. Returns undefined if the client has no more
    * sessions, and all that it has are in use.
    */
   async open(client: SessionClient, owner?: Principal, options: OpenOptions = {}): Promise<ActiveSession | undefined> {
@@ -169,8 +169,8 @@ export class Sessions {
   }
 
   /**
-   * Waits for what followed an event that another replica has sent in a session. Resolves with undefined if that replica
-   * is gone, or keeps it no longer; undefined if there are no replicas. Raises the reason of the signal.
+   * Waits for what followed an event that another replica has sent in a session. Resolves with undefined if that
+   * replica is gone, or keeps it no longer; undefined if there are no replicas. Raises the reason of the signal.
    */
   restFromReplica(
     { digest }: ActiveSession,

@@ -31,7 +31,7 @@ interface Waiter {
 const ASK_MS = 1_000;
 /** A replica that has not said for so long that it heard is gone: others take less to connect to Redis again. */
 const GONE_MS = 5_000;
-/** How long the store may be unavailable meanwhile. */
+/** For how long the store may be unavailable while a client waits. */
 const OUTAGE_MS = 15_000;
 /** How long a replica that stops waits until the store has what is wanted of it. */
 const CLOSE_MS = 1_000;
@@ -74,9 +74,9 @@ export class ResultRelay {
 
   /**
    * Waits for what follows an event in a stream of another replica. Resolves with undefined if that replica is gone, or
-   * does not keep it any more. Resolves with an empty buffer if this wait was ended in favour of a later one: the client
-   * has asked for the same event again on another connection, or has more than `MAX_WAITERS` waits in this session.
-   * Raises the reason of the signal once it is aborted.
+   * does not keep it any more. Resolves with an empty buffer if this wait was ended in favour of a later one: the
+   * client has asked for the same event again on another connection, or has more than `MAX_WAITERS` waits in this
+   * session. Raises the reason of the signal once it is aborted.
    */
   async rest(replica: string, { digest, eventId }: Wanted, signal: AbortSignal): Promise<Buffer | undefined> {
     if (replica === this.#replica) return undefined;
@@ -107,7 +107,9 @@ export class ResultRelay {
     }
   }
 
-  /** Ends the wait of who asked for the same, and of those who have waited longest in the session if they are too many. */
+  /**
+   * Ends the wait for the same event on another connection, and the longest waits of the session if there are too many.
+   */
   #makeRoom({ digest, eventId }: Wanted): void {
     const inSession = [...this.#waiters].filter((waiter) => waiter.digest === digest);
     const tooMany = inSession.slice(0, Math.max(0, inSession.length - MAX_WAITERS + 1));

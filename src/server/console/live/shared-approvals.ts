@@ -49,7 +49,10 @@ export class SharedApprovals implements PendingApprovals {
     this.#timer = setInterval(() => this.#tell(), TICK_MS).unref();
   }
 
-  /** Stops telling and hearing what waits. Call it before the store is closed. Does not wait for the store, which may hang. */
+  /**
+   * Stops telling and hearing what waits. Call it before the store is closed. Does not wait for the store, which may
+   * hang.
+   */
   close(): void {
     clearInterval(this.#timer);
     for (const subscription of this.#subscriptions) void subscription.then((unsubscribe) => unsubscribe());
