@@ -2,10 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cannotDropPrivileges, runChild, startChild } from '../../../tests/support/child.ts';
 import type { RingfenceError } from '../../errors.ts';
-import { BACKEND_NAMES, type BackendName, heldName } from '../../fence/index.ts';
+import { BACKEND_NAMES, type BackendName, Dir, heldName } from '../../fence/index.ts';
 import { memory, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
 import { sweepLeftovers } from '../sweep/sweep-leftovers.ts';
@@ -156,6 +156,22 @@ describe.skipIf(sameDevice)('a source that changes when its copy is complete', (
     );
     expect(here.text('source/d/a/late')).toBe('late');
     expect(look(there)).toEqual(before);
+  });
+
+  test('a file that is added to a folder while that is emptied is not lost', async () => {
+    using pair = new Pair('procfd');
+    const { here, there } = pair;
+    const { rmdir } = Dir.prototype;
+    let isAdded = false;
+    vi.spyOn(Dir.prototype, 'rmdir').mockImplementation(function (this: Dir, name) {
+      if (name === 'a' && !isAdded) fs.writeFileSync(`${this.hostPath()}/a/late`, 'late');
+      isAdded ||= name === 'a';
+      return rmdir.call(this, name);
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    expect(await outcome(move(here.at('source/d'), there.at('new')))).toBe('move_incomplete');
+    expect(here.text('source/d/a/late')).toBe('late');
+    expect(there.text('new/a/f')).toBe('content');
   });
 
   test('the file that replaces it is not lost, nor what the copy replaced', async () => {

@@ -284,9 +284,9 @@ async function removeFolder(move: MoveJob, original: Dir, before: TreeDigest): P
     throw left === source.path.raw ? error : incomplete(move, error, left);
   }
   try {
-    await withLocation(source.root, source.path, () =>
-      removeTree({ dir, name: hidden }, { kept: change && { change, path: source.at.path, durable } }, unstoppable),
-    );
+    // What is added now, by a program that has the folder open, is in no copy.
+    const removing = { keepAdded: true, kept: change && { change, path: source.at.path, durable } };
+    await withLocation(source.root, source.path, () => removeTree({ dir, name: hidden }, removing, unstoppable));
   } catch (error) {
     throw incomplete(move, error, unhide(source, hidden));
   }

@@ -211,6 +211,8 @@ function removeIfEmpty(dir: Dir, name: Name): boolean {
 }
 
 interface TreeOptions extends Pick<RemoveOptions, 'keepGoing'> {
+  /** Keep what others put into a folder after it was listed, and raise `not_empty`; by default, that is removed, too. */
+  readonly keepAdded?: boolean;
   /** Make each folder writable before emptying it. */
   readonly unlock?: boolean;
   /** Called between entries; by default, other operations get their turn there. */
@@ -232,7 +234,7 @@ interface KeptTree {
  */
 export async function removeTree(
   { dir: parent, name }: DirEntry,
-  { keepGoing = false, unlock = false, kept, ...options }: TreeOptions,
+  { keepGoing = false, keepAdded = false, unlock = false, kept, ...options }: TreeOptions,
   context: OperationContext,
 ): Promise<number> {
   const pause = options.pause ?? yieldPoint(context);
@@ -270,7 +272,7 @@ export async function removeTree(
         return;
       } catch (error) {
         // Something was added since the folder was listed, or another machine had added it just before.
-        const isAdded = failure === undefined && isFenceError(error, 'not_empty');
+        const isAdded = !keepAdded && failure === undefined && isFenceError(error, 'not_empty');
         if (!isAdded || attempt === EMPTY_ATTEMPTS) throw error;
       }
     }
