@@ -202,8 +202,8 @@ export class DescriptorDir extends Dir {
   }
 
   override isStored(name: Name): boolean {
-    this.assertSeen(name);
     try {
+      this.assertSeen(name);
       // SAFETY: one name, and O_NOFOLLOW.
       const fd = fs.openSync(this.pathUnconfined(name), O_PATH | O_NOFOLLOW);
       try {

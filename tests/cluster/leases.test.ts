@@ -440,6 +440,7 @@ test('what is looked up again before a folder is made again is that folder, not 
   const source = fs.statSync(box.host('d')).ino;
   failOnce('mkdir', 'e', false);
   const inSource: boolean[] = [];
+  vi.spyOn(Dir.prototype, 'isLocal').mockReturnValue(false);
   const { link } = Dir.prototype;
   vi.spyOn(Dir.prototype, 'link').mockImplementation(function (this: Dir, ...args) {
     if (args[1] === 'e') inSource.push(this.lstat('.')?.ino === source);

@@ -54,15 +54,18 @@ async function editTogether({ edits, disturb }: EditJob): Promise<void> {
   const disturbed = disturb?.(replicas, done.signal);
   const started = performance.now();
   const each = Math.ceil(edits / names.length);
-  await Promise.all(
-    servers.flatMap((server, at) =>
-      Array.from({ length: WRITERS }, (_, writer) => countUp(server, `${at}-${writer}:`, each)),
-    ),
-  );
-  const how = disturb === undefined ? '' : `, ${disturb.name}`;
-  recordFigure(`two replicas on GlusterFS${how}: an edit of one file`, (performance.now() - started) / edits, 'ms');
-  done.abort();
-  await disturbed;
+  try {
+    await Promise.all(
+      servers.flatMap((server, at) =>
+        Array.from({ length: WRITERS }, (_, writer) => countUp(server, `${at}-${writer}:`, each)),
+      ),
+    );
+    const how = disturb === undefined ? '' : `, ${disturb.name}`;
+    recordFigure(`two replicas on GlusterFS${how}: an edit of one file`, (performance.now() - started) / edits, 'ms');
+  } finally {
+    done.abort();
+    await disturbed;
+  }
   const expected = names.map((name) => lineOf(name, each)).join('');
   for (const mount of volume.mounts) {
     // A machine sees for a while what was replaced, and closing such a file fails.
