@@ -49,8 +49,8 @@ export class MemoryStore implements SharedStore {
   readonly #blobs: ExpiringMap<OwnedBlobs>;
   readonly #leases = new ExpiringMap<number>();
   readonly #notes = new ExpiringMap<string>();
-  /** The leases whose notes are outdated: those that were granted since, and not released with a new one. */
-  readonly #outdated = new ExpiringMap<true>();
+  /** Who was granted a lease and has not released it with a note, by lease. The note that is there is outdated. */
+  readonly #unreleased = new ExpiringMap<string>();
   readonly #listeners = new ChannelListeners();
   /** Larger tokens than those of an earlier process: the clock gives the first, and each is larger than the last. */
   #lastToken = 0;
@@ -141,12 +141,13 @@ export class MemoryStore implements SharedStore {
     return async () => void remove();
   }
 
-  async acquireLease(key: string, ttlMs: number): Promise<LeaseGrant> {
-    if (this.#leases.get(key) !== undefined) return { granted: false };
+  async acquireLease(key: string, ttlMs: number, owner = ''): Promise<LeaseGrant> {
+    const holder = this.#unreleased.get(key);
+    if (this.#leases.get(key) !== undefined && (owner === '' || holder !== owner)) return { granted: false };
     const token = this.#nextToken();
     this.#leases.set(key, token, ttlMs);
-    const note = this.#outdated.get(key) ? '' : this.#notes.get(key);
-    this.#outdated.set(key, true, UNRELEASED_TTL_MS);
+    const note = holder === undefined ? this.#notes.get(key) : '';
+    this.#unreleased.set(key, owner, UNRELEASED_TTL_MS);
     return { granted: true, token, note };
   }
 
@@ -164,13 +165,14 @@ export class MemoryStore implements SharedStore {
     if (this.#leases.get(key) !== token) return false;
     if (note !== undefined) {
       this.#notes.set(key, note, NOTE_TTL_MS);
-      this.#outdated.delete(key);
+      this.#unreleased.delete(key);
     }
     return this.#leases.delete(key);
   }
 
   async handOnLease(key: string, token: number, note: string, ttlMs: number): Promise<LeaseGrant> {
-    return (await this.releaseLease(key, token, note)) ? this.acquireLease(key, ttlMs) : { granted: false };
+    const owner = this.#unreleased.get(key);
+    return (await this.releaseLease(key, token, note)) ? this.acquireLease(key, ttlMs, owner) : { granted: false };
   }
 
   missing(): readonly string[] {

@@ -74,8 +74,8 @@ export class ParentStore implements SharedStore {
     return async () => this.#unsubscribe(subscription);
   }
 
-  acquireLease(key: string, ttlMs: number): Promise<LeaseGrant> {
-    return this.#ask('acquireLease', key, ttlMs);
+  acquireLease(key: string, ttlMs: number, owner?: string): Promise<LeaseGrant> {
+    return this.#ask('acquireLease', key, ttlMs, owner);
   }
 
   renewLease(key: string, token: number, ttlMs: number): Promise<boolean> {

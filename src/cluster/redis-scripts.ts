@@ -123,19 +123,33 @@ redis.call('ZREM', KEYS[4], ARGV[1])
 return redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])`;
 
 /**
- * Without a last token, the store is empty, and may have lost notes: for a while, every lease without one has an
- * unknown holder before. From when a lease is granted until it is released with a note, the last note (key 3) is
- * outdated (key 4).
+ * A server that was started again, or takes the place of another, may have lost grants and notes, all or the latest. It
+ * is known by its run id, which key 5 holds with the first token of the run: notes of earlier holders are not known then,
+ * and leases without a note have unknown holders for a while (`''`), and may have forgotten ones for longer.
+ * A user that may not call INFO notices only that everything was lost.
+ *
+ * From when a lease is granted until it is released with a note, the last note (key 3) is outdated: key 4 says by whom.
+ * Whoever has not got the answer to that asks again, and is granted it anew.
  */
 const ACQUIRE_LEASE = `
-if redis.call('EXISTS', KEYS[1]) == 1 then return {} end
+local lease, last, noted, unreleased, run_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local ttl, unreleased_ttl, owner, unknown_ms, forgotten_ms = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local holder = redis.call('GET', unreleased)
+if redis.call('EXISTS', lease) == 1 and (owner == '' or holder ~= owner) then return {} end
 ${NOW}${NEXT_TOKEN}
-if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('SET', KEYS[5], '', 'PX', ARGV[3]) end
-local token = next_token(KEYS[2])
-redis.call('SET', KEYS[1], token, 'PX', ARGV[1])
-local note = redis.call('GET', KEYS[4]) or redis.call('GET', KEYS[3]) or redis.call('GET', KEYS[5])
-redis.call('SET', KEYS[4], '', 'PX', ARGV[2])
-return {token, note}`;
+local token = next_token(last)
+local info = redis.pcall('INFO', 'server')
+local run = type(info) == 'string' and info:match('\\nrun_id:(%x+)') or '0'
+local known, since = string.match(redis.call('GET', run_key) or '', '^(%x+) (%d+)$')
+if known ~= run then since = token end
+redis.call('SET', run_key, run .. ' ' .. since, 'PX', unreleased_ttl)
+redis.call('SET', lease, token, 'PX', ttl)
+redis.call('SET', unreleased, owner, 'PX', unreleased_ttl)
+if holder then return {token, ''} end
+local by, note = string.match(redis.call('GET', noted) or '', '^(%d+) (.*)$')
+if by then return {token, tonumber(by) < tonumber(since) and '' or note} end
+local run_ms = (now - since) / 1000
+return {token, run_ms < unknown_ms and '', run_ms < forgotten_ms and 1}`;
 
 const RENEW_LEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -143,15 +157,15 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 
 const RELEASE_LEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if ARGV[2] then redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3]) redis.call('DEL', KEYS[3]) end
+if ARGV[2] then redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. ARGV[2], 'PX', ARGV[3]) redis.call('DEL', KEYS[3]) end
 return redis.call('DEL', KEYS[1])`;
 
 const HAND_ON_LEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {} end
 ${NOW}${NEXT_TOKEN}
 local token = next_token(KEYS[2])
-redis.call('SET', KEYS[3], ARGV[2], 'PX', ARGV[3])
-redis.call('SET', KEYS[4], '', 'PX', ARGV[4])
+redis.call('SET', KEYS[3], ARGV[1] .. ' ' .. ARGV[2], 'PX', ARGV[3])
+redis.call('PEXPIRE', KEYS[4], ARGV[4])
 redis.call('SET', KEYS[1], token, 'PX', ARGV[5])
 return {token}`;
 

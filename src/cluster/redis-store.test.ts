@@ -1,4 +1,5 @@
 import { setTimeout as later } from 'node:timers/promises';
+import { Valkey } from 'iovalkey';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { noRedis, type RedisServer, startRedis } from '../../tests/support/redis.ts';
 import { RedisStore } from './redis-store.ts';
@@ -217,6 +218,27 @@ describe.skipIf(noRedis)(`a Redis that fails${noRedis === undefined ? '' : ` (sk
     expect(after.note).toBe('');
     expect(after.token).toBeGreaterThan(before.token);
     expect(await store.renewLease('l', before.token, 60_000)).toBe(false);
+  });
+
+  test('and starts again as it was a while ago, does not take an old note for the last one', async () => {
+    await open();
+    const holdOnce = async (key: string, note: string) => {
+      const { token, ...answer } = (await store.acquireLease(key, 60_000)) as { token: number; note?: string };
+      await store.releaseLease(key, token, note);
+      return answer;
+    };
+    await holdOnce('l', 'first');
+    expect(await holdOnce('l', 'second')).toMatchObject({ note: 'first' });
+    const saved = new Valkey(redis.url);
+    await saved.save();
+    saved.disconnect();
+    await holdOnce('l', 'forgotten');
+    await redis.kill();
+    await redis.start();
+    expect(await holdOnce('l', 'after')).toMatchObject({ note: '' });
+    expect(await holdOnce('l', 'next')).toMatchObject({ note: 'after' });
+    expect(await store.leaseNote('l')).toBe('next');
+    expect(await holdOnce('never held', '')).toMatchObject({ note: '', hasForgotten: true });
   });
 
   test('and is back has all subscriptions, also those made without it', async () => {

@@ -29,11 +29,13 @@ export interface RedisStoreOptions {
   readonly back?: (() => void) | undefined;
 }
 
-/** For how long a server that was emptied does not know who held leases before: longer than machines cache files. */
-const EMPTIED_TTL_MS = 10_000;
+/** For how long after a start of Redis the last holder of a lease is not known: longer than machines cache files. */
+const UNKNOWN_MS = 10_000;
+/** For how long after that a server may still be stopped that held a lease before. */
+const FORGOTTEN_MS = 3_600_000;
 /** How long the value stays that the probe writes. Nobody reads it. */
 const PROBE_TTL_MS = 1_000;
-/** The key of the last fencing token. A server without one was emptied. */
+/** The key of the last fencing token. */
 const LAST_TOKEN = 'token';
 /** The key of the last version of a blob. */
 const LAST_VERSION = 'version';
@@ -128,14 +130,14 @@ export class RedisStore implements SharedStore {
     return this.#subscriptions.add(this.#key('channel', channel), listener);
   }
 
-  async acquireLease(key: string, ttlMs: number): Promise<LeaseGrant> {
+  async acquireLease(key: string, ttlMs: number, owner = ''): Promise<LeaseGrant> {
     const [lease, ...notes] = this.#leaseKeys(key);
-    const keys = [lease, this.#key(LAST_TOKEN), ...notes, this.#key('emptied')];
-    const ttls = [whole(ttlMs), UNRELEASED_TTL_MS, EMPTIED_TTL_MS];
-    const answer = await this.#script('ringfenceAcquireLease', [...keys, ...ttls]);
-    const [token, note] = answer as [string?, (string | null)?];
+    const keys = [lease, this.#key(LAST_TOKEN), ...notes, this.#key('run')];
+    const args = [whole(ttlMs), UNRELEASED_TTL_MS, owner, UNKNOWN_MS, FORGOTTEN_MS];
+    const answer = await this.#script('ringfenceAcquireLease', [...keys, ...args]);
+    const [token, note, forgotten] = answer as [string?, (string | null)?, (number | null)?];
     if (token === undefined) return { granted: false };
-    return { granted: true, token: Number(token), note: note ?? undefined };
+    return { granted: true, token: Number(token), note: note ?? undefined, hasForgotten: forgotten === 1 };
   }
 
   async renewLease(key: string, token: number, ttlMs: number): Promise<boolean> {
@@ -143,7 +145,9 @@ export class RedisStore implements SharedStore {
   }
 
   async leaseNote(key: string): Promise<string | undefined> {
-    return (await this.#commands.run((redis) => redis.get(this.#key('note', key)))) ?? undefined;
+    const noted = await this.#commands.run((redis) => redis.get(this.#key('note', key)));
+    // Behind the token of who has left it.
+    return noted?.slice(noted.indexOf(' ') + 1);
   }
 
   async releaseLease(key: string, token: number, note?: string): Promise<boolean> {

@@ -187,6 +187,24 @@ export function testSharedStore(name: string, open: OpenReplicas): void {
       expect((second as { token: number }).token).toBeGreaterThan(first.token);
     });
 
+    test('a lease is granted anew to an owner that asks again, and to no other', async () => {
+      const acquire = (store: SharedStore, owner?: string) => store.acquireLease('owned', 60_000, owner);
+      const [first, again] = [await acquire(a, 'one'), await acquire(a, 'one')];
+      if (!first.granted || !again.granted) throw new Error('no lease');
+      expect(again.token).toBeGreaterThan(first.token);
+      // The answer to the first request may have been lost on the way, or the release.
+      expect(again.note).toBe('');
+      expect(await a.renewLease('owned', first.token, 60_000)).toBe(false);
+      for (const owner of ['other', '', undefined]) expect(await acquire(b, owner)).toEqual({ granted: false });
+      const next = await a.handOnLease('owned', again.token, 'left', 60_000);
+      expect(await acquire(b, 'other')).toEqual({ granted: false });
+      expect(next.granted && (await a.releaseLease('owned', next.token, 'left'))).toBe(true);
+      expect(await acquire(b, 'other')).toMatchObject({ granted: true, note: 'left' });
+      const nobody = await a.acquireLease('of nobody', 60_000);
+      expect(nobody.granted).toBe(true);
+      expect(await b.acquireLease('of nobody', 60_000)).toEqual({ granted: false });
+    });
+
     test('a lease that is not renewed ends, and its holder learns of it', async () => {
       const first = await a.acquireLease('dead', 50);
       if (!first.granted) throw new Error('no lease');

@@ -58,7 +58,7 @@ describe.skipIf(reason !== undefined)(`two replicas (${reason ?? 'GlusterFS, two
       fs.readFileSync(second);
       fs.writeFileSync(`${first}.new`, String(round));
       fs.renameSync(`${first}.new`, first);
-      if ((await refreshed(location))?.ino === fs.statSync(first).ino) shown += 1;
+      if (refreshed(location)?.ino === fs.statSync(first).ino) shown += 1;
     }
     // Its caches may happen to end meanwhile, but not each time.
     expect(shown).toBeGreaterThan(ROUNDS * 0.7);
@@ -83,6 +83,38 @@ describe.skipIf(reason !== undefined)(`two replicas (${reason ?? 'GlusterFS, two
       await a.ok('move', { source_root: 'shared', source_path: 'f', dest_root: 'shared', dest_path: 'g' });
       await b.ok('remove_file', { ...at('g'), if_match: hashOf('five') });
       expect(await a.fails('read_file', at('g'))).toContain('file not found');
+    }
+  });
+
+  test('a file that one replica has moved or removed is gone at the other, which has just read it', {
+    timeout: 120_000,
+  }, async () => {
+    const changes = {
+      edit: (f: string) => b.call('edit_file', { ...at(f), old_text: 'one', new_text: 'two' }),
+      append: (f: string) => b.call('write_file', { ...at(f), content: 'two\n', mode: 'append' }),
+      'create only': (f: string) => b.call('write_file', { ...at(f), content: 'two\n', mode: 'create_only' }),
+      read: (f: string) => b.call('read_file', at(f)),
+      stat: (f: string) => b.call('stat_file', at(f)),
+    };
+    for (const [how, change] of Object.entries(changes)) {
+      const [f, to] = [`gone-${how}`, `elsewhere/${how}`];
+      await a.ok('write_file', { ...at(f), content: 'one\n' });
+      await b.ok('read_file', at(f));
+      await a.ok('move', { source_root: 'shared', source_path: f, dest_root: 'shared', dest_path: to });
+      const { isError, text } = await change(f);
+      if (how === 'append' || how === 'create only') {
+        expect(`${how} ${isError} ${text}`).toContain('false');
+        expect(fs.readFileSync(path.join(replicas.volume.mounts[0] as string, f), 'latin1')).toBe('two\n');
+      } else expect(`${how} ${text}`).toContain('not found');
+      expect(await a.ok('read_file', at(to))).toMatchObject({ content: 'one\n' });
+    }
+    for (let round = 0; round < 3; round += 1) {
+      const inside = at(`folder-${round}/inside`);
+      await a.ok('write_file', { ...inside, content: 'one\n' });
+      await b.ok('read_file', inside);
+      await a.ok('remove_folder', at(`folder-${round}`));
+      await b.ok('write_file', { ...inside, content: 'two\n', mode: 'create_only' });
+      expect(await a.ok('read_file', inside)).toMatchObject({ content: 'two\n' });
     }
   });
 

@@ -4,7 +4,7 @@ import { locateIfPresent } from '../locate-if-present.ts';
 import { keyOf } from './lease-key.ts';
 import { type Leases, leasesOf } from './leases.ts';
 import { isLatest, refreshed } from './see-latest.ts';
-import { CACHED_MS } from './stamp.ts';
+import { CACHED_MS, isMovedAway } from './stamp.ts';
 
 const RETRY_MS = 20;
 /** How often the note is looked at again, because its file may have been changed meanwhile. */
@@ -24,7 +24,8 @@ interface AwaitOptions {
  *
  * A file is shown as it is if nobody has changed it under a lease lately, if the store cannot be asked, and if it still
  * differs after all caches have expired, because another program has changed it, or a holder died. A path that cannot
- * be located is not waited for: whoever looks at it finds out. Raises the reason of an aborted signal.
+ * be located is not waited for: whoever looks at it finds out. Raises `not_found` if what is still shown then was moved
+ * away, and the reason of an aborted signal.
  */
 export function awaitLatest(root: Root, path: CallerPath, options: AwaitOptions): Promise<void> | undefined {
   const leases = leasesOf(root);
@@ -45,7 +46,10 @@ async function waitForLatest(leases: Leases, place: RootPath, { signal, follow =
       if (isLatest(now, note) || now?.ino !== shown) return;
       await cancellableSleep(RETRY_MS, signal);
     }
-    if (performance.now() - started > CACHED_MS) return leases.overrule(key, note);
+    if (performance.now() - started <= CACHED_MS) continue;
+    // While the file is read by its new name, this machine may go on showing it by the old one.
+    if (isMovedAway(location.dir.lstat(location.name), note)) throw new FenceError('not_found', {});
+    return leases.overrule(key, note);
   }
 }
 

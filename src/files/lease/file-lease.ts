@@ -43,6 +43,8 @@ export class FileLease implements AsyncDisposable {
    * none.
    */
   readonly note: string | undefined;
+  /** Whether an earlier holder may not have finished, and be stopped. */
+  readonly mayHaveOthers: boolean;
   readonly #options: FileLeaseOptions;
   readonly #timer: NodeJS.Timeout;
   #left: string | undefined;
@@ -51,6 +53,7 @@ export class FileLease implements AsyncDisposable {
     const { leases, key, granted } = options;
     this.token = granted.token;
     this.note = granted.note;
+    this.mayHaveOthers = granted.note === '' || granted.hasForgotten === true;
     this.#left = granted.note || undefined;
     this.#options = options;
     // Whoever is about to change the file finds out by `confirm` if the lease could not be renewed.
@@ -91,9 +94,9 @@ export class FileLease implements AsyncDisposable {
     throw new FileError('changed_meanwhile', {});
   }
 
-  /** Says what the next holder has to find: a file, or none. */
-  leaves(stats: Stats | undefined): void {
-    this.#left = stampOf(stats);
+  /** Says what the next holder has to find: a file, or none, perhaps because one was moved away. */
+  leaves(stats: Stats | undefined, moved?: Stats): void {
+    this.#left = stampOf(stats, moved);
   }
 
   /** Says that nobody knows what the next holder has to find. */

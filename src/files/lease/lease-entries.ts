@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { FenceError } from '../../fence/index.ts';
 import type { FileLease } from './file-lease.ts';
 import { keyOf, type LeasedEntry } from './lease-key.ts';
@@ -42,16 +43,27 @@ export class EntryLeases implements AsyncDisposable {
   async change<T>(make: () => T | Promise<T>): Promise<T> {
     this.#attempt.onLanded();
     for (const { lease } of this.#held) lease.leavesUnknown();
+    const before = this.#stat();
     const made = await make();
-    for (const { lease, at } of this.#held) {
-      try {
-        lease.leaves(at.dir.lstat(at.name));
-      } catch (error) {
-        // The next holder finds out by itself.
-        if (!(error instanceof FenceError)) throw error;
-      }
+    const after = this.#stat();
+    for (const [index, { lease }] of this.#held.entries()) {
+      const moved = after.find((stats) => stats !== undefined && stats?.ino === before[index]?.ino);
+      // Of what could not be looked at, the next holder finds out by itself.
+      if (after[index] !== null) lease.leaves(after[index], moved ?? undefined);
     }
     return made;
+  }
+
+  /** Stats all entries; null for one that cannot be looked at. */
+  #stat(): (Stats | undefined | null)[] {
+    return this.#held.map(({ at }) => {
+      try {
+        return at.dir.lstat(at.name);
+      } catch (error) {
+        if (!(error instanceof FenceError)) throw error;
+        return null;
+      }
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

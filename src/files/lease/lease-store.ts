@@ -9,6 +9,8 @@ type LeaseGrant =
        * long.
        */
       readonly note?: string | undefined;
+      /** The store may have forgotten an earlier holder, who may have been stopped, and go on. */
+      readonly hasForgotten?: boolean;
     }
   | { readonly granted: false };
 
@@ -20,8 +22,11 @@ export type Granted = Extract<LeaseGrant, { granted: true }>;
  * The `SharedStore` of a cluster is one.
  */
 export interface LeaseStore {
-  /** Grants a lease unless there is one. It ends after `ttlMs`, unless it is renewed. */
-  acquireLease(key: string, ttlMs: number): Promise<LeaseGrant>;
+  /**
+   * Grants a lease unless there is one. It ends after `ttlMs`, unless it is renewed. One that was granted to the same
+   * owner is granted anew: an owner that asks has not got the answer, or could not say that it has released it.
+   */
+  acquireLease(key: string, ttlMs: number, owner?: string): Promise<LeaseGrant>;
   /** Lets the lease of this token end after `ttlMs` from now. Returns false if it has ended already. */
   renewLease(key: string, token: number, ttlMs: number): Promise<boolean>;
   /** Returns the last note that a holder of the lease has left. The present holder, if any, has left none yet. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { RingfenceError } from '../../errors.ts';
 import { FenceError, type Root } from '../../fence/index.ts';
 import { atMost } from '../../runtime/at-most.ts';
@@ -48,6 +49,8 @@ export class Leases {
   readonly #overruled = new Map<string, string>();
   readonly #shared = new WeakMap<Root, boolean>();
   readonly #queue = new LeaseQueue();
+  /** Stands for this process, of which one call at a time asks for a lease, while none holds it. */
+  readonly #owner = randomBytes(12).toString('base64url');
   readonly #folderMoves = new FolderMoves(this);
   #outage: { readonly since: number; readonly lastMet: number } | undefined;
 
@@ -87,7 +90,7 @@ export class Leases {
       // Other servers have waited longer than this call for its turn: they ask at least once before it does.
       if (turn !== undefined) await cancellableSleep(MAX_POLL_MS, signal);
       for (;;) {
-        const grant = await this.#ask(() => this.store.acquireLease(key, this.leaseMs), signal);
+        const grant = await this.#ask(() => this.store.acquireLease(key, this.leaseMs, this.#owner), signal);
         if (grant.granted) {
           this.#queue.granted(key);
           return grant;

@@ -1,8 +1,10 @@
 import fs from 'node:fs';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { MemoryStore } from '../../cluster/memory-store.ts';
+import { leasedName } from '../../fence/index.ts';
 import { outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
+import { move } from '../copy/move.ts';
 import { Leases } from './leases.ts';
 import { ChangeAttempt } from './retry-change.ts';
 import { refreshed } from './see-latest.ts';
@@ -70,6 +72,46 @@ test.each([true, false])(
     expect(await attempt()).toBe(isStored ? 'ok' : 'changed_meanwhile');
   },
 );
+
+test('a file that was moved away is no base for a change, however long its former name is shown', async () => {
+  const { box, at, store, take } = await notedFile();
+  const [lease, there] = [await take(), { dir: at.dir, name: 'g' }];
+  await lease?.[Symbol.asyncDispose]();
+  await move(box.at('f'), box.at('g'));
+  const key = `${at.dir.lstat('.')?.ino}/f`;
+  const noted = await store.leaseNote(key);
+  expect(noted).toContain(String(there.dir.lstat('g')?.ino));
+  // As a machine shows it that goes on reading it by its new name.
+  const lstat = at.dir.lstat.bind(at.dir);
+  vi.spyOn(at.dir, 'lstat').mockImplementation((name) => lstat(name === 'f' ? 'g' : name));
+  vi.useFakeTimers();
+  const result = outcome(take().then((lease) => lease?.[Symbol.asyncDispose]()));
+  await vi.advanceTimersByTimeAsync(12_000);
+  expect(await result).toBe('changed_meanwhile');
+  expect(await store.leaseNote(key)).toBe(noted);
+});
+
+test('a file that is cached as the last holder has left it is no base for a change if the disks lack it', async () => {
+  const { at, take } = await notedFile();
+  vi.spyOn(at.dir, 'isStored').mockReturnValue(false);
+  vi.useFakeTimers();
+  const result = outcome(take().then((lease) => lease?.[Symbol.asyncDispose]()));
+  await vi.advanceTimersByTimeAsync(12_000);
+  expect(await result).toBe('changed_meanwhile');
+});
+
+test('what earlier holders have left is removed if the store may have forgotten them', async () => {
+  const { box, at, store, take } = await notedFile();
+  const left = box.file(leasedName(at.dir, 'f', 1), 'late');
+  await (await take())?.[Symbol.asyncDispose]();
+  expect(fs.existsSync(left)).toBe(true);
+  const acquireLease = store.acquireLease.bind(store);
+  vi.spyOn(store, 'acquireLease').mockImplementation(async (...args) => {
+    return { ...(await acquireLease(...args)), note: undefined, hasForgotten: true };
+  });
+  await (await take())?.[Symbol.asyncDispose]();
+  expect(fs.existsSync(left)).toBe(false);
+});
 
 test('what is only cached is no base for a change, though nobody has noted what has to be there', async () => {
   const { at, store, take } = await notedFile();

@@ -4,7 +4,7 @@ import { cancellableSleep } from '../../runtime/operation-context.ts';
 import { FileError } from '../errors.ts';
 import type { FileLease } from './file-lease.ts';
 import type { LeasedEntry } from './lease-key.ts';
-import { CACHED_MS, compareStamp, isReplaced, isSameInode } from './stamp.ts';
+import { CACHED_MS, compareStamp, isMovedAway, isReplaced, isSameInode } from './stamp.ts';
 
 /** For how long GlusterFS alone does so: after `refreshed`, the kernel no longer has the old file cached. */
 const CACHED_BELOW_KERNEL_MS = 1_500;
@@ -39,7 +39,7 @@ export async function seeLatest(lease: FileLease, { dir, name }: LeasedEntry, si
   if (lease.note) return waitFor(lease, { note: lease.note, entry: { dir, name }, signal });
   // Lists the folder, which takes long if it is large. So it is not done for every file that nobody has changed for
   // long.
-  if (lease.note === '') removeOthers(lease, { dir, name });
+  if (lease.mayHaveOthers) removeOthers(lease, { dir, name });
   if (!dir.isLocal()) {
     const now = refreshed({ dir, name });
     if (lease.note === '' || isRecent(now) || isReplaced(now)) await cancellableSleep(CACHED_BELOW_KERNEL_MS, signal);
@@ -80,26 +80,24 @@ interface AwaitedFile {
 
 /**
  * Waits for the file of a note. What is still different after all caches have expired was changed by another program,
- * or the holder did not know the right size. An older file is not taken for the latest, even then.
+ * or the holder did not know the right size. An older file, or one that was moved away, is not taken for the latest,
+ * even then. The disks are asked about the file of the note, too: a server without the store may have replaced it.
  */
 async function waitFor(lease: FileLease, { note, entry, signal }: AwaitedFile): Promise<void> {
-  let now = entry.dir.lstat(entry.name);
-  // On a file system of one machine, nobody has an older file cached.
-  if (isLatest(now, note) || entry.dir.isLocal()) return lease.leaves(now);
   const started = performance.now();
   for (let tries = 1; ; tries += 1) {
-    now = refreshed(entry);
-    if (isLatest(now, note)) break;
+    const now = refreshed(entry);
+    // On a file system of one machine, nobody has an older file cached.
+    if (isLatest(now, note) || entry.dir.isLocal()) return lease.leaves(now);
     const waitedMs = tries < MIN_TRIES ? 0 : performance.now() - started;
-    if (waitedMs > CACHED_MS && mayBeLatest(now, note)) break;
+    if (waitedMs > CACHED_MS && mayBeLatest(now, note)) return lease.leaves(now);
     if (waitedMs > LATEST_PATIENCE_MS) {
-      // An older file that the disks have was put there by another program, which the next attempt accepts.
-      if (!isReplaced(now)) lease.leavesUnknown();
+      // Any other file that the disks have was put there by another program, which the next attempt accepts.
+      if (!isReplaced(now) && !isMovedAway(now, note)) lease.leavesUnknown();
       throw new FileError('changed_meanwhile', {});
     }
     await cancellableSleep(RETRY_MS, signal);
   }
-  lease.leaves(now);
 }
 
 /** Reports whether a file is the one of a note, or certainly a later one. */
@@ -109,7 +107,7 @@ export function isLatest(now: Stats | undefined, note: string): boolean {
 
 /** Reports whether a file, or none, can have come after the one of a note. */
 function mayBeLatest(now: Stats | undefined, note: string): boolean {
-  if (isReplaced(now)) return false;
+  if (isReplaced(now) || isMovedAway(now, note)) return false;
   return now === undefined || isSameInode(now, note) || compareStamp(now, note) === 'newer';
 }
 

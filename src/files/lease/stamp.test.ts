@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { compareStamp, isSameInode, stampOf } from './stamp.ts';
+import { compareStamp, isMovedAway, isSameInode, stampOf } from './stamp.ts';
 
 const FILE = { ino: 7, size: 10, mtimeMs: 1_000, ctimeMs: 2_000, nlink: 1 };
 const stats = (changes: Partial<typeof FILE> = {}) => ({ ...FILE, ...changes }) as Stats;
@@ -32,6 +32,22 @@ describe('a file in comparison with a stamp', () => {
     expect(compareStamp(stats(), NONE)).toBe('newer');
     expect(compareStamp(stats(), NONE, 5_000)).toBe('older');
   });
+});
+
+test('a file that was moved away is known by the stamp of its former name, unless it was moved back', () => {
+  const stamp = stampOf(undefined, stats());
+  expect(compareStamp(undefined, stamp)).toBe('same');
+  for (const ctimeMs of [1_000, 2_000]) {
+    expect(isMovedAway(stats({ ctimeMs }), stamp)).toBe(true);
+    expect(compareStamp(stats({ ctimeMs }), stamp)).toBe('older');
+  }
+  for (const other of [stats({ ctimeMs: 2_001 }), stats({ ino: 8 })]) {
+    expect(isMovedAway(other, stamp)).toBe(false);
+    expect(compareStamp(other, stamp)).toBe('newer');
+    expect(compareStamp(other, stamp, 5_000)).toBe('older');
+  }
+  expect([undefined, stats()].map((now) => isMovedAway(now, NONE))).toEqual([false, false]);
+  expect(isMovedAway(stats(), STAMP)).toBe(false);
 });
 
 test('the file of a stamp is known by its inode', () => {

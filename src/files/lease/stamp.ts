@@ -9,10 +9,11 @@ const MISSING = 'missing';
 /**
  * Returns what tells a file from those that it replaces, on all machines that share it: its inode, its size, which
  * another machine may have seen when it was not complete yet, when it was written, and when its status changed, which
- * is part of its version.
+ * is part of its version. Of a missing file, that it is missing, and which file was there until it was moved.
  */
-export function stampOf(stats: Stats | undefined): string {
-  return stats === undefined ? MISSING : `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
+export function stampOf(stats: Stats | undefined, moved?: Stats): string {
+  if (stats !== undefined) return `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
+  return moved === undefined ? MISSING : `${MISSING} ${moved.ino} ${moved.ctimeMs}`;
 }
 
 /** What a file is in comparison with a stamp: that very file, one that came later, or an older one or none. */
@@ -25,18 +26,29 @@ export type StampMatch = 'same' | 'newer' | 'older';
  * much later, on whichever machine.
  */
 export function compareStamp(stats: Stats | undefined, stamp: string, skewMs = 0): StampMatch {
-  if (stats === undefined) return stamp === MISSING ? 'same' : 'older';
-  if (isReplaced(stats)) return 'older';
+  if (stats === undefined) return isMissing(stamp) ? 'same' : 'older';
+  if (isReplaced(stats) || isMovedAway(stats, stamp)) return 'older';
   const [ino, size, mtimeMs, ctimeMs = 0] = stamp.split(' ').map(Number);
   if (stats.ino === ino && stats.size === size && stats.ctimeMs >= ctimeMs) return 'same';
   // What comes after none may be what was removed.
-  if (mtimeMs === undefined) return skewMs === 0 ? 'newer' : 'older';
+  if (isMissing(stamp) || mtimeMs === undefined) return skewMs === 0 ? 'newer' : 'older';
   return stats.mtimeMs > mtimeMs + skewMs ? 'newer' : 'older';
 }
 
 /** Reports whether a file has lost its last name, although a machine still shows it by that name. */
 export function isReplaced(stats: Stats | undefined): boolean {
   return stats?.nlink === 0;
+}
+
+/** Reports whether a file is the one that was moved away from where a stamp says that none is. */
+export function isMovedAway(stats: Stats | undefined, stamp: string): boolean {
+  const [, ino, ctimeMs = 0] = stamp.split(' ').map(Number);
+  // Whoever moves it back sets its change time.
+  return stats !== undefined && isMissing(stamp) && stats.ino === ino && stats.ctimeMs <= ctimeMs;
+}
+
+function isMissing(stamp: string): boolean {
+  return stamp.startsWith(MISSING);
 }
 
 /** Reports whether a file is the one of a stamp, whatever its size. */

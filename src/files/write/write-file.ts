@@ -1,9 +1,12 @@
 import type { Stats } from 'node:fs';
-import { type CallerPath, FenceError, isFenceError, type Root, withLocation } from '../../fence/index.ts';
+import { type CallerPath, FenceError, isFenceError, isTransient, type Root, withLocation } from '../../fence/index.ts';
 import { changeIn } from '../../history/index.ts';
 import { DEFAULT_CONTEXT, type OperationContext } from '../../runtime/operation-context.ts';
 import { awaitLatest } from '../lease/await-latest.ts';
+import { leasesOf } from '../lease/leases.ts';
 import type { ChangeAttempt } from '../lease/retry-change.ts';
+import { refreshed } from '../lease/see-latest.ts';
+import { isReplaced } from '../lease/stamp.ts';
 import { withLease } from '../lease/with-lease.ts';
 import { appendFile } from './append-file.ts';
 import { ABSENT, expectedVersion, locateToMatch } from './if-match.ts';
@@ -49,8 +52,7 @@ export async function writeFile(
   return withLocation(root, path, async () => {
     if (path.segments.length === 0) throw new FenceError('is_directory', {});
     if (mode === 'create_only') {
-      await awaitLatest(root, path, { signal: context.signal, follow: false });
-      assertNoEntry(root, path);
+      await assertNoLatestEntry(root, path, context.signal);
     }
     const change = changeIn(root, context.caller);
     const resolve = { follow: mode !== 'create_only', makeParents, isPrivate, onMake: change?.onMake };
@@ -73,6 +75,25 @@ export async function writeFile(
     const optional = mode !== 'append' && (ifMatch === undefined || ifMatch === ABSENT);
     return await withLease({ root, names: path.segments, locate }, { signal: context.signal, optional }, write);
   });
+}
+
+/**
+ * Raises `already_exists` for an entry that the disks have, too, where other machines may have removed or moved it.
+ * What the disks answer otherwise is left to the write, which looks again under its lease.
+ */
+async function assertNoLatestEntry(root: Root, path: CallerPath, signal: AbortSignal): Promise<void> {
+  try {
+    await awaitLatest(root, path, { signal, follow: false });
+    if (leasesOf(root)?.isShared(root)) {
+      using found = root.locate(path, { follow: false });
+      const now = refreshed(found);
+      if (now === undefined || isReplaced(now)) return;
+    }
+    assertNoEntry(root, path);
+  } catch (error) {
+    if (isFenceError(error, 'not_found') || isTransient(error)) return;
+    throw error;
+  }
 }
 
 /** Raises `already_exists` if there is an entry at the path, or `outside_root` if it is a link that leads outside. */
