@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { MemoryStore } from '../../src/cluster/memory-store.ts';
 import { StoreUnavailable } from '../../src/cluster/shared-store.ts';
+import { DescriptorDir } from '../../src/fence/descriptor-dir.ts';
 import { Dir, FenceError, fromSystem, type RootPath } from '../../src/fence/index.ts';
 import { memory, onEveryBackend, outcome, Sandbox } from '../../src/fence/sandbox.fixture.ts';
 import { copy } from '../../src/files/copy/copy.ts';
@@ -590,6 +591,16 @@ test.each(['remove', 'move'] as const)(
     expect(box.tree()).toEqual(kind === 'remove' ? ['j'] : ['i', 'j']);
   },
 );
+
+test('an edit is made again if the disks no longer have the file that it would replace', async () => {
+  const { box, roots, at } = twoReplicas(() => new Sandbox('openat2'));
+  box.file('f', 'one\n');
+  // Another server goes on without the store, and this machine still shows the file that it has replaced.
+  const isStored = vi.spyOn(DescriptorDir.prototype, 'isStored').mockReturnValueOnce(false);
+  await replaceText(roots.a, at, { oldText: 'one', newText: 'two' }, FAST);
+  expect(isStored).toHaveBeenCalledTimes(2);
+  expect(box.text('f')).toBe('two\n');
+});
 
 test('a removal that may have happened is not tried again', async () => {
   const { box, roots, at } = twoReplicas(() => new Sandbox('openat2'));

@@ -133,6 +133,8 @@ export async function syncEntry({ dir, syncMade }: Pick<ReplaceTarget, 'dir' | '
 interface Logged {
   /** The step in the history that this is. */
   readonly step: PendingStep | undefined;
+  /** The lease under which it is made. */
+  readonly lease?: FileLease | undefined;
 }
 
 /**
@@ -161,9 +163,9 @@ async function land(
 /** Renames a complete temporary file to its name, if what is there may be replaced. */
 function renameInto(target: ReplaceTarget, temporary: string, options: ReplaceOptions & Logged): void {
   const { dir, name } = target;
-  const { over = 'anything', expected, step } = options;
-  if (expected !== undefined) renameOverVersion(target, temporary, expected, { step });
-  else if (typeof over === 'object') swapIfUnchanged(target, temporary, over, { step });
+  const { over = 'anything', expected, step, lease } = options;
+  if (expected !== undefined) renameOverVersion(target, temporary, expected, { step, lease });
+  else if (typeof over === 'object') swapIfUnchanged(target, temporary, over, { step, lease });
   else if (over === 'nothing') dir.renameNoReplace(temporary, dir, name);
   else dir.rename(temporary, dir, name);
 }
@@ -204,6 +206,8 @@ function swapIfUnchanged(target: ReplaceTarget, temporary: string, before: Stats
   const { dir, name } = target;
   const now = lstatBeforeLink(target, logged);
   if (!isUnchanged(before, now) || now?.ctimeMs !== before.ctimeMs) throw new FileError('changed_meanwhile', {});
+  // A server that goes on without the store of the leases may have replaced what this machine still shows.
+  if (logged.lease !== undefined && !dir.isStored(name)) throw new FileError('changed_meanwhile', {});
   if (!dir.exchange(temporary, name)) dir.rename(temporary, dir, name);
   else if (isUnchanged(before, dir.lstat(temporary))) dir.unlink(temporary);
   else {
