@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import type { HostPath } from './caller-path.ts';
+import { closeQuietly } from './close-quietly.ts';
 import { type CheckedTree, Dir, type HeldEntry, SAFE_OPEN_FLAGS, type SharedDir } from './dir.ts';
 import { assertSingleName, type Entry, type Name } from './entry.ts';
 import { errnoOf, fromSystem } from './errno.ts';
@@ -109,7 +110,7 @@ export class DescriptorDir extends Dir {
     if (fd === undefined) return super.openForRead(name);
     const found = this.#syscalls?.fstatx(fd);
     if (found?.type === 'file') return new ReadableFile(fd, found.size);
-    fs.closeSync(fd);
+    closeQuietly(fd);
     // fstatx does not say why it failed, so Node tries again.
     if (found === undefined) return super.openForRead(name);
     throw notRegularError(found.type);
@@ -154,7 +155,7 @@ export class DescriptorDir extends Dir {
         }
       }
     } finally {
-      if (fd !== undefined && !isOwn) fs.closeSync(fd);
+      if (fd !== undefined && !isOwn) closeQuietly(fd);
     }
   }
 
@@ -197,7 +198,7 @@ export class DescriptorDir extends Dir {
     }
     return {
       stat: () => fs.fstatSync(fd),
-      [Symbol.dispose]: () => (freeLater ? fs.close(fd, () => {}) : fs.closeSync(fd)),
+      [Symbol.dispose]: () => (freeLater ? fs.close(fd, () => {}) : closeQuietly(fd)),
     };
   }
 
@@ -211,7 +212,7 @@ export class DescriptorDir extends Dir {
         fs.statfsSync(`${descriptorFolder()}${fd}`);
         return true;
       } finally {
-        fs.closeSync(fd);
+        closeQuietly(fd);
       }
     } catch (error) {
       return !['ESTALE', 'ENOENT'].includes(errnoOf(error) ?? '');
@@ -329,7 +330,7 @@ export class DescriptorDir extends Dir {
   [Symbol.dispose](): void {
     if (!this.#owned || this.#closed) return;
     this.#closed = true;
-    fs.closeSync(this.fd);
+    closeQuietly(this.fd);
   }
 
   /** Throws once the directory is closed, because the kernel reuses descriptor numbers. */

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import fs from 'node:fs';
 import { promisify } from 'node:util';
 import { type HostPath, isReservedName } from './caller-path.ts';
+import { closeQuietly } from './close-quietly.ts';
 import { decodeName, type Entry, entryTypeOf, type Name } from './entry.ts';
 import { errnoOf, fromSystem } from './errno.ts';
 import { FenceError, isFenceError } from './errors.ts';
@@ -243,7 +244,7 @@ export abstract class Dir implements Disposable {
         if (inUse) this.markFileInUse(fd);
         return wrapRegularFile(fd);
       } catch (error) {
-        fs.closeSync(fd);
+        closeQuietly(fd);
         throw error;
       }
     });
@@ -395,7 +396,7 @@ export abstract class Dir implements Disposable {
       }
       // An empty entry of our own reserves the name, and a rename may replace exactly that.
       if (isFolder) fs.mkdirSync(into, { mode: 0o700 });
-      else fs.closeSync(fs.openSync(into, CREATE, 0o600));
+      else closeQuietly(fs.openSync(into, CREATE, 0o600));
       try {
         fs.renameSync(from, into);
       } catch (error) {
@@ -466,7 +467,8 @@ export abstract class Dir implements Disposable {
       try {
         await fsyncAsync(fd);
       } finally {
-        await closeAsync(fd);
+        // The flush has reported what could fail.
+        await closeAsync(fd).catch(() => {});
       }
     } catch (error) {
       if (!['EINVAL', 'EISDIR', 'EPERM', 'EACCES', 'ENOTSUP'].includes(errnoOf(error) ?? '')) throw fromSystem(error);

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Backend } from './backend.ts';
+import { closeQuietly } from './close-quietly.ts';
 
 /** What the file system of a folder can do, as far as it is used. Undefined for what this backend cannot call. */
 export interface FileSystemFeatures {
@@ -44,7 +45,7 @@ export function probeFeatures(backend: Backend, folder: string): FileSystemFeatu
       birthTime: fs.statSync(at('b'), { bigint: true }).birthtimeNs > 0n,
     };
   } finally {
-    fs.closeSync(dir);
+    closeQuietly(dir);
   }
 }
 
@@ -54,8 +55,8 @@ function marksUse(syscalls: NonNullable<Backend['syscalls']>, file: string): boo
     syscalls.markInUse(marked);
     return syscalls.isInUse(other) === true;
   } finally {
-    fs.closeSync(marked);
-    fs.closeSync(other);
+    closeQuietly(marked);
+    closeQuietly(other);
   }
 }
 

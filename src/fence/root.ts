@@ -3,6 +3,7 @@ import path from 'node:path';
 import { KeyedMutex } from '../runtime/keyed-mutex.ts';
 import { type Backend, type BackendName, chooseBackend } from './backend.ts';
 import { type CallerPath, type HostPath, parseCallerPath } from './caller-path.ts';
+import { closeQuietly } from './close-quietly.ts';
 import { DescriptorDir, O_PATH } from './descriptor-dir.ts';
 import type { Dir, SharedDir } from './dir.ts';
 import { fromSystem } from './errno.ts';
@@ -216,7 +217,7 @@ export class Root implements Disposable {
       try {
         return wrapRegularFile(fd);
       } catch (error) {
-        fs.closeSync(fd);
+        closeQuietly(fd);
         throw error;
       }
     }
@@ -277,7 +278,7 @@ export class Root implements Disposable {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    if (this.#owned && this.#shared.fd !== undefined) fs.closeSync(this.#shared.fd);
+    if (this.#owned && this.#shared.fd !== undefined) closeQuietly(this.#shared.fd);
   }
 
   /** Closes the root, for `using`. */
@@ -387,7 +388,7 @@ export class Root implements Disposable {
     if (fd === undefined) return undefined;
     const names = namesBelow(top, fd);
     if (names !== undefined && !this.#guard.mayDeny(names)) return { fd, names };
-    fs.closeSync(fd);
+    closeQuietly(fd);
     return undefined;
   }
 

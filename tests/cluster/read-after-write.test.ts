@@ -13,6 +13,8 @@ import type { TestServer } from '../support/start-server.ts';
 
 const reason = cannotRunGluster ?? noRedis;
 const ROUNDS = 10;
+const SEARCHED_FILES = 8;
+const SEARCHING_MS = 3_000;
 const at = (file: string) => ({ root: 'shared', path: file });
 
 describe.skipIf(reason !== undefined)(`two replicas (${reason ?? 'GlusterFS, two mounts'})`, () => {
@@ -133,6 +135,31 @@ describe.skipIf(reason !== undefined)(`two replicas (${reason ?? 'GlusterFS, two
         expect(await server.ok('read_file', at(`${to}/f`))).toMatchObject({ content: 'precious' });
       }
     }
+  });
+
+  test('a replica searches while the other replaces files, and no search fails', { timeout: 60_000 }, async () => {
+    const files = Array.from({ length: SEARCHED_FILES }, (_, i) => `searched/${i}`);
+    for (const file of files) await a.ok('write_file', { ...at(file), content: 'needle\n' });
+    const until = performance.now() + SEARCHING_MS;
+    const repeat = async (work: () => Promise<unknown>): Promise<number> => {
+      let times = 0;
+      for (; performance.now() < until; times += 1) await work();
+      return times;
+    };
+    const replace = async (file: string): Promise<unknown> =>
+      a.ok('write_file', { ...at(file), content: `needle ${Math.random()}\n` });
+    const errors: string[] = [];
+    const search = async (): Promise<void> => {
+      const { isError, text } = await b.call('grep', { ...at('searched'), pattern: 'needle' });
+      if (isError) errors.push(text);
+    };
+    const [searches] = await Promise.all([
+      repeat(search),
+      repeat(search),
+      ...files.map((file) => repeat(() => replace(file))),
+    ]);
+    expect(searches).toBeGreaterThan(10);
+    expect(errors).toEqual([]);
   });
 
   test('what another program writes is waited for once, and what is gone is not found', {
