@@ -135,7 +135,7 @@ export class MultiProcessServer {
     const { logger } = this.#log;
     const noticeMs = drainNoticeMs(this.#served);
     if (noticeMs > 0) {
-      for (const worker of this.#supervisor.workers) worker.drain();
+      this.#supervisor.drain();
       logger.info(why, 'draining');
       await later(noticeMs);
       this.#noticedMs = noticeMs;

@@ -35,6 +35,7 @@ interface WorkerHandlers<Start> {
 export function serveParentProcess<Start>({ start, refusal }: WorkerHandlers<Start>): void {
   const channel = new ProcessChannel(process);
   let serving: Serving | undefined;
+  let isDraining = false;
   let ending: 'retire' | 'stop' | undefined;
   const end = async (how: 'retire' | 'stop'): Promise<void> => {
     // A worker that waits until its connections are gone may be told not to.
@@ -47,6 +48,7 @@ export function serveParentProcess<Start>({ start, refusal }: WorkerHandlers<Sta
     start(told as Start, { number: number as number, channel }).then(
       (started) => {
         serving = started;
+        if (isDraining) serving.drain();
         channel.notify('serving', started.report);
       },
       async (error: unknown) => {
@@ -68,16 +70,16 @@ export function serveParentProcess<Start>({ start, refusal }: WorkerHandlers<Sta
     socket.once('close', () => channel.notify('closed'));
     serving.accept(socket);
   });
-  channel.onNotice('drain', () => serving?.drain());
+  channel.onNotice('drain', () => {
+    isDraining = true;
+    serving?.drain();
+  });
   channel.onNotice('retire', () => void end('retire'));
   channel.onNotice('stop', () => void end('stop'));
   process.once('disconnect', () => void end('stop'));
   // A terminal sends these to all processes at once. The parent decides what they mean.
   process.on('SIGINT', () => {});
   process.on('SIGHUP', () => {});
-  // Somebody wants this process to end, or all of them: then the parent will say so.
-  process.on('SIGTERM', () => {
-    channel.notify('leaving');
-    void end('retire');
-  });
+  // Somebody wants this process to end, or all of them, as systemd does. The parent says which, and when.
+  process.on('SIGTERM', () => channel.notify('terminated'));
 }

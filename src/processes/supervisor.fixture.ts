@@ -33,7 +33,8 @@ serveParentProcess({
     if (failing.includes(number)) process.exit(3);
     if (refusing.includes(number)) throw new Error('refused');
     const nothing = async () => {};
-    return { report: config, accept: (socket) => socket.destroy(), drain: nothing, retire: nothing, stop: nothing };
+    const drain = () => console.error('draining ' + number);
+    return { report: config, accept: (socket) => socket.destroy(), drain, retire: nothing, stop: nothing };
   },
   refusal: ({ message }) => message,
 });

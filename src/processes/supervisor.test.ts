@@ -6,6 +6,7 @@ import { Supervisor } from './supervisor.ts';
 const entry = workerModule();
 let supervisor: Supervisor<TestStart>;
 let crashes: number[];
+let lines: string[];
 
 function newSupervisor(startMs?: number): Supervisor<TestStart> {
   return new Supervisor<TestStart>({
@@ -13,7 +14,7 @@ function newSupervisor(startMs?: number): Supervisor<TestStart> {
     count: 3,
     ...(startMs !== undefined && { startMs }),
     onCrash: ({ worker }) => crashes.push(worker),
-    onLine: () => {},
+    onLine: (line) => lines.push(line),
     onFree: () => {},
     onReturned: () => {},
     onNew: () => {},
@@ -22,6 +23,7 @@ function newSupervisor(startMs?: number): Supervisor<TestStart> {
 
 beforeEach(async () => {
   crashes = [];
+  lines = [];
   supervisor = newSupervisor();
   expect(supervisor.workers.size).toBe(0);
   expect(await supervisor.start({ config: 'old' })).toBeUndefined();
@@ -80,6 +82,50 @@ test('a roll during which all are stopped ends without a problem', async () => {
   expect(await rolled).toBe('stopped');
   expect(await supervisor.roll({ config: 'newer' })).toBe('stopped');
   expect(supervisor.workers.size).toBe(0);
+});
+
+describe('a worker with SIGTERM', () => {
+  test('leaves when another one serves in its place', async () => {
+    const [first] = supervisor.workers;
+    first?.kill('SIGTERM');
+    first?.kill('SIGTERM');
+    let fewest = 3;
+    const isReplaced = (): boolean => {
+      fewest = Math.min(fewest, served().length);
+      return supervisor.workers.size === 3 && !supervisor.workers.has(first as never);
+    };
+    await expect.poll(isReplaced, { interval: 5 }).toBe(true);
+    expect(served()).toEqual(['2 old', '3 old', '4 old']);
+    expect(fewest).toBe(3);
+    expect(crashes).toEqual([]);
+  });
+
+  test('is replaced once, also if all are being replaced', async () => {
+    const rolled = supervisor.roll({ config: 'new', startMs: 500 });
+    for (const worker of supervisor.workers) worker.kill('SIGTERM');
+    expect(await rolled).toBe('replaced');
+    await later(500);
+    expect(served()).toHaveLength(3);
+  });
+
+  test('stays until the end if all are to end', async () => {
+    for (const worker of supervisor.workers) worker.kill('SIGTERM');
+    await later(50);
+    supervisor.drain();
+    await later(1_000);
+    expect(served()).toEqual(['1 old', '2 old', '3 old']);
+    await supervisor.stop(5_000);
+    expect(crashes).toEqual([]);
+  });
+});
+
+test('a worker that dies while all are about to end is replaced by one that says so, too', async () => {
+  supervisor.drain();
+  await expect.poll(() => lines.length).toBe(3);
+  const [first] = supervisor.workers;
+  first?.kill('SIGKILL');
+  await expect.poll(served).toEqual(['2 old', '3 old', '4 old']);
+  await expect.poll(() => lines.at(-1)).toBe('draining 4');
 });
 
 describe('a worker that hangs at its start', () => {

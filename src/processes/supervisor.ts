@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { atMost } from '../runtime/at-most.ts';
+import { KeyedMutex } from '../runtime/keyed-mutex.ts';
 import { howEnded, type StartProblem, type WorkerEnd, WorkerProcess } from './worker-process.ts';
 
 /** After a worker that has served for so long, the next one starts at once. */
@@ -10,6 +11,11 @@ const MAX_DELAY_MS = 2_000;
 const MAX_FAILURES = 5;
 /** How long a worker may take to start by default. */
 const START_MS = 60_000;
+/**
+ * How long a worker with SIGTERM waits to be replaced. If the signal went to all processes, as from systemd, the parent
+ * has it by then, and ends them all instead.
+ */
+const SIGNAL_FOR_ALL_MS = 200;
 /** How many workers are tried in place of one that is to be replaced. */
 const MAX_ATTEMPTS = 3;
 
@@ -65,6 +71,9 @@ export class Supervisor<Start> {
   /** How many times in a row workers had to be replaced that had not served for long. */
   #replacements = 0;
   #refill: NodeJS.Timeout | undefined;
+  /** Workers that serve are replaced one after another, or one of them might be replaced twice. */
+  readonly #replacing = new KeyedMutex();
+  #isDraining = false;
   #isClosing = false;
 
   constructor(options: SupervisorOptions) {
@@ -104,20 +113,33 @@ export class Supervisor<Start> {
    * Replaces all workers, one after another, by workers with this `start`: each serves before the one that it replaces
    * is told to leave. If none can be started, the former worker stays, and so do those after it.
    */
-  async roll(start: Start): Promise<RollEnd> {
+  roll(start: Start): Promise<RollEnd> {
+    return this.#replacing.runExclusive('', () => this.#roll(start));
+  }
+
+  async #roll(start: Start): Promise<RollEnd> {
     const isFormer = (worker: WorkerProcess): boolean => !worker.isLeaving && worker.start !== start;
     for (let replaced = 0; ; replaced += 1) {
-      if (this.#isClosing) return 'stopped';
+      if (this.#isEnding) return 'stopped';
       // Looked for each time, because a former worker may have died and been replaced since.
       const former = [...this.#workers].find(isFormer);
       if (former === undefined) return 'replaced';
       const problem = await this.#launchServing(start);
-      if (this.#isClosing) return 'stopped';
+      if (this.#isEnding) return 'stopped';
       if (problem !== undefined) return { message: problem.message, replaced };
       this.#start = start;
       former.retire();
       this.#fill();
     }
+  }
+
+  /**
+   * Lets all workers say that they are not ready, and go on until `stop`. One that dies is replaced by one that says so,
+   * too; no other one is replaced.
+   */
+  drain(): void {
+    this.#isDraining = true;
+    for (const worker of this.#workers) worker.drain();
   }
 
   /** Lets all workers finish their calls and end, and kills those that take longer. */
@@ -135,6 +157,11 @@ export class Supervisor<Start> {
   kill(): void {
     this.#isClosing = true;
     for (const worker of this.#workers) worker.discard();
+  }
+
+  /** Whether all workers are about to end. */
+  get #isEnding(): boolean {
+    return this.#isDraining || this.#isClosing;
   }
 
   #serving(): readonly WorkerProcess[] {
@@ -179,10 +206,14 @@ export class Supervisor<Start> {
       onLine: (line) => onLine(line, number),
       onFree,
       onReturned,
-      onLeaving: () => this.#fill(),
+      onTerminated: () => {
+        const replace = () => this.#replacing.runExclusive('', () => this.#replaceTerminated(worker));
+        setTimeout(() => void replace(), SIGNAL_FOR_ALL_MS).unref();
+      },
     });
     this.#workers.add(worker);
     onNew(worker);
+    if (this.#isDraining) worker.drain();
     void worker.ended.then((end) => this.#ended(worker, end));
     return worker;
   }
@@ -190,6 +221,16 @@ export class Supervisor<Start> {
   #ended(worker: WorkerProcess, end: WorkerEnd): void {
     this.#workers.delete(worker);
     if (!worker.isLeaving) this.#replace(worker, howEnded(end));
+  }
+
+  /** Starts another worker in place of one that has got SIGTERM, which leaves when that one serves. */
+  async #replaceTerminated(worker: WorkerProcess): Promise<void> {
+    const isGone = () => this.#isEnding || worker.isLeaving || !this.#workers.has(worker);
+    if (isGone()) return;
+    await this.#launchServing(this.#start as Start);
+    if (isGone()) return;
+    worker.retire();
+    this.#fill();
   }
 
   /** Starts another worker in place of one that was not told to end, after a delay. */

@@ -35,8 +35,8 @@ export interface WorkerProcessOptions<Start> {
   onFree(): void;
   /** Called with a connection that was handed over, but that the worker did not take before it ended. */
   onReturned(socket: Socket): void;
-  /** Called when the worker was told by somebody else to end. */
-  onLeaving(): void;
+  /** Called when the worker has got SIGTERM. It goes on until it is told to leave. */
+  onTerminated(): void;
 }
 
 /** A worker as its parent sees it. */
@@ -60,7 +60,7 @@ export class WorkerProcess<Start = unknown> {
   #isLeaving = false;
 
   constructor(options: WorkerProcessOptions<Start>) {
-    const { entry, number, start, startMs, onLate, onLine, onFree, onReturned, onLeaving } = options;
+    const { entry, number, start, startMs, onLate, onLine, onFree, onReturned, onTerminated } = options;
     this.number = number;
     this.start = start;
     this.#child = fork(fileURLToPath(entry), [], {
@@ -104,10 +104,7 @@ export class WorkerProcess<Start = unknown> {
       channel.onCall('failed', (message: string) => settle({ message, isFinal: true }));
       void this.ended.then((end) => settle({ message: `it ended ${howEnded(end)}`, isFinal: false }));
     });
-    channel.onNotice('leaving', () => {
-      this.#isLeaving = true;
-      onLeaving();
-    });
+    channel.onNotice('terminated', onTerminated);
     channel.onNotice('taken', () => {
       // Closes this process's descriptor of it, not the connection.
       this.#handed?.destroy();
@@ -170,7 +167,7 @@ export class WorkerProcess<Start = unknown> {
     this.channel.notifyWith(socket, 'connection');
   }
 
-  /** Lets the worker say that it is not ready, and go on, also with new connections. */
+  /** Lets the worker say that it is not ready, from its start if it has not started, and go on, also with new connections. */
   drain(): void {
     this.channel.notify('drain');
   }

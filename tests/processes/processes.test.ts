@@ -9,7 +9,7 @@ import { RawClient } from '../support/raw-client.ts';
 import { ProcessLog, runRingfence, spawnRingfence, writeConfig } from '../support/ringfence-process.ts';
 import { startServer, type TestServer } from '../support/start-server.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { KeptConnections } from './ceaseless-calls.ts';
+import { CeaselessCalls, KeptConnections } from './ceaseless-calls.ts';
 
 const dir = tempDir('ringfence-processes-');
 afterAll(() => fs.rmSync(dir, { recursive: true, force: true }));
@@ -223,6 +223,26 @@ describe('a worker that dies', () => {
     };
     await expect.poll(callOnce, { timeout: 20_000 }).toBe(true);
     expect(await load.end()).toBeGreaterThan(6);
+    expect(load.failures).toEqual([]);
+  });
+
+  test('by SIGTERM, one after another, while clients connect: no call fails', { timeout: 60_000 }, async () => {
+    await using server = await start(2);
+    const connect = async (): Promise<void> => {
+      const client = new RawClient(server.url);
+      await client.call('read_file', read).finally(() => client.close());
+    };
+    const load = new CeaselessCalls(Array.from({ length: 6 }, () => connect));
+    for (let round = 0; round < 4; round += 1) {
+      const before = server.workers();
+      process.kill(before.at(-1) ?? 0, 'SIGTERM');
+      await expect
+        .poll(() => server.workers().filter((pid) => !before.includes(pid)), { timeout: 15_000 })
+        .toHaveLength(1);
+      // The former one leaves when the new one serves.
+      await later(1_500);
+    }
+    expect(await load.end()).toBeGreaterThan(100);
     expect(load.failures).toEqual([]);
   });
 
