@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cannotDropPrivileges, runChild } from '../../../tests/support/child.ts';
-import { type Dir, parseCallerPath, temporaryName } from '../../fence/index.ts';
+import { MemoryStore } from '../../cluster/memory-store.ts';
+import { Dir, parseCallerPath, temporaryName } from '../../fence/index.ts';
 import { memory, onEveryBackend, outcome, Sandbox } from '../../fence/sandbox.fixture.ts';
 import { DEFAULT_CONTEXT } from '../../runtime/operation-context.ts';
+import { Leases } from '../lease/leases.ts';
 import { removeFolder } from './remove-folder.ts';
 
 const remove = ({ root }: Sandbox, raw: string, context = DEFAULT_CONTEXT) =>
@@ -38,8 +40,21 @@ onEveryBackend((open, backend) => {
     },
   );
 
-  test('removes what others put into the folder meanwhile, unless they go on', async () => {
+  test('keeps what others put into the folder meanwhile', async () => {
     using box = open();
+    box.file('d/f');
+    const progress = (removed: number) => {
+      if (removed === 1) box.file('d/late');
+    };
+    expect(await outcome(remove(box, 'd', { ...DEFAULT_CONTEXT, progress }))).toBe('not_empty');
+    expect(box.tree()).toEqual(['d/', 'd/late']);
+  });
+
+  test('on a shared file system, removes what others put into the folder meanwhile, unless they go on', async () => {
+    using box = open();
+    new Leases(new MemoryStore()).coordinate(box.root);
+    const isLocal = vi.spyOn(Dir.prototype, 'isLocal').mockReturnValue(false);
+    onTestFinished(() => isLocal.mockRestore());
     box.file('d/f');
     let left = 2;
     const progress = () => {

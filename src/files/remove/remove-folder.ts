@@ -30,6 +30,7 @@ import {
 import { DEFAULT_CONTEXT, type OperationContext, yieldPoint } from '../../runtime/operation-context.ts';
 import { deferFree } from '../deferred-free.ts';
 import { FileError } from '../errors.ts';
+import { leasesOf } from '../lease/leases.ts';
 import { type ChangeAttempt, retryChange } from '../lease/retry-change.ts';
 import { renameFree } from '../rename-free.ts';
 import { undoAppend } from '../write/append-journal.ts';
@@ -37,7 +38,7 @@ import { assertVersion } from '../write/if-match.ts';
 
 /** Longer than a process takes between making a temporary entry and marking it as in use. */
 const MARKING_MS = 20;
-/** How often a folder is emptied into which others put something meanwhile. */
+/** How often a folder is emptied on a shared file system, whose lists may be outdated. */
 const EMPTY_ATTEMPTS = 3;
 const DISCARD_ATTEMPTS = 5;
 const DISCARD_AGAIN_MS = 100;
@@ -56,7 +57,8 @@ export interface RemoveOptions {
 
 /**
  * Removes a folder and everything in it, and returns how many entries were removed. Links are removed themselves, never
- * followed. Not atomic: after a failure or an abort, what was removed stays removed.
+ * followed. Not atomic: after a failure or an abort, what was removed stays removed. What others put into it meanwhile
+ * makes it `not_empty`; in a shared file system that other servers change, too, that is removed as well, a few times.
  *
  * Raises `not_found`, `not_directory` (also for a link to a folder), `root_itself`, `not_empty`, `not_allowed` if it
  * holds something denied or protected, `version_mismatch`, and the reason of an aborted signal.
@@ -103,7 +105,10 @@ export async function removeLocatedFolder(
   if (removed === undefined && recursive) {
     using _checked = await check();
     attempt.onLanded();
-    removed = await removeTree(at, { keepGoing, kept: change && { change, path: at.path, durable } }, context);
+    // What others add to a folder is theirs, but on a shared file system it may only have been missing from its list.
+    const keepAdded = leasesOf(root)?.isShared(root) !== true;
+    const kept = change && { change, path: at.path, durable };
+    removed = await removeTree(at, { keepGoing, keepAdded, kept }, context);
   } else if (removed === undefined) {
     attempt.onLanded();
     const step = change?.unmake(at);
