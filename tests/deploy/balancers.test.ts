@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -65,6 +68,26 @@ test.skipIf(noBalancer('nginx'))('nginx finds nothing wrong with its config', ()
   expect(stderr).not.toContain('[warn]');
   expect(status).toBe(0);
 });
+
+test.skipIf(noBalancer('haproxy'))(
+  'haproxy keeps a replica that takes two seconds to say that it is ready',
+  async () => {
+    const replica = http.createServer((request, response) => {
+      if (request.url !== '/ready') return response.end('served');
+      return setTimeout(() => response.end(), 2_000);
+    });
+    await once(replica.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => {
+      replica.closeAllConnections();
+      replica.close();
+    });
+    await using balancer = await startDeployedBalancer('haproxy', [(replica.address() as AddressInfo).port]);
+    // Until it has been asked several times.
+    await later(6_500);
+    const response = await fetch(balancer.url);
+    expect({ status: response.status, text: await response.text() }).toEqual({ status: 200, text: 'served' });
+  },
+);
 
 describe.each(BALANCERS)('%s with the config of deploy/', (name) => {
   const missing = noBalancer(name);
