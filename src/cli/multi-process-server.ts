@@ -106,7 +106,7 @@ export class MultiProcessServer {
   /** Says that all workers serve. */
   announce(): void {
     const { logger } = this.#log;
-    const report = [...this.#supervisor.workers][0]?.report as WorkerReport;
+    const report = this.#supervisor.report as WorkerReport;
     this.#isServing = true;
     // The console is not served.
     announce({ ...this.#started, console: false }, logger, {

@@ -14,6 +14,8 @@ export interface TestStart {
   readonly refusing?: readonly number[];
   /** Workers with one of these numbers never say anything. */
   readonly hanging?: readonly number[];
+  /** Workers with one of these numbers do not end when they are told to. */
+  readonly staying?: readonly number[];
   /** How long they take to start. */
   readonly startMs?: number;
 }
@@ -28,13 +30,14 @@ export function workerModule(): URL {
 import { setTimeout as later } from 'node:timers/promises';
 import { serveParentProcess } from ${JSON.stringify(serveParentProcess)};
 serveParentProcess({
-  start: async ({ config, failing = [], refusing = [], hanging = [], startMs = 0 }, { number }) => {
+  start: async ({ config, failing = [], refusing = [], hanging = [], staying = [], startMs = 0 }, { number }) => {
     await later(hanging.includes(number) ? 1e9 : startMs);
     if (failing.includes(number)) process.exit(3);
     if (refusing.includes(number)) throw new Error('refused');
     const nothing = async () => {};
     const drain = () => console.error('draining ' + number);
-    return { report: config, accept: (socket) => socket.destroy(), drain, retire: nothing, stop: nothing };
+    const stop = () => later(staying.includes(number) ? 1e9 : 0);
+    return { report: config, accept: (socket) => socket.destroy(), drain, retire: nothing, stop };
   },
   refusal: ({ message }) => message,
 });

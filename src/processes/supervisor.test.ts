@@ -1,5 +1,6 @@
+import { ChildProcess } from 'node:child_process';
 import { setTimeout as later } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type TestStart, workerModule } from './supervisor.fixture.ts';
 import { Supervisor } from './supervisor.ts';
 
@@ -128,6 +129,20 @@ test('a worker that dies while all are about to end is replaced by one that says
   await expect.poll(() => lines.at(-1)).toBe('draining 4');
 });
 
+test('a worker that SIGKILL does not end is waited for no longer than half a second', async () => {
+  await supervisor.roll({ config: 'new', staying: [5] });
+  const kill = vi.spyOn(ChildProcess.prototype, 'kill').mockReturnValue(true);
+  const worker = [...supervisor.workers].find(({ number }) => number === 5);
+  const since = performance.now();
+  await supervisor.stop(200);
+  expect(performance.now() - since).toBeLessThan(1_500);
+  expect(kill).toHaveBeenCalledOnce();
+  kill.mockRestore();
+  expect([...supervisor.workers]).toEqual([worker]);
+  worker?.kill('SIGKILL');
+  await worker?.ended;
+});
+
 describe('a worker that hangs at its start', () => {
   const START_MS = 3_000;
   const late = 'because it did not start within 3 s';
@@ -142,6 +157,15 @@ describe('a worker that hangs at its start', () => {
     expect(served()).toEqual(['1 new', '3 new', '4 new']);
     expect(crashes).toEqual([2]);
     await expect.poll(() => supervisor.workers.size).toBe(3);
+  });
+
+  test('and that SIGKILL does not end either is left aside', async () => {
+    const kill = vi.spyOn(ChildProcess.prototype, 'kill').mockReturnValueOnce(true);
+    expect(await supervisor.start({ config: 'new', hanging: [1] })).toBeUndefined();
+    expect(kill).toHaveBeenCalledOnce();
+    kill.mockRestore();
+    expect([...supervisor.workers].map(({ report }) => report)).toEqual([undefined, 'new', 'new', 'new']);
+    expect(supervisor.report).toBe('new');
   });
 
   test('is a failure: after too many of them nobody tries any more', async () => {

@@ -16,6 +16,8 @@ const START_MS = 60_000;
  * has it by then, and ends them all instead.
  */
 const SIGNAL_FOR_ALL_MS = 200;
+/** How long workers take at most to end when they are killed, unless nothing can end them, such as a mount that hangs. */
+const KILLED_MS = 500;
 /** How many workers are tried in place of one that is to be replaced. */
 const MAX_ATTEMPTS = 3;
 
@@ -88,6 +90,11 @@ export class Supervisor<Start> {
     return this.#workers;
   }
 
+  /** What the first worker that serves has said of itself. Undefined if none does. */
+  get report(): unknown {
+    return this.#serving()[0]?.report;
+  }
+
   /**
    * Starts all workers. Resolves with undefined once all serve, or `stop` was called, or with why one of them does not:
    * then call `stop`. A worker that ended without a reason is tried again a few times.
@@ -142,7 +149,10 @@ export class Supervisor<Start> {
     for (const worker of this.#workers) worker.drain();
   }
 
-  /** Lets all workers finish their calls and end, and kills those that take longer. */
+  /**
+   * Lets all workers finish their calls and end, and kills those that take longer. Waits half a second at most for those
+   * that it has killed: the kernel ends none that waits for a mount that hangs.
+   */
   async stop(milliseconds: number): Promise<void> {
     this.#isClosing = true;
     clearTimeout(this.#refill);
@@ -150,7 +160,7 @@ export class Supervisor<Start> {
     const ended = () => Promise.all([...this.#workers].map((worker) => worker.ended));
     await atMost(milliseconds, ended());
     this.kill();
-    await ended();
+    await atMost(KILLED_MS, ended());
   }
 
   /** Ends all workers at once. */
