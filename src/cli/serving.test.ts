@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { RootConfig } from '../config/config.ts';
+import { defaultConfig } from '../config/defaults.ts';
 import { KEEP_ALIVE_MS } from '../server/http/http-server.ts';
-import { retirementMs } from './serving.ts';
+import { retirementMs, startServing } from './serving.ts';
+import { STOP_MS } from './start.ts';
 
 const TIMES = {
   requestTimeout: 30,
@@ -18,4 +20,19 @@ test('a process that is replaced stays until the longest call on its connections
   const agent = { allowedPaths: undefined, cacheBytes: 1, timeout: 45 };
   const roots = [{ name: 'r' }, { name: 'a', agent }] as RootConfig[];
   expect(retirementMs({ ...TIMES, roots })).toBe(idleMs + 135_000);
+});
+
+test('a stop ends in time although clients and Redis hang', { timeout: 30_000 }, async () => {
+  process.env.RINGFENCE_LANDLOCK = 'off';
+  onTestFinished(() => void delete process.env.RINGFENCE_LANDLOCK);
+  const serving = await startServing({ ...defaultConfig(), port: 0, roots: [], logLevel: 'error' }, { listens: true });
+  const never = new Promise<never>(() => {});
+  const close = vi.spyOn(serving.http, 'close').mockReturnValue(never);
+  const since = performance.now();
+  await serving.stop({});
+  const took = performance.now() - since;
+  expect(took).toBeGreaterThan(STOP_MS - 50);
+  expect(took).toBeLessThan(10_000);
+  close.mockRestore();
+  await serving.http.close(0);
 });

@@ -1,11 +1,12 @@
 import { setTimeout as later } from 'node:timers/promises';
 import type { Config, DialectConfig } from '../config/config.ts';
 import { mountPath } from '../config/mount-path.ts';
+import { atMost } from '../runtime/at-most.ts';
 import { warmUpInBackground } from '../server/background/warm-up.ts';
 import { KEEP_ALIVE_MS, type Mount, type RunningHttpServer, startHttp } from '../server/http/http-server.ts';
 import type { Announcement } from './banner.ts';
 import type { OneOfSeveral } from './operator-views.ts';
-import { GRACE_MS, type RunningServer, type StartOptions, start } from './start.ts';
+import { GRACE_MS, type RunningServer, STOP_MS, type StartOptions, start } from './start.ts';
 
 /** Longer than a balancer that asks every second, and believes the second answer, takes to notice. */
 const NOTICE_MS = 2_500;
@@ -31,7 +32,7 @@ export interface Serving extends Announcement {
   readonly http: RunningHttpServer;
   /** Returns the metrics of this process; an empty text if the config does not ask for any. */
   metrics(): Promise<string>;
-  /** Finishes running calls within the grace time, closes everything and logs why. */
+  /** Finishes running calls within the grace time, closes everything and logs why, in all within `STOP_MS`. */
   stop(why: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
@@ -62,6 +63,8 @@ export async function startServing(config: Config, options: ServingOptions): Pro
     stop: async (why) => {
       for (const warmUp of warmUps) warmUp.stop();
       const noticeMs = drainNoticeMs(config);
+      // The parent of a worker has given notice before.
+      const deadline = performance.now() + STOP_MS - (handedOver ? noticeMs : 0);
       if (noticeMs > 0 && !handedOver) {
         void http.retire();
         logger.info(why, 'draining');
@@ -69,11 +72,14 @@ export async function startServing(config: Config, options: ServingOptions): Pro
       }
       const closed = http.close(GRACE_MS - noticeMs);
       logger.info(why, 'stopping');
-      await closed;
-      views?.close();
-      await started.report.stop();
+      const finish = async (): Promise<void> => {
+        await closed;
+        views?.close();
+        await started.report.stop();
+      };
+      await atMost(deadline - performance.now(), finish());
       logger.info('stopped');
-      await started.close();
+      await atMost(deadline - performance.now(), started.close(), () => started.log.flush());
     },
   };
 }

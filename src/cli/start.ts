@@ -21,11 +21,13 @@ import type { SigningSecrets } from '../server/sessions/signing-keys.ts';
 import { DescribedDialects } from './load-dialect.ts';
 import { openLogOf } from './open-log.ts';
 
+/** How long running calls may take to finish after a stop signal. */
+export const GRACE_MS = 8_000;
 /**
- * How long running calls may take to finish after a stop signal. Leaves time to exit within the 10 seconds that Docker
- * waits.
+ * How long after a stop signal nothing is waited for any more: neither for clients that do not read their last answers
+ * nor for a Redis that hangs. Leaves time to exit within the 10 seconds that Docker waits.
  */
-export const GRACE_MS = 8_500;
+export const STOP_MS = 9_200;
 
 /** The arguments of `serve` and `stdio` that say what to serve. */
 export interface ConfigSource {

@@ -11,11 +11,12 @@ import { tempDir } from '../support/temp-dir.ts';
 
 /** How long `docker stop` waits before it kills. */
 const DOCKER_MS = 10_000;
+/** What a busy machine may take longer at times. */
+const MARGIN_MS = 500;
 
 test.skipIf(noRedis)(
   'a replica whose Redis hangs, and whose calls never end, stops before Docker kills it',
-  // There are some 300 ms to spare, which a busy machine may take once.
-  { timeout: 120_000, retry: 2 },
+  { timeout: 120_000 },
   async () => {
     const dir = tempDir('ringfence-stop-');
     fs.writeFileSync(path.join(dir, 'endless.bin'), '');
@@ -49,7 +50,7 @@ test.skipIf(noRedis)(
     for (const milliseconds of taken) {
       // Else nothing was waited for.
       expect(milliseconds).toBeGreaterThan(GRACE_MS);
-      expect(milliseconds).toBeLessThan(DOCKER_MS);
+      expect(milliseconds).toBeLessThan(DOCKER_MS - MARGIN_MS);
     }
     for (const server of servers) await server[Symbol.asyncDispose]();
   },
