@@ -1,5 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomInt } from 'node:crypto';
 import {
+  type HandleRequestOptions,
   type JSONRPCMessage,
   type RequestId,
   type Server,
@@ -69,7 +71,12 @@ export async function connectSession(parts: SessionParts): Promise<HttpSession> 
   const { id, owner, limits, clientName, newServer, replayBudget, relay, onInitialized, onClose } = parts;
   const digest = digestOf(id);
   const { server, peer } = newServer({ owner, limits, clientName, digest });
-  const replay = new ReplayBuffer(replayBudget, { before: randomInt(MAX_FIRST_STREAM), replica: relay?.id });
+  const requests: RequestContext = new AsyncLocalStorage();
+  const replay = new ReplayBuffer(replayBudget, {
+    before: randomInt(MAX_FIRST_STREAM),
+    replica: relay?.id,
+    currentRequest: () => requests.getStore(),
+  });
   const options = {
     eventStore: replay,
     retryInterval: RETRY_MS,
@@ -77,7 +84,9 @@ export async function connectSession(parts: SessionParts): Promise<HttpSession> 
     onsessioninitialized: () => onInitialized(session),
   };
   const transport =
-    relay === undefined ? new WebStandardStreamableHTTPServerTransport(options) : new RelayedTransport(options, relay);
+    relay === undefined
+      ? new WebStandardStreamableHTTPServerTransport(options)
+      : new RelayedTransport(options, relay, requests);
   const now = performance.now();
   const session: HttpSession = {
     id,
@@ -109,16 +118,39 @@ export function touch(session: HttpSession, change: 1 | -1): void {
   session.lastUsed = performance.now();
 }
 
-/** A transport whose client may answer to another replica. */
+/** The request that is being answered; undefined for several in a batch. */
+type RequestContext = AsyncLocalStorage<RequestId | undefined>;
+
+/** A transport whose client may answer to another replica, and come back there if it loses its connection. */
 class RelayedTransport extends WebStandardStreamableHTTPServerTransport {
   readonly #relay: ReplicaRelay;
+  readonly #requests: RequestContext;
 
-  constructor(options: ConstructorParameters<typeof WebStandardStreamableHTTPServerTransport>[0], relay: ReplicaRelay) {
+  constructor(
+    options: ConstructorParameters<typeof WebStandardStreamableHTTPServerTransport>[0],
+    relay: ReplicaRelay,
+    requests: RequestContext,
+  ) {
     super(options);
     this.#relay = relay;
+    this.#requests = requests;
+  }
+
+  override handleRequest(request: Request, options?: HandleRequestOptions): Promise<Response> {
+    return this.#requests.run(requestIdOf(options?.parsedBody), () => super.handleRequest(request, options));
   }
 
   override send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId }): Promise<void> {
-    return super.send(this.#relay.tag(message), options);
+    const isResponse = 'id' in message && !('method' in message);
+    const request = isResponse ? message.id : options?.relatedRequestId;
+    // Else it is for the standalone stream, or for that of another request.
+    const isOfCurrent = request !== undefined && request === this.#requests.getStore();
+    const tagged = this.#relay.tag(message);
+    return this.#requests.run(isOfCurrent ? request : undefined, () => super.send(tagged, options));
   }
+}
+
+function requestIdOf(body: unknown): RequestId | undefined {
+  const { id, method } = (body ?? {}) as { readonly id?: unknown; readonly method?: unknown };
+  return method !== undefined && (typeof id === 'string' || typeof id === 'number') ? id : undefined;
 }

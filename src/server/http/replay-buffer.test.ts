@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { expect, test } from 'vitest';
-import { eventIdOf, ReplayBudget, ReplayBuffer } from './replay-buffer.ts';
+import { eventIdOf, originOf, ReplayBudget, ReplayBuffer } from './replay-buffer.ts';
 
 const MIB = 1024 * 1024;
 const reply = { resume() {} };
@@ -132,4 +132,30 @@ test('a finished stream expires, one under way does not', () => {
   buffer.expire(minutes(6));
   expect(buffer.after(eventIdOf(finished, 0))).toBeUndefined();
   expect(buffer.after(eventIdOf(running, 0))).toBeDefined();
+});
+
+test('the rest of a stream is kept once it has a question or the result', async () => {
+  const buffer = new ReplayBuffer(new ReplayBudget(), { replica: '0123456789ab', currentRequest: () => 7 });
+  const kept: (string | undefined)[] = [];
+  const keep = (rest: Buffer | undefined): void => void kept.push(rest?.toString());
+  const priming = await buffer.storeEvent('a', {});
+  expect(priming).toBe('1-0.0123456789ab.Nw');
+  expect(originOf(priming)).toEqual({ replica: '0123456789ab', request: 7 });
+  buffer.keepRest(priming, () => expect.unreachable());
+  buffer.keepRest(priming, keep);
+  const progress = await buffer.storeEvent('a', { jsonrpc: '2.0', method: 'notifications/progress' });
+  expect(kept).toEqual([]);
+  const asked = { jsonrpc: '2.0', id: 0, method: 'elicitation/create' } as const;
+  const question = await buffer.storeEvent('a', asked);
+  const progressed = `event: message\nid: ${progress}\ndata: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n`;
+  expect(kept).toEqual([`${progressed}event: message\nid: ${question}\ndata: ${JSON.stringify(asked)}\n\n`]);
+  buffer.keepRest(question, keep);
+  expect(kept).toHaveLength(1);
+  const answer = await buffer.storeEvent('a', message(7));
+  const answered = `event: message\nid: ${answer}\ndata: ${JSON.stringify(message(7))}\n\n`;
+  buffer.keepRest(question, keep);
+  // The client has the result already.
+  buffer.keepRest(answer, keep);
+  buffer.keepRest('9-0.0123456789ab.Nw', keep);
+  expect(kept.slice(1)).toEqual([answered, answered, '', undefined]);
 });

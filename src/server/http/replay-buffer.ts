@@ -51,6 +51,8 @@ interface SdkStream extends EventStream {
   /** The name that the SDK gave it. */
   readonly sdkId: string;
   readonly messages: { readonly number: number; readonly message: JSONRPCMessage }[];
+  /** Who waits at another replica for what follows an event. */
+  wanted?: { readonly lastSeen: number; readonly keep: (rest: Buffer) => void } | undefined;
 }
 
 /** Options of a `ReplayBuffer`. */
@@ -62,6 +64,8 @@ export interface ReplayOptions {
   readonly before?: number;
   /** The name of this replica; undefined where there are no others. */
   readonly replica?: string | undefined;
+  /** Returns the one request that the SDK answers at the moment; undefined if there is none, or several in a batch. */
+  readonly currentRequest?: () => RequestId | undefined;
 }
 
 /** What follows an event: in a stream of the fast path or of the SDK. */
@@ -81,13 +85,16 @@ export class ReplayBuffer implements EventStore {
   readonly #streams = new Map<number, FastStream | SdkStream>();
   readonly #sdkStreams = new Map<string, SdkStream>();
   readonly #replica: string | undefined;
+  readonly #currentRequest: () => RequestId | undefined;
   #opened: number;
   #bytes = 0;
 
-  constructor(budget: ReplayBudget, { before = 0, replica }: ReplayOptions = {}) {
+  constructor(budget: ReplayBudget, options: ReplayOptions = {}) {
+    const { before = 0, replica, currentRequest = () => undefined } = options;
     this.#budget = budget;
     this.#opened = before;
     this.#replica = replica;
+    this.#currentRequest = currentRequest;
     budget.join(this);
   }
 
@@ -97,7 +104,7 @@ export class ReplayBuffer implements EventStore {
 
   /** Begins a stream of the fast path for the result of a request, which does not expire before it is finished. */
   open(reply: ResumableReply, request?: RequestId): EventStream {
-    const tag = this.#replica === undefined || request === undefined ? '' : tagOf(this.#replica, request);
+    const tag = this.#tagOf(request);
     const stream: FastStream = { number: this.#newNumber(), tag, next: 0, bytes: 0, lastUsed: 0, reply };
     this.#use(stream, STREAM_BYTES);
     stream.lastUsed = Number.POSITIVE_INFINITY;
@@ -139,6 +146,7 @@ export class ReplayBuffer implements EventStore {
     stream.next += 1;
     if ('jsonrpc' in message) stream.messages.push({ number, message: message as JSONRPCMessage });
     this.#use(stream, 'jsonrpc' in message ? Buffer.byteLength(JSON.stringify(message)) : 0);
+    keepIfDue(stream);
     return eventIdOf(stream, number);
   }
 
@@ -153,6 +161,21 @@ export class ReplayBuffer implements EventStore {
       if (number > lastSeen) await send(eventIdOf(stream, number), message);
     }
     return stream.sdkId;
+  }
+
+  /**
+   * Calls `keep` with the events that followed one in a stream of the SDK, for a client that waits for them at another
+   * replica: as soon as the result is among them, or a question, which the client has to answer first. With undefined if
+   * they are not kept. A later call for the same stream replaces this one.
+   */
+  keepRest(eventId: string, keep: (rest: Buffer | undefined) => void): void {
+    const { stream, lastSeen } = this.#find(eventId) ?? {};
+    if (stream === undefined || lastSeen === undefined || !('sdkId' in stream)) {
+      keep(undefined);
+      return;
+    }
+    stream.wanted = { lastSeen, keep };
+    keepIfDue(stream);
   }
 
   /** Drops the streams that had no event for some minutes. */
@@ -178,8 +201,13 @@ export class ReplayBuffer implements EventStore {
     return this.#opened;
   }
 
+  #tagOf(request: RequestId | undefined): string {
+    return this.#replica === undefined || request === undefined ? '' : tagOf(this.#replica, request);
+  }
+
   #openSdk(sdkId: string): SdkStream {
-    const stream = { number: this.#newNumber(), tag: '', next: 0, bytes: 0, lastUsed: 0, sdkId, messages: [] };
+    const tag = this.#tagOf(this.#currentRequest());
+    const stream = { number: this.#newNumber(), tag, next: 0, bytes: 0, lastUsed: 0, sdkId, messages: [] };
     this.#sdkStreams.set(sdkId, stream);
     this.#use(stream, STREAM_BYTES);
     return stream;
@@ -205,6 +233,23 @@ export class ReplayBuffer implements EventStore {
     if (stream === undefined || stream.tag !== tag || Number(lastSeen) >= stream.next) return undefined;
     return { stream, lastSeen: Number(lastSeen) };
   }
+}
+
+/**
+ * Keeps what a client waits for at another replica once it has a message with an id: a question or the result. Its
+ * connection there ends with what it gets, which notifications alone are not worth.
+ */
+function keepIfDue(stream: SdkStream): void {
+  const { wanted, messages } = stream;
+  if (wanted === undefined) return;
+  const rest = messages.filter(({ number }) => number > wanted.lastSeen);
+  const isAnswered = messages.some(({ message }) => 'id' in message && !('method' in message));
+  if (!isAnswered && !rest.some(({ message }) => 'id' in message)) return;
+  stream.wanted = undefined;
+  const events = rest.map(({ number, message }) => {
+    return `event: message\nid: ${eventIdOf(stream, number)}\ndata: ${JSON.stringify(message)}\n\n`;
+  });
+  wanted.keep(Buffer.from(events.join('')));
 }
 
 /** Returns the id of an event of a stream. */

@@ -262,10 +262,12 @@ export class Sessions {
     return undefined;
   }
 
-  /** Has the rest of a stream kept for a client that came back at another replica, once it is complete. */
+  /** Has the rest of a stream kept for a client that came back at another replica, once it has what that waits for. */
   #find({ digest, eventId }: { digest: string; eventId: string }, keep: (rest: Buffer | undefined) => void): void {
-    const next = this.#byDigest(digest)?.replay.after(eventId);
-    if (next === undefined || next === 'sdk') keep(undefined);
+    const replay = this.#byDigest(digest)?.replay;
+    const next = replay?.after(eventId);
+    if (next === undefined) keep(undefined);
+    else if (next === 'sdk') replay?.keepRest(eventId, keep);
     else next.reply.resume(new KeptResponse(keep), next.lastSeen);
   }
 
