@@ -10,6 +10,8 @@ import type { ReplayBuffer } from './replay-buffer.ts';
 import { acceptsResponses } from './sdk-response.ts';
 
 const JSON_TYPE = 'application/json';
+/** JSON with the one charset that it may have ({@link https://www.rfc-editor.org/rfc/rfc8259#section-8.1 RFC 8259}). */
+const UTF8_JSON_TYPE = /^application\/json\s*;\s*charset="?utf-8"?$/i;
 /**
  * The prefix of a header value in MIME encoded words ({@link https://www.rfc-editor.org/rfc/rfc2047 RFC 2047}), which
  * only the SDK decodes.
@@ -98,10 +100,14 @@ export function cancelCall({ calls }: Pick<FastSession, 'calls'>, message: unkno
   calls.find(({ id }) => id === requestId)?.cancel();
 }
 
+function isJson(type: string | undefined): boolean {
+  return type === JSON_TYPE || (type !== undefined && UTF8_JSON_TYPE.test(type));
+}
+
 /** Reports whether the headers repeat the method and tool of the body, as 2026-07-28 requires. */
 function isPlainStatelessPost({ headers }: IncomingMessage, { method, params }: PlainRequest): boolean {
   return (
-    headers['content-type'] === JSON_TYPE &&
+    isJson(headers['content-type']) &&
     headers['mcp-protocol-version'] === MODERN_VERSION &&
     headers['mcp-method'] === method &&
     (method !== 'tools/call' || headers['mcp-name'] === params.name) &&
@@ -117,7 +123,7 @@ function primesStreams({ headers }: IncomingMessage): boolean {
 function isPlainSessionPost({ headers }: IncomingMessage): boolean {
   const { accept, 'mcp-protocol-version': version } = headers;
   return (
-    headers['content-type'] === JSON_TYPE &&
+    isJson(headers['content-type']) &&
     acceptsResponses(accept) &&
     (version === undefined || (LEGACY_VERSIONS as readonly unknown[]).includes(version))
   );

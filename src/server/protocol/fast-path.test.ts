@@ -362,7 +362,7 @@ describe('over HTTP', () => {
     const roots = messageOf({ what: '', method: 'tools/call', params: call('list_roots') }, era);
     test.each([
       ['another content type', { 'content-type': 'text/plain' }],
-      ['a content type with a charset', { 'content-type': 'application/json; charset=utf-8' }],
+      ['a content type with another charset', { 'content-type': 'application/json; charset=latin1' }],
       ['an accept of JSON alone', { accept: 'application/json' }],
       ['an accept of anything', { accept: '*/*' }],
       ['an unknown version', { 'mcp-protocol-version': '2099-01-01' }],
@@ -376,6 +376,13 @@ describe('over HTTP', () => {
     ] as [string, Headers][])('%s in the headers changes nothing else', async (_, headers) => {
       await expectSame(era, list, headers);
     });
+
+    test.each(['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
+      'the content type %s changes nothing, not even who answers',
+      async (type) => {
+        expect(await expectSame(era, list, { 'content-type': type })).toBe(true);
+      },
+    );
 
     test.each([
       ['another', 'grep'],
