@@ -24,6 +24,11 @@ export class ChannelListeners {
     };
   }
 
+  /** Returns how many listeners a channel has now. */
+  count(channel: string): number {
+    return this.#listeners.get(channel)?.size ?? 0;
+  }
+
   /** Tells a message to the listeners that a channel has now. */
   deliver(channel: string, message: string): void {
     for (const listener of this.#listeners.get(channel) ?? []) listener(message);

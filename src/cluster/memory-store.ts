@@ -131,9 +131,10 @@ export class MemoryStore implements SharedStore {
     this.#blobs.set(owner, blobs, this.#blobs.ttl(owner), blobs.bytes);
   }
 
-  async publish(channel: string, message: string): Promise<void> {
+  async publish(channel: string, message: string): Promise<number> {
     // A listener is never called before the publisher goes on, as with a store elsewhere.
     setImmediate(() => this.#listeners.deliver(channel, message));
+    return this.#listeners.count(channel);
   }
 
   async subscribe(channel: string, listener: Listener): Promise<Unsubscribe> {

@@ -61,7 +61,7 @@ export class ParentStore implements SharedStore {
     return this.#ask('deleteBlobs', owner, key);
   }
 
-  publish(channel: string, message: string): Promise<void> {
+  publish(channel: string, message: string): Promise<number> {
     return this.#ask('publish', channel, message);
   }
 

@@ -122,8 +122,8 @@ export class RedisStore implements SharedStore {
     else await this.#script('ringfenceDeleteBlob', [...keys, `=${key}`]);
   }
 
-  async publish(channel: string, message: string): Promise<void> {
-    await this.#commands.run((redis) => redis.publish(this.#key('channel', channel), message));
+  async publish(channel: string, message: string): Promise<number> {
+    return this.#commands.run((redis) => redis.publish(this.#key('channel', channel), message));
   }
 
   subscribe(channel: string, listener: (message: string) => void): Promise<Unsubscribe> {

@@ -105,8 +105,11 @@ export interface SharedStore {
   /** Removes a blob, or all blobs of the owner if no key is given. */
   deleteBlobs(owner: string, key?: string): Promise<void>;
 
-  /** Sends a message to those who are subscribed to a channel now, in all replicas, this one included. */
-  publish(channel: string, message: string): Promise<void>;
+  /**
+   * Sends a message to those who are subscribed to a channel now, in all replicas, this one included. Returns how many
+   * there are, each connection or listener being one.
+   */
+  publish(channel: string, message: string): Promise<number>;
   /**
    * Calls the listener for every message of a channel. Never rejects: if the store is unavailable, it is subscribed to
    * as soon as it can be. A message that is published while it is unavailable is lost.

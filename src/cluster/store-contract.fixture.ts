@@ -158,7 +158,7 @@ export function testSharedStore(name: string, open: OpenReplicas): void {
       const listen = (who: string) => (message: string) => heard.push(`${who} ${message}`);
       const ends = [await a.subscribe('c', listen('a')), await b.subscribe('c', listen('b'))];
       await b.subscribe('other', listen('other'));
-      await a.publish('c', '1');
+      expect(await a.publish('c', '1')).toBeGreaterThan(1);
       await a.publish('c', '2 ä');
       await expect.poll(() => heard.length).toBe(4);
       expect(heard.filter((line) => line.startsWith('a'))).toEqual(['a 1', 'a 2 ä']);
@@ -169,6 +169,7 @@ export function testSharedStore(name: string, open: OpenReplicas): void {
       await later(50);
       expect(heard).not.toContain('a 3');
       await ends[1]?.();
+      expect(await a.publish('c', '4')).toBe(0);
     });
 
     test('a lease has one holder, who alone renews and releases it', async () => {

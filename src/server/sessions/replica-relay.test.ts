@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { MemoryStore } from '../../cluster/memory-store.ts';
+import { StoreUnavailable } from '../../cluster/shared-store.ts';
 import { newReplicaId, ReplicaRelay } from './replica-relay.ts';
 
 test('what no replica sends changes nothing', async () => {
@@ -16,4 +17,17 @@ test('what no replica sends changes nothing', async () => {
   });
   await expect.poll(() => delivered).toEqual([['d', { jsonrpc: '2.0', method: 'notifications/cancelled' }]]);
   await relay.close();
+});
+
+test('an answer to a replica that is gone is not taken', async () => {
+  const store = new MemoryStore();
+  const delivered: unknown[] = [];
+  const asking = new ReplicaRelay(store, newReplicaId(), (...message) => delivered.push(message));
+  const receiving = new ReplicaRelay(store, newReplicaId(), () => {});
+  const answer = { jsonrpc: '2.0', id: `${asking.id}:7`, result: {} };
+  expect(await receiving.accept('d', answer)).toBeUndefined();
+  await expect.poll(() => delivered).toEqual([['d', { ...answer, id: 7 }]]);
+  asking.close();
+  await expect.poll(() => receiving.accept('d', answer).catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+  receiving.close();
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { SharedStore, Unsubscribe } from '../../cluster/shared-store.ts';
+import { type SharedStore, StoreUnavailable, type Unsubscribe } from '../../cluster/shared-store.ts';
 
 /** A JSON-RPC message for a session. */
 interface RelayedMessage {
@@ -81,11 +81,12 @@ export class ReplicaRelay {
     if (number === undefined) return message;
     const answer = { ...(message as object), id: Number(number) };
     if (replica === this.id) return answer;
-    await this.#send(replica, digest, answer);
+    // A replica that is gone, or without its subscriptions for a moment, would never have the answer.
+    if ((await this.#send(replica, digest, answer)) === 0) throw new StoreUnavailable('unreachable');
     return undefined;
   }
 
-  #send(channel: string, digest: string, message: RelayedMessage['message']): Promise<void> {
+  #send(channel: string, digest: string, message: RelayedMessage['message']): Promise<number> {
     return this.#store.publish(channel, JSON.stringify({ digest, message, from: this.id } satisfies RelayedMessage));
   }
 }

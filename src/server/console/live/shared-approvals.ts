@@ -131,7 +131,7 @@ export class SharedApprovals implements PendingApprovals {
     if (accepted !== 'unconfirmed') await this.#send(data.from, { kind: 'accepted', request: data.request, accepted });
   }
 
-  #send(channel: string, sent: ApprovalMessage): Promise<void> {
+  #send(channel: string, sent: ApprovalMessage): Promise<number> {
     return this.#store.publish(channel, JSON.stringify(sent));
   }
 }
