@@ -35,8 +35,8 @@ type Command<T> = (redis: Valkey) => Promise<T>;
 export interface ConnectionOptions {
   readonly url: string;
   /**
-   * The command that shows whether everything works. It should write if others do: a Redis that is a replica since a
-   * failover still answers reads.
+   * What shows whether everything works. It should write if others do, because a Redis that is a replica since a
+   * failover still answers reads, and use whatever its user may be refused for good.
    */
   readonly probe: Command<unknown>;
   /** Called once when a command fails. */

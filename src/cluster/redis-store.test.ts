@@ -29,6 +29,16 @@ describe.skipIf(noRedis)(`a Redis that fails${noRedis === undefined ? '' : ` (sk
     await redis[Symbol.asyncDispose]();
   });
 
+  /** Sends a command of an administrator. */
+  async function ask(name: string, ...args: readonly string[]): Promise<unknown> {
+    const admin = new Valkey(redis.url);
+    try {
+      return await admin.call(name, ...args);
+    } finally {
+      admin.disconnect();
+    }
+  }
+
   /** Runs a command and returns why it failed, and how long that took. */
   async function failure(work: () => Promise<unknown> = () => store.get('before')) {
     const started = performance.now();
@@ -273,6 +283,41 @@ describe.skipIf(noRedis)(`a Redis that fails${noRedis === undefined ? '' : ` (sk
       const { stack, cause } = error as Error;
       expect(JSON.stringify([stack, cause, error])).not.toContain(PASSWORD);
     }
+  });
+
+  test.each([
+    ['publish and subscribe', ['~ringfence:*', '+@all', 'resetchannels']],
+    ['subscribe', ['~ringfence:*', '&ringfence:*', '+@all', '-subscribe']],
+    ['use scripts', ['~ringfence:*', '&ringfence:*', '+@all', '-@scripting']],
+    ['write', ['~ringfence:*', '&ringfence:*', '+@all', '-@write']],
+  ])('whose user may not %s is reported until that is allowed', { timeout: 30_000 }, async (_, rules) => {
+    await open();
+    const setUser = (...given: string[]) => ask('ACL', 'SETUSER', 'ringfence', ...given);
+    await setUser('on', '>secret', ...rules);
+    const used = new URL(redis.url);
+    used.username = 'ringfence';
+    used.password = 'secret';
+    const said: string[] = [];
+    const restricted = new RedisStore({
+      url: used.href,
+      lost: (problem) => said.push(problem),
+      back: () => said.push('back'),
+    });
+    onTestFinished(() => restricted.close());
+    const heard: string[] = [];
+    await restricted.subscribe('c', (message) => heard.push(message));
+    await expect.poll(() => restricted.missing(), { timeout: 10_000 }).toEqual(['redis (failed)']);
+    // Two probes later, whatever succeeds meanwhile.
+    for (let i = 0; i < 10; i += 1) {
+      await restricted.get('x');
+      expect(restricted.missing()).toEqual(['redis (failed)']);
+      await later(500);
+    }
+    expect(said).not.toContain('back');
+    await setUser('~ringfence:*', '&ringfence:*', '+@all');
+    await expect.poll(() => restricted.missing(), { timeout: 10_000 }).toEqual([]);
+    await restricted.publish('c', 'allowed');
+    await expect.poll(() => heard).toEqual(['allowed']);
   });
 
   test('every entry expires', async () => {

@@ -33,7 +33,7 @@ export interface RedisStoreOptions {
 const UNKNOWN_MS = 10_000;
 /** For how long after that a server may still be stopped that held a lease before. */
 const FORGOTTEN_MS = 3_600_000;
-/** How long the value stays that the probe writes. Nobody reads it. */
+/** How long the counter stays that the probe adds to. Nobody reads it. */
 const PROBE_TTL_MS = 1_000;
 /** The key of the last fencing token. */
 const LAST_TOKEN = 'token';
@@ -53,7 +53,13 @@ export class RedisStore implements SharedStore {
   constructor({ url, lost = () => {}, back = () => {} }: RedisStoreOptions) {
     // Channels are common to all databases of a server; their names tell them apart.
     this.#prefix = `ringfence:${new URL(url).pathname.slice(1) || '0'}:`;
-    const probe = (redis: Valkey) => redis.set(this.#key('probe'), '', 'PX', PROBE_TTL_MS);
+    const channel = this.#key('channel', 'probe');
+    // What a user of Redis may not do, or not with these names, has to fail here, too, or it would be reported as back.
+    const probe = async (redis: Valkey): Promise<void> => {
+      const scripts = redis as unknown as ScriptCommands;
+      await scripts.ringfenceIncrement(this.#key('probe', 'counter'), 1, PROBE_TTL_MS);
+      await redis.publish(channel, '');
+    };
     const restored = (): void => {
       for (const listener of this.#restored) listener();
     };
@@ -73,8 +79,10 @@ export class RedisStore implements SharedStore {
       if (wasConnected && this.#commands.problem === undefined) restored();
       wasConnected = true;
     });
+    // All channels, so that those that were refused are subscribed to once that is allowed.
+    const subscribe = (redis: Valkey) => redis.subscribe(channel, ...this.#subscriptions.channels);
     this.#subscriptions = new Subscriptions(
-      () => new RedisConnection({ url, probe: (redis) => redis.ping(), lost: () => {}, back: () => {} }),
+      () => new RedisConnection({ url, probe: subscribe, lost: () => {}, back: () => {} }),
     );
   }
 

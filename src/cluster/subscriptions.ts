@@ -16,6 +16,11 @@ export class Subscriptions {
     this.#connect = connect;
   }
 
+  /** The channels that messages are wanted of. */
+  get channels(): readonly string[] {
+    return this.#listeners.channels;
+  }
+
   /** Why messages may not arrive at present; undefined if they do. */
   get problem(): StoreProblem | undefined {
     return this.#connection?.problem;
@@ -40,8 +45,7 @@ export class Subscriptions {
       this.#connection = this.#connect();
       this.#connection.onMessage((channel, message) => this.#listeners.deliver(channel, message));
       this.#connection.onReady(async (redis) => {
-        const { channels } = this.#listeners;
-        if (channels.length > 0) await redis.subscribe(...channels);
+        if (this.channels.length > 0) await redis.subscribe(...this.channels);
       });
     }
     return this.#connection;
