@@ -93,3 +93,16 @@ test('without the store an id counts for as long as its signature says', async (
   await expect.poll(() => session.notedAt).toBe(Number.NEGATIVE_INFINITY);
   expect(ended).not.toHaveBeenCalled();
 });
+
+test('a session that was ended without the store is ended everywhere once that is back', async () => {
+  const store = new EmptiedStore();
+  const heard: string[] = [];
+  const [one, other] = [new SessionLives(store), new SessionLives(store, (digest) => heard.push(digest))];
+  const broken = vi.spyOn(store, 'set').mockRejectedValueOnce(new StoreUnavailable('unreachable'));
+  await expect(one.end('a')).rejects.toThrow(StoreUnavailable);
+  broken.mockRestore();
+  expect(await other.isOver('a', Date.now())).toBe(false);
+  store.empty();
+  await expect.poll(() => heard).toEqual(['a']);
+  expect(await other.isOver('a', Date.now())).toBe(true);
+});

@@ -35,11 +35,13 @@ export class SessionLives {
   readonly #known = new ExpiringMap<true>();
   #restoredAt = Number.NEGATIVE_INFINITY;
 
-  /** Calls `ended` with the digest of every id that is ended, by any replica. */
+  /** Calls `ended` with the digest of every id that another replica ends. */
   constructor(store: SharedStore = new MemoryStore(), ended: (digest: string) => void = () => {}) {
     this.#store = store;
     this.#ended = ended;
     this.#subscription = store.subscribe(CHANNEL, (digest) => {
+      // After an outage every replica tells what all know. That must not keep an entry for longer, either.
+      if (this.#known.get(digest)) return;
       this.#known.set(digest, true, ENDED_MS);
       ended(digest);
     });
@@ -98,6 +100,8 @@ export class SessionLives {
   async #tellEnded(): Promise<void> {
     for (const digest of this.#known.keys()) {
       await this.#store.set(endedKey(digest), '', { ttlMs: this.#known.ttl(digest) });
+      // A replica that was not told during the outage may serve the session.
+      await this.#store.publish(CHANNEL, digest);
     }
   }
 
