@@ -73,14 +73,14 @@ test.each([
 });
 
 test.each([
-  ["-READONLY You can't write against a read only replica.", 2],
-  [`-${IN_SCRIPT}-READONLY You can't write against a read only replica.`, 2],
-  ["-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", 2],
-  ['-ERR unknown command, with args beginning with: -READONLY ', 1],
-])('after %s there are %i connections', async (answer, connections) => {
+  ["-READONLY You can't write against a read only replica.", 2, 'read_only'],
+  [`-${IN_SCRIPT}-READONLY You can't write against a read only replica.`, 2, 'read_only'],
+  ["-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", 2, 'failed'],
+  ['-ERR unknown command, with args beginning with: -READONLY ', 1, 'failed'],
+])('after %s there are %i connections, and it is %s', async (answer, connections, name) => {
   await connect();
   redis.answer = answer;
-  expect(await problem()).toBe('failed');
+  expect(await problem()).toBe(name);
   redis.answer = '+OK';
   await expect.poll(() => connection.run((client) => client.get('x')).catch(() => undefined)).toBe('OK');
   expect(redis.connections).toBe(connections);

@@ -66,13 +66,19 @@ export class RedisConnection {
   constructor(options: ConnectionOptions) {
     this.#redis = new Valkey(options.url, OPTIONS);
     this.#options = options;
-    this.#redis.on('ready', () => this.#isReady());
+    // Where the default user needs no password, the library goes on after it was refused for another user.
+    let isRefusedNow = false;
+    this.#redis.on('connect', () => {
+      isRefusedNow = false;
+    });
+    this.#redis.on('ready', () => isRefusedNow || this.#isReady());
     this.#redis.on('close', () => {
       this.#downSince ??= performance.now();
     });
     // The sender of a command learns that it failed. Without a listener, the library writes to stderr.
     this.#redis.on('error', (error) => {
       this.#isRefused = problemOf(error) === 'wrong_password';
+      isRefusedNow = this.#isRefused;
     });
     this.#redis.connect().catch(() => {});
     this.#probing = setInterval(() => this.#probe(), PROBE_MS).unref();
@@ -98,7 +104,7 @@ export class RedisConnection {
    */
   async run<T>(command: Command<T>): Promise<T> {
     try {
-      if (this.#redis.status === 'ready') return await command(this.#redis);
+      if (this.#isUsable) return await command(this.#redis);
       const deadline = performance.now() + COMMAND_MS;
       await this.#ready();
       const late = (): never => {
@@ -110,6 +116,10 @@ export class RedisConnection {
       this.#failed(failure.details.problem);
       throw failure;
     }
+  }
+
+  get #isUsable(): boolean {
+    return this.#redis.status === 'ready' && this.#downSince === undefined;
   }
 
   /** Ends the connection. */
@@ -134,7 +144,7 @@ export class RedisConnection {
         this.#waiting.add(wake);
       });
     }
-    if (this.#redis.status !== 'ready') throw new StoreUnavailable(this.#isRefused ? 'wrong_password' : 'unreachable');
+    if (!this.#isUsable) throw new StoreUnavailable(this.#isRefused ? 'wrong_password' : 'unreachable');
   }
 
   #isReady(): void {
@@ -171,6 +181,7 @@ export class RedisConnection {
 function problemOf(error: unknown): StoreProblem {
   const message = error instanceof Error ? replyOf(error) : '';
   if (message.startsWith('OOM')) return 'full';
+  if (message.startsWith('READONLY')) return 'read_only';
   if (/^(WRONGPASS|NOAUTH|ERR AUTH|ERR invalid password)/.test(message)) return 'wrong_password';
   if (message.startsWith('Command timed out')) return 'timed_out';
   return error instanceof Error && error.name === 'ReplyError' ? 'failed' : 'unreachable';

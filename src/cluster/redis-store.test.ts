@@ -320,6 +320,29 @@ describe.skipIf(noRedis)(`a Redis that fails${noRedis === undefined ? '' : ` (sk
     await expect.poll(() => heard).toEqual(['allowed']);
   });
 
+  test('is named by what is wrong with it', { timeout: 30_000 }, async () => {
+    await open();
+    await ask('ACL', 'SETUSER', 'ringfence', 'on', '>secret', '~*', '&*', '+@all');
+    const used = new URL(redis.url);
+    used.username = 'ringfence';
+    used.password = 'another';
+    const refused = new RedisStore({ url: used.href });
+    onTestFinished(() => refused.close());
+    // The default user needs no password.
+    for (let i = 0; i < 10; i += 1) {
+      expect(await failure(() => refused.get('before'))).toMatchObject({ problem: 'wrong_password' });
+      expect(refused.missing()).toEqual(['redis (wrong password)']);
+      await later(300);
+    }
+    await ask('ACL', 'SETUSER', 'ringfence', '>another');
+    await expect.poll(() => refused.missing(), { timeout: 10_000 }).toEqual([]);
+    await using primary = await startRedis();
+    await ask('REPLICAOF', '127.0.0.1', `${primary.port}`);
+    await expect.poll(() => store.missing(), { timeout: 10_000 }).toEqual(['redis (read only)']);
+    await ask('REPLICAOF', 'NO', 'ONE');
+    await expect.poll(() => store.missing(), { timeout: 10_000 }).toEqual([]);
+  });
+
   test('every entry expires', async () => {
     await open();
     const limits = { maxBytes: 100, maxEntries: 10, ttlMs: 60_000 };

@@ -2,9 +2,9 @@ import { RingfenceError } from '../errors.ts';
 
 /**
  * Why a store cannot be used: it cannot be reached, does not accept the password, did not answer in time, has no memory
- * left, or refused.
+ * left, is a replica that may only be read, or refused.
  */
-export type StoreProblem = 'unreachable' | 'wrong_password' | 'timed_out' | 'full' | 'failed';
+export type StoreProblem = 'unreachable' | 'wrong_password' | 'timed_out' | 'full' | 'read_only' | 'failed';
 
 interface StoreErrorDetails {
   readonly store_unavailable: { readonly problem: StoreProblem };
