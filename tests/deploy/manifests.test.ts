@@ -124,6 +124,7 @@ describe('Kubernetes', () => {
     }
     const { version } = JSON.parse(text('package.json'));
     expect(container.image).toBe(`ringfence:${version}`);
+    expect(text('deploy/README.md')).toContain(`docker tag ${compose.services.ringfence.image} ${container.image}`);
     const mounted = Object.fromEntries(container.volumeMounts.map((mount: Manifest) => [mount.name, mount.mountPath]));
     expect(container.args).toEqual(['serve', '--config', `${mounted.config}/config.yaml`]);
     expect(envOf(container).RINGFENCE_DATA).toBe(mounted.files);
