@@ -15,6 +15,8 @@ const LIVE_KEYS: Partial<Record<keyof Config, string>> = {
 };
 /** These are looked into. */
 const LISTS: readonly (keyof Config)[] = ['roots', 'auth', 'file'];
+/** These are for the process that listens and writes the log. */
+const PARENT_KEYS: readonly (keyof Config)[] = ['host', 'port', 'logFile'];
 /** Keys that have another name in the config file. */
 const WRITTEN: Readonly<Record<string, string>> = { landlock: 'hardening.landlock', memory: 'limits.memory' };
 
@@ -71,6 +73,11 @@ export function servableNow(before: Config, next: Config): { readonly config: Co
     return own?.agent === undefined ? [] : [own];
   });
   return { config: { ...next, ...kept, auth, roots }, restart };
+}
+
+/** Returns the names of what differs between two configs that new workers do not change: it is their parent's. */
+export function keptByParent(before: Config, next: Config): string[] {
+  return differing(before, next).flatMap((key) => (PARENT_KEYS.includes(key) ? snakeCase(key) : []));
 }
 
 function differing(before: Config, next: Config): (keyof Config)[] {

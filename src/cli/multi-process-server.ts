@@ -18,8 +18,9 @@ import { CommonOutage, loggedOutage } from '../server/cluster/store-outage.ts';
 import { RELAYED_BYTES } from '../server/sessions/result-relay.ts';
 import { newSecrets } from '../server/sessions/signing-keys.ts';
 import { announce } from './banner.ts';
+import { keptByParent } from './config-changes.ts';
 import { type ListenFlags, listenAt } from './listen-error.ts';
-import { admittedRoots, NOT_ADMITTED } from './reload-config.ts';
+import { admittedRoots, KEYS_NEED_RESTART, NOT_ADMITTED } from './reload-config.ts';
 import type { WorkerReport, WorkerStart } from './serve-worker.ts';
 import { drainNoticeMs } from './serving.ts';
 import { GRACE_MS } from './start.ts';
@@ -172,6 +173,8 @@ export class MultiProcessServer {
       logger.level = next.logLevel;
       if (end === 'replaced') logger.info('all workers are replaced');
       else logger.error({ problem: end.message, replaced: end.replaced }, 'some workers stay, with the former config');
+      const kept = keptByParent(this.#started, loaded);
+      if (kept.length > 0) logger.warn({ keys: kept }, KEYS_NEED_RESTART);
       if (refused.length > 0) logger.warn({ roots: refused }, NOT_ADMITTED);
     } catch (error) {
       const why = error instanceof ConfigError ? { problem: error.message } : { error: describeThrown(error) };

@@ -13,6 +13,9 @@ import type { DescribedDialects } from './load-dialect.ts';
 /** Says why roots of a new config are not served. */
 export const NOT_ADMITTED = "roots need a restart: the kernel's jail (Landlock) cannot be widened to them";
 
+/** Says that some keys of a new config are not applied. */
+export const KEYS_NEED_RESTART = 'config keys need a restart';
+
 /** A server whose config can be replaced. */
 export interface ReloadableServer {
   readonly shared: ReloadableService;
@@ -44,7 +47,7 @@ export async function reloadConfig(server: ReloadableServer, load: () => Promise
     const before = server.config;
     await serve(server, next);
     logger.info(changesBetween(before, next), 'config reloaded');
-    if (restart.length > 0) logger.warn({ keys: restart }, 'config keys need a restart');
+    if (restart.length > 0) logger.warn({ keys: restart }, KEYS_NEED_RESTART);
     if (refused.length > 0) logger.warn({ roots: refused }, NOT_ADMITTED);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

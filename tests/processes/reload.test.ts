@@ -3,6 +3,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { recordFigure } from '../support/figures.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { startServer, type TestServer } from '../support/start-server.ts';
@@ -90,6 +91,19 @@ test('a config that is not valid is one line, and the processes stay', async () 
   const line = await server.waitForLog(({ level, problem }) => level === 'error' && problem !== undefined);
   expect(line.problem).toContain('rots');
   expect(server.workers()).toEqual(former);
+  const client = new RawClient(server.url);
+  expect((await client.call('read_file', read)).content).toBe('hello\n');
+  client.close();
+});
+
+test('keys that need a restart are named in one line, and the rest is applied', async () => {
+  await using server = await start(2);
+  const config = parse(fs.readFileSync(server.config, 'utf8'));
+  const log = path.join(tempDir('ringfence-log-'), 'log');
+  fs.writeFileSync(server.config, JSON.stringify({ ...config, port: 1, log_file: log, log_level: 'debug' }));
+  server.signal('SIGHUP');
+  const { keys } = await server.waitForLog(({ msg }) => msg === 'config keys need a restart');
+  expect(keys.sort()).toEqual(['log_file', 'port']);
   const client = new RawClient(server.url);
   expect((await client.call('read_file', read)).content).toBe('hello\n');
   client.close();
