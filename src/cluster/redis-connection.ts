@@ -57,8 +57,8 @@ export class RedisConnection {
   #prepare: Command<unknown> | undefined;
   #downSince: number | undefined = performance.now();
   #problem: StoreProblem | undefined;
-  /** When a command last failed. */
-  #failedAt = 0;
+  /** When Redis last refused a command because it was full. */
+  #fullAt = Number.NEGATIVE_INFINITY;
   /** Whether the last attempt to connect failed because of the password. */
   #isRefused = false;
   #isClosed = false;
@@ -158,8 +158,7 @@ export class RedisConnection {
     const { probe, back } = this.#options;
     this.run(probe).then(
       () => {
-        const isFull = this.#problem === 'full' && performance.now() - this.#failedAt < FULL_MS;
-        if (this.#problem === undefined || isFull) return;
+        if (this.#problem === undefined || performance.now() - this.#fullAt < FULL_MS) return;
         this.#problem = undefined;
         back();
       },
@@ -172,7 +171,7 @@ export class RedisConnection {
     if (this.#isClosed) return;
     const known = this.#problem;
     this.#problem = problem;
-    this.#failedAt = performance.now();
+    if (problem === 'full') this.#fullAt = performance.now();
     if (known === undefined) this.#options.lost(problem);
   }
 }

@@ -138,6 +138,11 @@ describe.skipIf(noRedis)(`a Redis that fails${noRedis === undefined ? '' : ` (sk
       await store.get('before');
       await failure(fill);
     }
+    // Nor does another problem in between.
+    redis.pause();
+    expect(await failure(() => store.get('before'))).toMatchObject({ problem: 'timed_out' });
+    redis.resume();
+    await later(2_500);
     expect(events).toEqual(['full']);
     const { Valkey } = await import('iovalkey');
     const other = new Valkey(redis.url);
