@@ -162,6 +162,20 @@ describe.skipIf(reason !== undefined)(`two replicas (${reason ?? 'GlusterFS, two
     expect(errors).toEqual([]);
   });
 
+  test('what was written before Redis was killed is read at the other replica, without it and once it is back', {
+    timeout: 60_000,
+  }, async () => {
+    await a.ok('write_file', { ...at('f'), content: 'begin' });
+    for (let round = 0; round < 5; round += 1) {
+      await b.ok('read_file', at('f'));
+      await a.ok('write_file', { ...at('f'), content: `before ${round}` });
+      await replicas.redis.kill();
+      expect(await b.ok('read_file', at('f'))).toMatchObject({ content: `before ${round}` });
+      await replicas.redis.start();
+      expect(await b.ok('read_file', at('f'))).toMatchObject({ content: `before ${round}` });
+    }
+  });
+
   test('what another program writes is waited for once, and what is gone is not found', {
     timeout: 60_000,
   }, async () => {

@@ -22,8 +22,8 @@ interface AwaitOptions {
  * replica what it has written or removed at another: a machine shows what others have replaced for a second or so.
  * Returns undefined where no other machine changes the files of the root.
  *
- * A file is shown as it is if nobody has changed it under a lease lately, if the store cannot be asked, and if it still
- * differs after all caches have expired, because another program has changed it, or a holder died. A path that cannot
+ * A file is shown as it is if nobody has changed it under a lease lately, as the disks have it if the store cannot be
+ * asked or could not be lately, and as it is if it still differs after all caches have expired, because another program has changed it, or a holder died. A path that cannot
  * be located is not waited for: whoever looks at it finds out. Raises `not_found` if what is still shown then was moved
  * away, and the reason of an aborted signal.
  */
@@ -38,7 +38,10 @@ async function waitForLatest(leases: Leases, place: RootPath, { signal, follow =
   const key = keyOf(location);
   const shown = location.stats?.ino;
   const started = performance.now();
-  for (let note = await leases.noteOf(key); note && !leases.isOverruled(key, note); note = await leases.noteOf(key)) {
+  let note = await leases.noteOf(key);
+  // Without a note, asking the disks is the best that can be done.
+  if (note === undefined && leases.mayLackNotes) refreshed(location);
+  for (; note && !leases.isOverruled(key, note); note = await leases.noteOf(key)) {
     if (isLatest(location.stats, note)) return;
     for (const until = performance.now() + NOTE_MS; performance.now() < until; ) {
       const now = refreshed(location);

@@ -22,6 +22,8 @@ const OUTAGE_RETRY_MS = 100;
 const OUTAGE_FORGOTTEN_MS = 30_000;
 /** How long a read waits for the note of its file. */
 const NOTE_MS = 200;
+/** For how long notes may be missing after the store did not return one: longer than a restart and all caches take. */
+const LACKING_MS = 10_000;
 /** How many overruled notes are remembered. */
 const MAX_OVERRULED = 1_000;
 const MIN_POLL_MS = 1;
@@ -52,6 +54,8 @@ export class Leases {
   /** Stands for this process, of which one call at a time asks for a lease, while none holds it. */
   readonly #owner = randomBytes(12).toString('base64url');
   readonly #folderMoves = new FolderMoves(this);
+  /** When the store last did not return a note. */
+  #missedAt = Number.NEGATIVE_INFINITY;
   #outage: { readonly since: number; readonly lastMet: number } | undefined;
 
   constructor(store: LeaseStore, { leaseMs = FILE_LEASE_MS }: LeasesOptions = {}) {
@@ -137,11 +141,20 @@ export class Leases {
    */
   async noteOf(key: string): Promise<string | undefined> {
     try {
-      return await atMost(NOTE_MS, this.store.leaseNote(key));
+      return await atMost(NOTE_MS, this.store.leaseNote(key), () => this.#missNote());
     } catch (error) {
-      if (error instanceof RingfenceError) return undefined;
+      if (error instanceof RingfenceError) return this.#missNote();
       throw error;
     }
+  }
+
+  /** Whether the store could not say lately what a holder has left, and may have lost it since. */
+  get mayLackNotes(): boolean {
+    return performance.now() - this.#missedAt < LACKING_MS;
+  }
+
+  #missNote(): undefined {
+    this.#missedAt = performance.now();
   }
 
   /**
